@@ -1,0 +1,1 @@
+"""Tollbooth's judge: plans experiments, runs their trials, analyses records and reports."""
