@@ -1,0 +1,33 @@
+# A virtual environment in .venv with exactly what requirements.lock names.
+
+ensure_python() {
+  local stamp=.venv/.installed-from wanted
+  wanted=$(cat requirements.lock pyproject.toml | sha256sum)
+  [[ -f $stamp && $(<"$stamp") == "$wanted" ]] && .venv/bin/python -V >/dev/null 2>&1 && return
+  .venv/bin/python -c 'import pip' 2>/dev/null || make_venv
+  say "installing the Python packages of requirements.lock"
+  .venv/bin/python -m pip install -q --require-hashes -r requirements.lock
+  .venv/bin/python -m pip install -q --no-deps -e .
+  printf '%s\n' "$wanted" >"$stamp"
+}
+
+make_venv() {
+  local python
+  if ! python=$(find_python); then
+    can_install_packages || fail "there is no Python 3.11 or newer with venv" "install python3 and python3-venv"
+    install_packages python3 python3-venv
+    python=$(find_python) || fail "the distribution's Python is older than 3.11" "install Python 3.11 or newer with venv"
+  fi
+  say "making .venv with $python"
+  "$python" -m venv --clear .venv
+}
+
+find_python() {
+  local candidate
+  for candidate in python3 /usr/bin/python3 python3.13 python3.12 python3.11; do
+    "$candidate" -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || continue
+    echo "$candidate"
+    return
+  done
+  return 1
+}
