@@ -1,0 +1,1 @@
+"""The lab's Python tests; a package, so that folders can share `tests.synthetic`."""
