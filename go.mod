@@ -1,0 +1,3 @@
+module tollbooth
+
+go 1.24

@@ -1,0 +1,105 @@
+// Package cgroup finds the control groups of containers and reads their counters.
+//
+// The kernel has two versions of them. Each is one implementation of Version and Group, and both pass the same tests.
+package cgroup
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+
+	"tollbooth/internal/kernfile"
+	"tollbooth/internal/parse"
+)
+
+// Usage is what is read at every sample.
+type Usage struct {
+	CPUUserNs, CPUSystemNs, CPUUsageNs parse.Count
+	// MemoryWorkingSetBytes is usage less inactive file pages: what cannot be given back without harm.
+	MemoryWorkingSetBytes parse.Count
+	MemoryRSSBytes        parse.Count // anonymous pages
+	MemoryUsageBytes      parse.Count
+	MemoryPeakBytes       parse.Count
+}
+
+// Limits is what is read at the slow interval: how often a limit was met, and what went to block devices.
+type Limits struct {
+	CPUThrottledNs, CPUThrottledPeriods parse.Count
+	BlockReadBytes, BlockWriteBytes     parse.Count
+}
+
+// Version is one version of control groups below a mount point.
+type Version interface {
+	// Name is "v1" or "v2".
+	Name() string
+	// tree is the folder in which containers' groups are looked for.
+	tree() string
+	// Open opens the counters of the group at a path relative to the mount point (or to each controller's).
+	Open(path string) (Group, error)
+}
+
+// Group is the open counters of one container.
+type Group interface {
+	ReadUsage(*kernfile.Buffer, *Usage) error
+	ReadLimits(*kernfile.Buffer, *Limits) error
+	// ReadProcesses and ReadThreads return the ids in the group, one to a line, valid until the buffer's next read.
+	ReadProcesses(*kernfile.Buffer) ([]byte, error)
+	ReadThreads(*kernfile.Buffer) ([]byte, error)
+	Close()
+}
+
+// Detect says which version is mounted at root. A host with both (systemd's hybrid mode) has its controllers in version 1.
+func Detect(root string) (Version, error) {
+	if exists(filepath.Join(root, "cgroup.controllers")) {
+		return v2{root}, nil
+	}
+	if exists(filepath.Join(root, "cpuacct")) {
+		return v1{root}, nil
+	}
+	return nil, errors.New(root + " holds no control groups: give the folder where the host's /sys/fs/cgroup is mounted")
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// source is a file of a group and where it is opened.
+type source struct {
+	file *kernfile.File
+	path string
+}
+
+// openAll opens the files that this kernel offers. The first is one that every group has: without it there is no group.
+func openAll(sources []source) (err error) {
+	*sources[0].file, err = kernfile.Open(sources[0].path)
+	for _, s := range sources[1:] {
+		if err == nil {
+			*s.file, err = kernfile.OpenOptional(s.path)
+		}
+	}
+	if err != nil {
+		closeAll(sources)
+	}
+	return err
+}
+
+func closeAll(sources []source) {
+	for _, s := range sources {
+		s.file.Close()
+	}
+}
+
+// readCount reads a file that holds one number.
+func readCount(buffer *kernfile.Buffer, file *kernfile.File) (parse.Count, error) {
+	text, err := buffer.Read(file)
+	return parse.Uint(text), err
+}
+
+// workingSet is usage less inactive file pages. The two are read one after the other, so the difference can be below zero.
+func workingSet(usage, inactiveFile parse.Count) parse.Count {
+	if !usage.Known || !inactiveFile.Known {
+		return parse.Count{}
+	}
+	return parse.Known(usage.Value - min(usage.Value, inactiveFile.Value))
+}

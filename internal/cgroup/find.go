@@ -1,0 +1,60 @@
+package cgroup
+
+import (
+	"io/fs"
+	"path/filepath"
+	"strings"
+)
+
+// Finder finds containers' groups by the container's id, whichever cgroup driver the engine uses:
+// docker/<id> (cgroupfs) or system.slice/docker-<id>.scope (systemd), or the same names below another parent.
+type Finder struct {
+	tree    string
+	parents []string
+	learned bool
+}
+
+// NewFinder returns a finder for a version's groups.
+func NewFinder(version Version) *Finder {
+	return &Finder{tree: version.tree(), parents: []string{"docker", "system.slice"}}
+}
+
+// Find returns the path of a container's group relative to the tree, or "" while there is none.
+func (f *Finder) Find(id string) string {
+	for _, parent := range f.parents {
+		for _, name := range groupNames(id) {
+			path := filepath.Join(parent, name)
+			if exists(filepath.Join(f.tree, path)) {
+				f.learned = true
+				return path
+			}
+		}
+	}
+	if f.learned { // one engine keeps all its containers below one parent: no need to walk the tree again
+		return ""
+	}
+	path := f.walk(id)
+	if path != "" {
+		f.parents = append(f.parents, filepath.Dir(path))
+		f.learned = true
+	}
+	return path
+}
+
+// walk looks for the group in the whole tree.
+func (f *Finder) walk(id string) (found string) {
+	names := groupNames(id)
+	_ = filepath.WalkDir(f.tree, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil { // groups come and go meanwhile
+			return fs.SkipDir
+		}
+		if entry.IsDir() && (entry.Name() == names[0] || entry.Name() == names[1]) {
+			found = strings.TrimPrefix(path, f.tree+"/")
+			return fs.SkipAll
+		}
+		return nil
+	})
+	return found
+}
+
+func groupNames(id string) [2]string { return [2]string{id, "docker-" + id + ".scope"} }

@@ -1,0 +1,112 @@
+package cgroup
+
+import (
+	"path/filepath"
+
+	"tollbooth/internal/kernfile"
+	"tollbooth/internal/parse"
+)
+
+// v1 is control groups version 1: each controller has a tree of its own below root, alike in shape.
+type v1 struct{ root string }
+
+func (v v1) Name() string { return "v1" }
+
+func (v v1) tree() string { return filepath.Join(v.root, "cpuacct") }
+
+func (v v1) Open(path string) (Group, error) {
+	group := &v1Group{}
+	at := func(controller, name string) string { return filepath.Join(v.root, controller, path, name) }
+	group.sources = []source{
+		{&group.processes, at("cpuacct", "cgroup.procs")},
+		{&group.threads, at("cpuacct", "tasks")},
+		{&group.cpuUser, at("cpuacct", "cpuacct.usage_user")},
+		{&group.cpuSystem, at("cpuacct", "cpuacct.usage_sys")},
+		{&group.cpuUsage, at("cpuacct", "cpuacct.usage")},
+		{&group.cpuStat, at("cpu", "cpu.stat")},
+		{&group.memoryUsage, at("memory", "memory.usage_in_bytes")},
+		{&group.memoryPeak, at("memory", "memory.max_usage_in_bytes")},
+		{&group.memoryStat, at("memory", "memory.stat")},
+		{&group.blockBytes, at("blkio", "blkio.throttle.io_service_bytes")},
+	}
+	return group, openAll(group.sources)
+}
+
+type v1Group struct {
+	sources                             []source
+	processes, threads                  kernfile.File
+	cpuUser, cpuSystem, cpuUsage        kernfile.File
+	cpuStat                             kernfile.File
+	memoryUsage, memoryPeak, memoryStat kernfile.File
+	blockBytes                          kernfile.File
+}
+
+func (g *v1Group) ReadUsage(buffer *kernfile.Buffer, usage *Usage) (err error) {
+	if usage.CPUUserNs, err = readCount(buffer, &g.cpuUser); err != nil {
+		return err
+	}
+	if usage.CPUSystemNs, err = readCount(buffer, &g.cpuSystem); err != nil {
+		return err
+	}
+	if usage.CPUUsageNs, err = readCount(buffer, &g.cpuUsage); err != nil {
+		return err
+	}
+	if usage.MemoryUsageBytes, err = readCount(buffer, &g.memoryUsage); err != nil {
+		return err
+	}
+	if usage.MemoryPeakBytes, err = readCount(buffer, &g.memoryPeak); err != nil {
+		return err
+	}
+	memoryStat, err := buffer.Read(&g.memoryStat)
+	if err != nil {
+		return err
+	}
+	// "total_" counts groups below this one too, as usage_in_bytes does.
+	usage.MemoryRSSBytes = parse.Field(memoryStat, "total_rss")
+	usage.MemoryWorkingSetBytes = workingSet(usage.MemoryUsageBytes, parse.Field(memoryStat, "total_inactive_file"))
+	return nil
+}
+
+func (g *v1Group) ReadLimits(buffer *kernfile.Buffer, limits *Limits) error {
+	cpuStat, err := buffer.Read(&g.cpuStat)
+	if err != nil {
+		return err
+	}
+	limits.CPUThrottledNs = parse.Field(cpuStat, "throttled_time")
+	limits.CPUThrottledPeriods = parse.Field(cpuStat, "nr_throttled")
+	blockBytes, err := buffer.Read(&g.blockBytes)
+	if err != nil {
+		return err
+	}
+	limits.BlockReadBytes, limits.BlockWriteBytes = parseIOServiceBytes(blockBytes)
+	return nil
+}
+
+func (g *v1Group) ReadProcesses(buffer *kernfile.Buffer) ([]byte, error) {
+	return buffer.ReadList(&g.processes)
+}
+
+func (g *v1Group) ReadThreads(buffer *kernfile.Buffer) ([]byte, error) {
+	return buffer.ReadList(&g.threads)
+}
+
+func (g *v1Group) Close() { closeAll(g.sources) }
+
+// parseIOServiceBytes sums lines like "8:0 Read 4096" over devices. The file ends with a line "Total", so it is never empty.
+func parseIOServiceBytes(text []byte) (read, write parse.Count) {
+	if len(text) == 0 {
+		return read, write
+	}
+	read, write = parse.Known(0), parse.Known(0)
+	for line, rest := parse.Line(text); line != nil; line, rest = parse.Line(rest) {
+		_, line = parse.Word(line)
+		operation, value := parse.Word(line)
+		switch string(operation) {
+		case "Read":
+			read.Value += parse.Uint(value).Value
+		case "Write":
+			write.Value += parse.Uint(value).Value
+		}
+	}
+	return read, write
+}

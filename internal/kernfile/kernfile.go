@@ -1,0 +1,122 @@
+// Package kernfile keeps the kernel's counter files open and reads them again and again.
+//
+// Opening such a file costs several times as much as reading it, so a file stays open from one sample to the next.
+package kernfile
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+)
+
+// File is an open file under /proc or /sys. The zero value is a file that this kernel does not offer: it reads as empty.
+type File struct {
+	path string
+	fd   int
+}
+
+// Open opens a file that has to be there.
+func Open(path string) (File, error) {
+	fd, err := syscall.Open(path, syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return File{}, fmt.Errorf("open %s: %w", path, err)
+	}
+	return File{path: path, fd: fd}, nil
+}
+
+// OpenOptional opens a file that not every kernel offers: where it is missing, the zero File is returned.
+func OpenOptional(path string) (File, error) {
+	file, err := Open(path)
+	if errors.Is(err, syscall.ENOENT) {
+		return File{}, nil
+	}
+	return file, err
+}
+
+// Close closes the file; what is closed reads as empty.
+func (f *File) Close() {
+	if f.Offered() {
+		_ = syscall.Close(f.fd)
+	}
+	*f = File{}
+}
+
+// Offered says whether this kernel has the file.
+func (f *File) Offered() bool { return f.path != "" }
+
+// SameAs says whether two open files are one and the same.
+func (f *File) SameAs(other *File) (bool, error) {
+	var mine, theirs syscall.Stat_t
+	if err := syscall.Fstat(f.fd, &mine); err != nil {
+		return false, fmt.Errorf("stat %s: %w", f.path, err)
+	}
+	if err := syscall.Fstat(other.fd, &theirs); err != nil {
+		return false, fmt.Errorf("stat %s: %w", other.path, err)
+	}
+	return mine.Dev == theirs.Dev && mine.Ino == theirs.Ino, nil
+}
+
+// Buffer is where files are read into; it grows to the largest file seen. What a read returns is valid until the next read.
+type Buffer struct{ bytes []byte }
+
+// Read reads a file that the kernel writes in one go (most of them): one system call.
+func (b *Buffer) Read(f *File) ([]byte, error) {
+	if !f.Offered() {
+		return nil, nil
+	}
+	for {
+		n, err := b.readAt(f, 0)
+		if err != nil {
+			return nil, err
+		}
+		if n < len(b.bytes) {
+			return b.bytes[:n], nil
+		}
+		b.grow()
+	}
+}
+
+// ReadList reads a file that the kernel writes entry by entry (processes, threads, interfaces), which a single
+// system call may return only in part.
+func (b *Buffer) ReadList(f *File) ([]byte, error) {
+	if !f.Offered() {
+		return nil, nil
+	}
+	length := 0
+	for {
+		n, err := b.readAt(f, length)
+		if err != nil {
+			return nil, err
+		}
+		if n == 0 {
+			return b.bytes[:length], nil
+		}
+		if length += n; length == len(b.bytes) {
+			b.grow()
+		}
+	}
+}
+
+// readAt fills the buffer from offset on with what the file has there.
+func (b *Buffer) readAt(f *File, offset int) (int, error) {
+	if len(b.bytes) == 0 {
+		b.grow()
+	}
+	n, err := syscall.Pread(f.fd, b.bytes[offset:], int64(offset))
+	if err != nil {
+		return 0, fmt.Errorf("read %s: %w", f.path, err)
+	}
+	return n, nil
+}
+
+func (b *Buffer) grow() {
+	bytes := make([]byte, max(8192, 2*len(b.bytes)))
+	copy(bytes, b.bytes)
+	b.bytes = bytes
+}
+
+// Gone says whether an error means that what the file was about has ended: its cgroup was removed or its process has exited.
+func Gone(err error) bool {
+	return errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ENODEV) ||
+		errors.Is(err, syscall.ESTALE) || errors.Is(err, syscall.ESRCH)
+}

@@ -1,0 +1,105 @@
+package kernfile
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func write(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func open(t *testing.T, path string) *File {
+	t.Helper()
+	file, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(file.Close)
+	return &file
+}
+
+func TestBothWaysOfReadingReturnTheWholeFileOfAnySize(t *testing.T) {
+	for _, size := range []int{0, 1, 8191, 8192, 8193, 100_000} {
+		text := strings.Repeat("x", size)
+		file := open(t, write(t, text))
+		var buffer Buffer
+		for name, read := range map[string]func(*File) ([]byte, error){"Read": buffer.Read, "ReadList": buffer.ReadList} {
+			got, err := read(file)
+			if err != nil || string(got) != text {
+				t.Errorf("%s of %d bytes returned %d bytes and error %v", name, size, len(got), err)
+			}
+		}
+	}
+}
+
+func TestAFileIsReadAfreshEachTime(t *testing.T) {
+	path := write(t, "1\n")
+	file := open(t, path)
+	var buffer Buffer
+	for _, text := range []string{"1\n", "22\n", "3\n"} {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := buffer.Read(file); err != nil || string(got) != text {
+			t.Errorf("read %q and error %v, want %q", got, err, text)
+		}
+	}
+}
+
+func TestAFileThatIsNotOfferedReadsAsEmpty(t *testing.T) {
+	file, err := OpenOptional(filepath.Join(t.TempDir(), "missing"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var buffer Buffer
+	if got, err := buffer.Read(&file); err != nil || len(got) != 0 {
+		t.Errorf("read %q and error %v", got, err)
+	}
+	if got, err := buffer.ReadList(&file); err != nil || len(got) != 0 {
+		t.Errorf("read list %q and error %v", got, err)
+	}
+}
+
+func TestAMissingFileIsGoneAndNamed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "missing")
+	_, err := Open(path)
+	if !Gone(err) || !strings.Contains(fmt.Sprint(err), path) {
+		t.Errorf("error is %v", err)
+	}
+}
+
+func TestAFileWhoseProcessExitedIsGone(t *testing.T) {
+	process := exec.Command("sleep", "60")
+	if err := process.Start(); err != nil {
+		t.Fatal(err)
+	}
+	file := open(t, fmt.Sprintf("/proc/%d/status", process.Process.Pid))
+	var buffer Buffer
+	if _, err := buffer.Read(file); err != nil {
+		t.Fatal(err)
+	}
+	if err := process.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = process.Wait()
+	if _, err := buffer.Read(file); !Gone(err) {
+		t.Errorf("error is %v", err)
+	}
+}
+
+func TestOtherErrorsAreNotGone(t *testing.T) {
+	if Gone(nil) || Gone(errors.New("something else")) || Gone(os.ErrPermission) {
+		t.Error("an unrelated error counts as gone")
+	}
+}

@@ -1,0 +1,104 @@
+// Package threads counts the context switches of a container's threads.
+package threads
+
+import (
+	"path/filepath"
+	"strconv"
+
+	"tollbooth/internal/kernfile"
+	"tollbooth/internal/parse"
+)
+
+// Switches counts how often threads gave up a CPU by themselves, and how often it was taken from them.
+type Switches struct{ Voluntary, Involuntary uint64 }
+
+func (s *Switches) add(other Switches) {
+	s.Voluntary += other.Voluntary
+	s.Involuntary += other.Involuntary
+}
+
+// Counter sums the switches of all threads that it has ever seen, so that the sums never fall when a thread ends.
+// What a thread does between its last reading and its end is lost.
+type Counter struct {
+	procRoot string
+	ids      []uint64
+	live     map[uint64]*thread
+	ended    Switches
+	round    uint64
+}
+
+type thread struct {
+	status   kernfile.File
+	switches Switches
+	round    uint64 // the last one that listed it
+}
+
+// NewCounter returns a counter that has seen no thread.
+func NewCounter(procRoot string) *Counter {
+	return &Counter{procRoot: procRoot, live: map[uint64]*thread{}}
+}
+
+// Update reads the threads in a list of ids, one to a line, and returns the sums. The list may lie in the buffer.
+func (c *Counter) Update(buffer *kernfile.Buffer, list []byte) (Switches, error) {
+	c.ids = c.ids[:0]
+	for line, rest := parse.Line(list); line != nil; line, rest = parse.Line(rest) {
+		c.ids = append(c.ids, parse.Uint(line).Value)
+	}
+	c.round++
+	for _, id := range c.ids {
+		if err := c.read(buffer, id); err != nil && !kernfile.Gone(err) {
+			return Switches{}, err
+		}
+	}
+	for id, t := range c.live {
+		if t.round != c.round {
+			c.end(id, t)
+		}
+	}
+	return c.sum(), nil
+}
+
+// Close closes all files.
+func (c *Counter) Close() {
+	for id, t := range c.live {
+		c.end(id, t)
+	}
+}
+
+func (c *Counter) sum() Switches {
+	total := c.ended
+	for _, t := range c.live {
+		total.add(t.switches)
+	}
+	return total
+}
+
+// read reads one thread. An open file belongs to the thread that it was opened for, even when its id is given to another:
+// then it reads as gone, and the next round opens it for the new thread.
+func (c *Counter) read(buffer *kernfile.Buffer, id uint64) error {
+	t, known := c.live[id]
+	if !known {
+		status, err := kernfile.Open(filepath.Join(c.procRoot, strconv.FormatUint(id, 10), "status"))
+		if err != nil {
+			return err
+		}
+		t = &thread{status: status}
+		c.live[id] = t
+	}
+	text, err := buffer.Read(&t.status)
+	if err != nil {
+		c.end(id, t)
+		return err
+	}
+	t.round = c.round
+	t.switches.Voluntary = parse.Field(text, "voluntary_ctxt_switches:").Value
+	t.switches.Involuntary = parse.Field(text, "nonvoluntary_ctxt_switches:").Value
+	return nil
+}
+
+// end keeps the last value of a thread that has ended.
+func (c *Counter) end(id uint64, t *thread) {
+	c.ended.add(t.switches)
+	t.status.Close()
+	delete(c.live, id)
+}
