@@ -1,0 +1,60 @@
+"""What is wrong in a file that a user wrote: where, and what; and how that is told."""
+
+import json
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from lab.errors import UserError
+
+Path = tuple[str | int, ...]
+
+MAX_FAULTS_SHOWN = 5
+_MAX_VALUE_CHARACTERS = 60
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One thing that is wrong: `path` leads to it from the top of the file, `text` says what it is."""
+
+    path: Path
+    text: str
+
+
+class FaultsError(Exception):
+    """A text is not what its reader wants. The reader's edge knows the file and makes a `UserError` of it."""
+
+    def __init__(self, faults: Iterable[Fault]) -> None:
+        self.faults = tuple(faults)
+        super().__init__("; ".join(f"{dotted(fault.path)}: {fault.text}" for fault in self.faults))
+
+
+def user_error(source: str, faults: Iterable[Fault], place: Callable[[Path], str], hint: str) -> UserError:
+    """Tell the first few faults, a line each: the file, the place in it, what is wrong."""
+    lines = [": ".join(part for part in (source, place(fault.path), fault.text) if part) for fault in faults]
+    shown = lines[:MAX_FAULTS_SHOWN]
+    if len(lines) > MAX_FAULTS_SHOWN:
+        shown.append(f"{source}: and {len(lines) - MAX_FAULTS_SHOWN} more")
+    return UserError("\n".join(shown), hint)
+
+
+def dotted(path: Path) -> str:
+    """Write a path as a user would: `load.think_time_s[0]`."""
+    text = ""
+    for step in path:
+        if isinstance(step, int):
+            text += f"[{step}]"
+        else:
+            text += ("." if text else "") + (step if re.fullmatch(r"[\w./-]{1,60}", step) else show(step))
+    return text
+
+
+def show(value: object) -> str:
+    """Show a value from a file in a few words on one line."""
+    if value is None:
+        return "nothing"
+    if isinstance(value, dict | list):
+        kind = "mapping" if isinstance(value, dict) else "list"
+        return f"a {kind}" if value else f"an empty {kind}"
+    text = json.dumps(value, ensure_ascii=False) if isinstance(value, str | bool) else str(value)
+    return text if len(text) <= _MAX_VALUE_CHARACTERS else text[:_MAX_VALUE_CHARACTERS] + "..."

@@ -1,0 +1,18 @@
+"""Finding the right name that a wrong one was probably meant to be."""
+
+import difflib
+from collections.abc import Iterable
+
+
+def nearest(name: str, names: Iterable[str]) -> str | None:
+    """Return the name most like `name`, or None where nothing is like it."""
+    matches = difflib.get_close_matches(name, sorted(names), n=1, cutoff=0.5)
+    return matches[0] if matches else None
+
+
+def suggestion(name: str, names: Iterable[str]) -> str:
+    """Say what `name` could have been: the nearest right one and the others, in one line."""
+    known = sorted(names)
+    meant = nearest(name, known)
+    listed = f"there are: {', '.join(known)}" if known else "there is none"
+    return f"did you mean '{meant}'? ({listed})" if meant else listed

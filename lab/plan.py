@@ -1,0 +1,83 @@
+"""Which trials there are, in which order, and how many of them a precision needs."""
+
+import math
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from scipy import stats
+
+from lab.spec import Experiment, Level, Protocol
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One run of the level called `level`: `number` counts from 1, `block` and `position` (in it) from 0."""
+
+    number: int
+    block: int
+    position: int
+    level: str
+    seed: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The trials in the order in which they run. `levels` are the experiment's and the placebo."""
+
+    levels: tuple[Level, ...]
+    trials: tuple[Trial, ...]
+
+
+def make_plan(experiment: Experiment) -> Plan:
+    """Return randomised blocks, each with every level and the placebo once: drift then hits all levels alike.
+
+    The design is the randomised complete block design (Fisher, The Design of Experiments, 1935). The order of
+    a block is that of random keys from `random.Random(seed).random()`, the one sequence that Python promises
+    to keep between versions (Mersenne Twister, 53 bits). More repetitions leave the first blocks as they are.
+    The trials of a block share one seed, so that its levels see the same draws.
+    """
+    levels = (*experiment.levels(), experiment.placebo_level())
+    generator = random.Random(experiment.protocol.seed)
+    trials: list[Trial] = []
+    for block in range(experiment.protocol.repetitions):
+        seed = int(generator.random() * 2**32)
+        keyed = [(generator.random(), level) for level in levels]
+        for position, (_, level) in enumerate(sorted(keyed, key=lambda pair: pair[0])):
+            trials.append(Trial(len(trials) + 1, block, position, level.name, seed))
+    return Plan(levels, tuple(trials))
+
+
+def trial_folder_name(trial: Trial, attempt: int) -> str:
+    """Return the name of a trial's folder: `003-otel-agent`, and `003-otel-agent-try2` for attempt 2.
+
+    The levels of several factors are joined with "/", which a folder cannot have: it becomes "+".
+    """
+    name = f"{trial.number:03d}-{trial.level.replace('/', '+')}"
+    return name if attempt == 1 else f"{name}-try{attempt}"
+
+
+def blocks_for_precision(sd_of_log_ratio: float, half_width: float, confidence: float = 0.95) -> int:
+    """Return how many blocks bring a ratio's interval to within `half_width` of it (0.03: 3 %).
+
+    `sd_of_log_ratio` is the standard deviation, between blocks, of the logarithm of a level's ratio to the
+    baseline. The smallest n with t(n - 1) * sd / sqrt(n) <= log(1 + half_width), found by iterating, as t
+    depends on n: NIST/SEMATECH e-Handbook of Statistical Methods, section 7.2.2.2; Jain, The Art of Computer
+    Systems Performance Analysis, 1991, section 13.9.
+    """
+    wanted = math.log1p(half_width)
+    quantile = (1 + confidence) / 2
+    # The normal distribution's answer is never too large, as t's quantile is the larger one.
+    blocks = max(2, math.ceil((float(stats.norm.ppf(quantile)) * sd_of_log_ratio / wanted) ** 2))
+    while stats.t.ppf(quantile, blocks - 1) * sd_of_log_ratio / math.sqrt(blocks) > wanted:
+        blocks += 1
+    return blocks
+
+
+def estimate_duration_s(plan: Plan, protocol: Protocol, per_level_start_s: Mapping[str, float]) -> float:
+    """Return how long the plan takes if no trial has to be repeated.
+
+    `per_level_start_s`: by level's name, what a trial takes besides warm-up and window (create, start,
+    collect, remove).
+    """
+    return sum(per_level_start_s[trial.level] + protocol.warm_up_s + protocol.window_s for trial in plan.trials)
