@@ -367,17 +367,15 @@ def _trial_json(trial: Trial, requests: int) -> dict[str, Any]:
     if trial.truth.traced:
         data["expected_spans_per_request"] = SPANS_PER_REQUEST
         data["spans_in_trace"] = trial.spans_in_trace
+        missing = SPANS_PER_REQUEST - trial.spans_in_trace
+        data["trace_difference"] = f"{missing} spans are missing" if missing else None
         data["backend"] = {"accepted_spans": requests * SPANS_PER_REQUEST}
     return data
 
 
-def _manifest(
-    levels: Mapping[str, Level], order: list[list[str]], window_s: int, seed: int
-) -> dict[str, Any]:
+def _manifest(levels: Mapping[str, Level], order: list[list[str]], window_s: int, seed: int) -> dict[str, Any]:
     factor = {
-        name: {"telemetry": level.telemetry, "environment": {}}
-        for name, level in levels.items()
-        if name != "placebo"
+        name: {"telemetry": level.telemetry, "environment": {}} for name, level in levels.items() if name != "placebo"
     }
     return {
         "format": "tollbooth.manifest", "version": 1, "experiment": "synthetic",

@@ -1,0 +1,202 @@
+"""Whether a trial may count: each check says what is wrong with its records, or nothing.
+
+A refused trial is kept, with its reasons, and run again. The checks look at how the trial was run, never at
+whether its result is welcome, so that refusing does not bend the estimates.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from lab.metrics import cpu_cores, window_requests
+from lab.records import TrialData
+from lab.series import NotDerivableError
+
+SECOND_NS = 1e9
+HOST_BUSY = ("cpu_user_ns", "cpu_nice_ns", "cpu_system_ns", "cpu_irq_ns", "cpu_softirq_ns")
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What a valid trial must keep to."""
+
+    # A tenth of the shortest think time of the studies: later starts would make it another load.
+    start_delay_p99_ms: float = 100.0
+    # A generator in one process cannot use more than one core; near it, its own queueing is what is measured.
+    generator_cores: float = 0.9
+    # The hypervisor took the CPU away; 5 % is the size of the effects that the lab wants to see.
+    steal_fraction: float = 0.05
+    # Share of the host's CPUs that is busy with something else than the lab's containers. The engine and
+    # interrupts, which belong to no container, take up to a tenth of a small machine.
+    other_load_fraction: float = 0.15
+    # The observer may miss a tick on a full machine; two in a row mean that it, too, got no CPU.
+    gap_intervals: float = 3.0
+    # Fewer say little about a 95th percentile, and make edges of the window (one request each) over 5 % of the sum.
+    requests: int = 40
+    # Last third of the window against the first. In 2,000 made-up closed loops (6 to 24 users, 15 s) the requests of
+    # two thirds differ by over 20 % in none, so more is a stall.
+    throughput_drift: float = 0.20
+    # A JVM goes on compiling for minutes, at fewer and fewer ms per request: a tail that every level has, and
+    # that stays below this. More is a warm-up that has not ended, or something that grows.
+    cpu_drift: float = 0.35
+
+
+BOUNDS = Bounds()
+
+Check = Callable[[TrialData, Bounds], Iterator[str]]
+
+
+def reasons(data: TrialData, bounds: Bounds = BOUNDS) -> list[str]:
+    """Return why the trial is refused, a sentence each; nothing for a valid one."""
+    found = [reason for check in RECORD_CHECKS for reason in check(data, bounds)]
+    # The others compute with counters, which only whole records allow.
+    return found or [reason for check in LOAD_CHECKS for reason in check(data, bounds)]
+
+
+def records_whole(data: TrialData, bounds: Bounds) -> Iterator[str]:
+    """Refuse records whose writer was killed."""
+    if data.counters.truncated:
+        yield "the observer was killed: its last record is not whole"
+    if data.requests.truncated:
+        yield "the load generator was killed: its last record is not whole"
+
+
+def containers_there(data: TrialData, bounds: Bounds) -> Iterator[str]:
+    """Refuse containers that restarted, ran out of memory, failed, or went away before the window's end."""
+    trial = data.trial
+    for name, container in trial.containers.items():
+        if container.restarts:
+            yield f"container {name} was restarted (restarts: {container.restarts})"
+        if container.oom_killed:
+            yield f"container {name} ran out of memory and was killed"
+        elif container.exit_code:
+            yield f"container {name} ended with exit code {container.exit_code}"
+    for event in data.counters.events:
+        if event.event in {"gone", "restarted"} and trial.load_start_ns <= event.t_ns < trial.window_end_ns:
+            after_s = (event.t_ns - trial.load_start_ns) / SECOND_NS
+            verb = "was gone" if event.event == "gone" else "restarted"
+            yield f"container {event.name} {verb} {after_s:.1f} s after the load's start"
+
+
+def observed_throughout(data: TrialData, bounds: Bounds) -> Iterator[str]:
+    """Refuse windows that the observer did not see whole."""
+    trial = data.trial
+    longest_ns = bounds.gap_intervals * data.counters.interval_ns
+    for name in trial.containers:
+        try:
+            series = data.counters.containers[name]["cpu_usage_ns"]
+            series.increase(trial.window_start_ns, trial.window_end_ns)
+        except KeyError:
+            yield f"the observer never saw container {name}"
+            continue
+        except NotDerivableError as error:
+            yield f"CPU time of container {name}: {error}"
+            continue
+        in_window = (series.t_ns[1:] > trial.window_start_ns) & (series.t_ns[:-1] < trial.window_end_ns)
+        gap_ns = np.diff(series.t_ns)[in_window].max()
+        if gap_ns > longest_ns:
+            yield (
+                f"the observer has no sample of container {name} for {gap_ns / SECOND_NS:.1f} s "
+                f"(limit {longest_ns / SECOND_NS:.1f} s)"
+            )
+
+
+def load_held(data: TrialData, bounds: Bounds) -> Iterator[str]:
+    """Refuse trials whose generator could not make the load it was asked for."""
+    requests = window_requests(data)
+    if len(requests) < bounds.requests:
+        yield f"{len(requests)} requests ended in the window (at least {bounds.requests} are needed)"
+        return
+    delay_ms = float(np.percentile(requests.start_ns - requests.intended_ns, 99)) / 1e6
+    if delay_ms > bounds.start_delay_p99_ms:
+        yield (
+            f"the generator could not hold the load: 1 % of the requests started over {delay_ms:.0f} ms late "
+            f"(limit {bounds.start_delay_p99_ms:.0f} ms)"
+        )
+
+
+def generator_had_cpu(data: TrialData, bounds: Bounds) -> Iterator[str]:
+    """Refuse trials whose generator was at the end of its CPU."""
+    for name in data.trial.names("generator"):
+        cores = cpu_cores(data, [name])
+        if cores > bounds.generator_cores:
+            yield (
+                f"the generator {name} used {cores:.0%} of a core (limit {bounds.generator_cores:.0%}): "
+                "it measured itself"
+            )
+
+
+def answers_right(data: TrialData, bounds: Bounds) -> Iterator[str]:
+    """Refuse errors: no fault plan explains any."""
+    requests = window_requests(data)
+    failed = requests.status[requests.status != 200]
+    if len(failed):
+        codes = ", ".join(str(code) for code in np.unique(failed))
+        yield f"{len(failed)} of {len(requests)} requests failed (status {codes}; 0: no answer)"
+
+
+def host_left_alone(data: TrialData, bounds: Bounds) -> Iterator[str]:
+    """Refuse windows in which somebody else had the CPUs: another virtual machine, or another program."""
+    trial, host = data.trial, data.counters.host
+    try:
+        busy_ns, steal_ns = (
+            sum(host[name].increase(trial.window_start_ns, trial.window_end_ns) for name in names)
+            for names in (HOST_BUSY, ("cpu_steal_ns",))
+        )
+    except (KeyError, NotDerivableError) as error:
+        yield f"the host's CPU time: {error}"
+        return
+    window_ns = trial.window_end_ns - trial.window_start_ns
+    whole_ns = window_ns * int(host["cpus"].values[-1])
+    steal = steal_ns / whole_ns
+    if steal > bounds.steal_fraction:
+        yield f"the host stole {steal:.1%} of its CPUs' time in the window (limit {bounds.steal_fraction:.0%})"
+    other = (busy_ns - cpu_cores(data, trial.containers) * window_ns) / whole_ns
+    if other > bounds.other_load_fraction:
+        yield (
+            f"programs outside the lab used {other:.0%} of the host's CPUs in the window "
+            f"(limit {bounds.other_load_fraction:.0%})"
+        )
+
+
+def window_steady(data: TrialData, bounds: Bounds) -> Iterator[str]:
+    """Refuse windows whose last third is another state than the first: a stall, or a warm-up that goes on."""
+    trial = data.trial
+    edges = np.linspace(trial.window_start_ns, trial.window_end_ns, 4).astype(np.int64).tolist()
+    counts, costs = [], []
+    for start_ns, end_ns in ((edges[0], edges[1]), (edges[2], edges[3])):
+        count = len(data.requests.ended_in(start_ns, end_ns))
+        if count == 0:
+            yield "a third of the window has no request"
+            return
+        series = (data.counters.containers[name]["cpu_usage_ns"] for name in trial.names("service"))
+        counts.append(count)
+        costs.append(sum(one.increase(start_ns, end_ns) for one in series) / count)
+    for what, (first, last), bound in (
+        ("requests per second", counts, bounds.throughput_drift),
+        ("CPU per request", costs, bounds.cpu_drift),
+    ):
+        drift = last / first - 1
+        if abs(drift) > bound:
+            yield (
+                f"not steady: {what} changed by {drift:+.0%} from the window's first third to its last "
+                f"(limit {bound:.0%})"
+            )
+
+
+def spans_as_predicted(data: TrialData, bounds: Bounds) -> Iterator[str]:
+    """Refuse traced trials whose trace is not what the topology predicts: they did other work."""
+    if data.trial.trace_difference is not None:
+        yield f"the trace ({data.trial.spans_in_trace} spans) is not as predicted: {data.trial.trace_difference}"
+
+
+RECORD_CHECKS: tuple[Check, ...] = (
+    records_whole,
+    containers_there,
+    observed_throughout,
+    load_held,
+    answers_right,
+    spans_as_predicted,
+)
+LOAD_CHECKS: tuple[Check, ...] = (generator_had_cpu, host_left_alone, window_steady)
