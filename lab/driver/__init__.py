@@ -1,0 +1,79 @@
+"""What a trial needs of a container engine. `compose` drives the real one; the tests bring a fake."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from lab.errors import UserError
+
+
+class EngineGone(UserError):
+    """The engine stopped answering. Whatever was measured before is on the disk."""
+
+    exit_code = 3
+
+
+class EngineRefused(UserError):
+    """The engine answered, and said no to one command; the message carries its last line."""
+
+    exit_code = 3
+
+
+@dataclass(frozen=True)
+class Deployment:
+    """What to put on the engine: Compose services by name, an overlay, and the variables that `compose.yaml` reads."""
+
+    services: tuple[str, ...]
+    overlay: dict[str, object]
+    environment: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Container:
+    """One container as the engine describes it. `running` is false once it ended; `exit_code` counts only then."""
+
+    id: str
+    name: str
+    image: str
+    running: bool
+    exit_code: int
+    restarts: int
+    oom_killed: bool
+
+
+class Driver(Protocol):
+    """A container engine, seen from one trial. Names are Compose service names.
+
+    Every method raises `EngineGone` where the engine does not answer and `EngineRefused` where it says no.
+    """
+
+    def create(self, deployment: Deployment) -> None:
+        """Makes networks and containers, started none, removing what an earlier run left."""
+
+    def start(self, services: Sequence[str]) -> None:
+        """Starts created containers; returns at once."""
+
+    def containers(self) -> dict[str, Container]:
+        """Every container of the deployment, as it is now."""
+
+    def networks(self) -> dict[str, str]:
+        """Subnet (CIDR) by network name."""
+
+    def wait(self, service: str, timeout_s: float) -> int:
+        """Waits until a container ended by itself, and returns its exit code.
+
+        Raises `TimeoutError` after `timeout_s`.
+        """
+
+    def stop(self, services: Sequence[str]) -> None:
+        """Asks containers to end, and waits until they have."""
+
+    def save_logs(self, folder: Path) -> None:
+        """Writes `<service>.log` for every container."""
+
+    def last_log_lines(self, service: str, count: int) -> list[str]:
+        """The end of a container's log."""
+
+    def remove(self) -> None:
+        """Takes away all of the lab's containers and networks. Does nothing where there are none."""

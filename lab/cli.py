@@ -1,0 +1,168 @@
+"""The lab's command line: parses, calls, and is the one place that prints an error or chooses an exit code."""
+
+import errno
+import signal
+import sys
+import traceback
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from typer.exceptions import TyperException
+
+from lab import commands
+from lab.errors import UserError
+from lab.workshop import SCRATCH
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Measures what watching a microservice system costs. Start with: lab experiment quick",
+)
+
+Name = Annotated[str, typer.Argument(help="A name from `lab list`, or a path to an experiment file.")]
+Overrides = Annotated[
+    list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override a field, e.g. --set repetitions=5.")
+]
+Resume = Annotated[bool, typer.Option("--resume", help="Go on with the newest interrupted run.")]
+Folder = Annotated[Path | None, typer.Argument(help="A results folder; the newest one if left out.")]
+
+INTERRUPTED = 130
+
+
+@app.command(epilog="Example: lab experiment quick --set repetitions=5 --set load.users=20")
+def experiment(name: Name = "quick", set_: Overrides = None, resume: Resume = False) -> None:
+    """Runs an experiment, analyses it, prints its table and writes its report."""
+    commands.experiment(name, set_ or [], resume)
+
+
+@app.command(epilog="Example: lab plan quick --half-width 0.02")
+def plan(
+    name: Name = "quick",
+    set_: Overrides = None,
+    half_width: Annotated[float, typer.Option(help="Wished half width of the ratios' intervals.")] = 0.02,
+) -> None:
+    """Shows the order of trials, how long they will take here, and how many blocks a precision needs."""
+    commands.plan(name, set_ or [], half_width)
+
+
+@app.command(epilog="Example: lab run quick --resume")
+def run(name: Name = "quick", set_: Overrides = None, resume: Resume = False) -> None:
+    """Only measures: writes raw records, no table and no report."""
+    commands.run(name, set_ or [], resume)
+
+
+@app.command(epilog="Example: lab analyse results/quick/latest")
+def analyse(folder: Folder = None) -> None:
+    """Computes summary.json from raw records and prints the table."""
+    commands.analyse(folder)
+
+
+@app.command(epilog="Example: lab report results/quick/latest")
+def report(folder: Folder = None) -> None:
+    """Writes report.html from a results folder."""
+    commands.report(folder)
+
+
+@app.command(name="list")
+def list_() -> None:
+    """Lists the experiments, and how long each takes here."""
+    commands.list_experiments()
+
+
+@app.command(epilog="Example: lab up --telemetry otel-agent")
+def up(
+    telemetry: Annotated[str, typer.Option(help="A telemetry variant.")] = "otel-manual",
+    topology: Annotated[str, typer.Option(help="A file in experiments/topologies.")] = "mesh",
+) -> None:
+    """Starts the lab to play with, and prints its addresses."""
+    commands.up(telemetry, topology)
+
+
+@app.command()
+def down() -> None:
+    """Stops and removes everything that the lab started."""
+    commands.down()
+
+
+@app.command()
+def doctor() -> None:
+    """Says what is wrong with this machine for measuring, and how to mend it."""
+    raise typer.Exit(commands.doctor())
+
+
+@app.command()
+def images(name: Name = "quick") -> None:
+    """Pulls or builds the images that an experiment needs."""
+    commands.images_for(name)
+
+
+@app.command()
+def schema(kind: Annotated[str, typer.Argument(help="experiment or topology")] = "experiment") -> None:
+    """Prints the JSON Schema of a file format."""
+    commands.schema(kind)
+
+
+def main() -> NoReturn:
+    """Runs the command line; every way out of the program passes here."""
+    signal.signal(signal.SIGTERM, _as_interrupt)
+    errors = Console(stderr=True)
+    try:
+        code = app(standalone_mode=False)
+    except UserError as wrong:
+        _say(errors, wrong.message, wrong.hint)
+        code = wrong.exit_code
+    except KeyboardInterrupt:
+        commands.clean_up()
+        _say(errors, "interrupted", "everything was stopped and finished trials are kept: go on with --resume")
+        code = INTERRUPTED
+    except typer.Abort:
+        code = INTERRUPTED
+    except TyperException as usage:
+        _say(errors, usage.format_message(), "see `lab --help`")
+        code = UserError.exit_code
+    except OSError as failed:
+        code = _failed_by_system(errors, failed)
+    except Exception:
+        code = _failed_by_us(errors)
+    sys.exit(code or 0)
+
+
+def _say(console: Console, message: str, hint: str) -> None:
+    console.print(f"[bold red]error:[/] {escape(message)}", highlight=False, soft_wrap=True)
+    if hint:
+        console.print(escape(hint), highlight=False, soft_wrap=True)
+
+
+def _failed_by_system(console: Console, failed: OSError) -> int:
+    if failed.errno in (errno.ENOSPC, errno.EDQUOT):
+        _say(console, f"the disk is full ({failed.filename or 'while writing'})", "make room, then go on with --resume")
+        return 3
+    if failed.errno in (errno.EACCES, errno.EROFS, errno.EPERM):
+        _say(
+            console,
+            f"not allowed: {failed.strerror} ({failed.filename})",
+            "mend the permissions, then go on with --resume",
+        )
+        return 3
+    return _failed_by_us(console)
+
+
+def _failed_by_us(console: Console) -> int:
+    log = SCRATCH / "error.log"
+    log.parent.mkdir(exist_ok=True)
+    log.write_text(traceback.format_exc())
+    _say(
+        console,
+        f"a fault of the lab's own: {traceback.format_exc().splitlines()[-1]}",
+        f"please report it with {log}; finished trials are kept",
+    )
+    return 70
+
+
+def _as_interrupt(_signal: int, _frame: object) -> NoReturn:
+    raise KeyboardInterrupt

@@ -1,0 +1,37 @@
+"""Time, injected, so that tests of waiting do not wait."""
+
+import time
+from collections.abc import Callable
+from typing import Protocol
+
+
+class Clock(Protocol):
+    """Seconds that only grow, and a way to let some pass."""
+
+    def now_s(self) -> float:
+        """Seconds since some fixed moment."""
+
+    def sleep(self, seconds: float) -> None:
+        """Returns after `seconds`."""
+
+
+class SystemClock:
+    """The machine's monotonic clock."""
+
+    def now_s(self) -> float:
+        """See `Clock.now_s`."""
+        return time.monotonic()
+
+    def sleep(self, seconds: float) -> None:
+        """See `Clock.sleep`."""
+        time.sleep(seconds)
+
+
+def wait_until(condition: Callable[[], bool], bound_s: float, every_s: float, clock: Clock) -> bool:
+    """Asks `condition` every `every_s` until it holds (True) or `bound_s` have passed (False)."""
+    end_s = clock.now_s() + bound_s
+    while not condition():
+        if clock.now_s() >= end_s:
+            return False
+        clock.sleep(every_s)
+    return True

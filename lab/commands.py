@@ -1,0 +1,147 @@
+"""What each command does, once its words are parsed."""
+
+import json
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+
+from lab import analyse as analysis
+from lab import images, overview, play, runner, workshop
+from lab import report as reporting
+from lab.doctor import run as run_doctor
+from lab.driver import Driver
+from lab.driver.compose import ComposeDriver
+from lab.errors import UserError
+from lab.lock import only_run
+from lab.progress import Progress, minutes
+from lab.schema import SCHEMAS, schema_text
+from lab.table import print_table
+
+console = Console()
+
+
+class NoValidTrials(UserError):
+    """A run ended, but some level has nothing to show."""
+
+    exit_code = 5
+
+
+def experiment(name: str, overrides: Sequence[str], resume: bool) -> None:
+    """Runs, analyses and reports; see `lab experiment --help`."""
+    folder = _measure(name, overrides, resume)
+    _analyse(folder)
+    _report(folder)
+    _refuse_empty(folder)
+
+
+def run(name: str, overrides: Sequence[str], resume: bool) -> None:
+    """Only measures."""
+    folder = _measure(name, overrides, resume)
+    console.print(f"records: {_shown(folder)}", highlight=False, soft_wrap=True)
+
+
+def plan(name: str, overrides: Sequence[str], half_width: float) -> None:
+    """Shows what would be run."""
+    overview.print_plan(console, workshop.read_experiment(name, overrides), half_width, workshop.RESULTS)
+
+
+def analyse(folder: Path | None) -> None:
+    """Computes and prints the summary of a results folder."""
+    _analyse(workshop.results_folder(folder))
+
+
+def report(folder: Path | None) -> None:
+    """Writes the report of a results folder."""
+    _report(workshop.results_folder(folder))
+
+
+def list_experiments() -> None:
+    """Lists experiments."""
+    overview.print_experiments(console, workshop.EXPERIMENTS, workshop.RESULTS)
+
+
+def up(telemetry: str, topology: str) -> None:
+    """Starts the lab to play with."""
+    progress = Progress(console)
+    with only_run(workshop.LOCK):
+        play.up(telemetry, topology, progress)
+
+
+def down() -> None:
+    """Removes the lab's containers."""
+    with only_run(workshop.LOCK):
+        _driver().remove()
+    console.print("the lab is down")
+
+
+def doctor() -> int:
+    """Examines the machine; returns the exit code."""
+    return run_doctor()
+
+
+def images_for(name: str) -> None:
+    """Makes the images of an experiment."""
+    progress = Progress(console)
+    images.ensure(workshop.needs(workshop.bench(workshop.read_experiment(name, []))).images, progress.say)
+
+
+def schema(kind: str) -> None:
+    """Prints a JSON Schema."""
+    if kind not in SCHEMAS:
+        raise UserError(f"there is no schema called {kind}", f"choose one of: {', '.join(SCHEMAS)}")
+    sys.stdout.write(schema_text(kind))
+
+
+def clean_up() -> None:
+    """After an interruption: leaves nothing running, whatever else fails."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with only_run(workshop.LOCK):
+            _driver().remove()
+    except UserError:
+        return
+
+
+def _driver() -> Driver:
+    return ComposeDriver(workshop.ROOT, workshop.SCRATCH)
+
+
+def _measure(name: str, overrides: Sequence[str], resume: bool) -> Path:
+    started_s = time.monotonic()
+    progress = Progress(console)
+    bench = workshop.bench(workshop.read_experiment(name, overrides))
+    with only_run(workshop.LOCK):
+        references = workshop.prepare(bench, progress)
+        command = ["lab", "run", name, *(word for override in overrides for word in ("--set", override))]
+        if resume:
+            current = runner.unfinished_run(bench, workshop.RESULTS)
+        else:
+            current = runner.new_run(bench, workshop.RESULTS, command, references)
+        current.manifest["durations_s"].setdefault("setup", round(time.monotonic() - started_s, 1))
+        progress.say(f"{bench.experiment.title} Records go to {_shown(current.folder)}")
+        runner.complete(bench, current, progress)
+    progress.say(f"measured in {minutes(time.monotonic() - started_s)}")
+    return current.folder
+
+
+def _analyse(folder: Path) -> None:
+    print_table(analysis.analyse(folder), console)
+
+
+def _report(folder: Path) -> None:
+    console.print(f"report: {_shown(reporting.build(folder))}", highlight=False, soft_wrap=True)
+
+
+def _refuse_empty(folder: Path) -> None:
+    summary = json.loads((folder / "summary.json").read_text())
+    empty = [name for name, level in summary["levels"].items() if not level["trials"]]
+    if empty:
+        raise NoValidTrials(f"no valid trial of: {', '.join(empty)}", "the report says why each was refused")
+
+
+def _shown(path: Path) -> str:
+    return str(path.relative_to(workshop.ROOT) if path.is_relative_to(workshop.ROOT) else path)

@@ -1,0 +1,64 @@
+"""From a level to containers: the overlay and the variables that `compose.yaml` is given. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from lab.backends import BACKENDS
+from lab.driver import Deployment
+from lab.machine import CpuSplit
+from lab.spec import Level
+from lab.topology import Topology
+from lab.variants import Variant
+
+OBSERVER = "observer"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a deployment finds its files: the repository, the topology's file, the folder that containers write to."""
+
+    root: Path
+    topology_path: Path
+    out: Path
+
+
+def deployment(
+    level: Level,
+    variant: Variant,
+    topology: Topology,
+    cpus: CpuSplit,
+    place: Place,
+    load: Mapping[str, str],
+    extra_services: tuple[str, ...] = (),
+) -> Deployment:
+    """What to create for one trial of `level`; `load` are the load generator's variables (none: `lab up`)."""
+    return Deployment(
+        services=(*topology.nodes, *BACKENDS[variant.backend].services, *extra_services),
+        overlay={"services": {name: _node(name, kind, level, variant, place.root) for name, kind in _kinds(topology)}},
+        environment={
+            "TELEMETRY": level.telemetry,
+            "TOPOLOGY_FILE": str(place.topology_path),
+            "TRIAL_DIR": str(place.out),
+            "SERVICE_CPUS": cpu_list(cpus.services),
+            "OTHER_CPUS": cpu_list(cpus.generator),
+            **load,
+        },
+    )
+
+
+def cpu_list(cpus: tuple[int, ...]) -> str:
+    """`0,1`, as the kernel and Compose write a set of CPUs."""
+    return ",".join(map(str, cpus))
+
+
+def _kinds(topology: Topology) -> list[tuple[str, str]]:
+    return [(name, node.kind) for name, node in topology.nodes.items()]
+
+
+def _node(name: str, kind: str, level: Level, variant: Variant, root: Path) -> dict[str, object]:
+    environment = {"NODE": name, "OTEL_SERVICE_NAME": name, **variant.environment, **level.environment}
+    service: dict[str, object] = {"environment": environment, "profiles": [kind]}
+    if name != kind:
+        service["extends"] = {"file": str(root / "compose.yaml"), "service": kind}
+    return service

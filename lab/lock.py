@@ -1,0 +1,31 @@
+"""One run at a time: two would measure each other."""
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from lab.errors import UserError
+
+
+@contextmanager
+def only_run(path: Path) -> Iterator[None]:
+    """Holds the lock file at `path`; raises `UserError` while another process does.
+
+    The kernel frees it when a process dies, however that happens.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a+") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.seek(0)
+            raise UserError(
+                f"the lab is in use by process {file.read().strip() or 'unknown'}",
+                "wait until it ends (or stop it with Ctrl-C): two runs would measure each other",
+            ) from None
+        file.truncate(0)
+        file.write(str(os.getpid()))
+        file.flush()
+        yield

@@ -1,0 +1,160 @@
+"""An experiment from plan to raw records: preflight, calibration, trials with bounded retries, resumption."""
+
+import datetime
+import itertools
+import shlex
+import shutil
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from lab import calibration, checks, provenance, records
+from lab.errors import UserError
+from lab.plan import Trial, make_plan, trial_folder_name
+from lab.progress import Progress, Report
+from lab.spec import Level
+from lab.trial import Bench, head, run_trial
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run's folder and what its manifest says so far."""
+
+    folder: Path
+    manifest: dict[str, Any]
+
+    def save(self) -> None:
+        """Writes the manifest, whole or not at all."""
+        records.write_json_atomic(self.folder / "manifest.json", self.manifest)
+
+
+def new_run(bench: Bench, results: Path, command: list[str], images: dict[str, str]) -> Run:
+    """Makes `results/<experiment>/<UTC time>/` with a manifest, and points `latest` at it."""
+    now = datetime.datetime.now(datetime.UTC)
+    folder = results / bench.experiment.name / now.strftime("%Y-%m-%dT%H%M%SZ")
+    folder.mkdir(parents=True)
+    plan = make_plan(bench.experiment)
+    manifest = {
+        "format": "tollbooth.manifest",
+        "version": 1,
+        "experiment": bench.experiment.name,
+        "spec": bench.experiment.model_dump(mode="json"),
+        "topology": bench.system.topology.model_dump(mode="json"),
+        "seed": bench.experiment.protocol.seed,
+        "order": [asdict(trial) for trial in plan.trials],
+        "started": now.isoformat(timespec="seconds"),
+        "finished": None,
+        "command": shlex.join(command),
+        "durations_s": {},
+        **provenance.collect(bench.system.root, images),
+    }
+    run = Run(folder, manifest)
+    run.save()
+    _point_latest(folder)
+    return run
+
+
+def unfinished_run(bench: Bench, results: Path) -> Run:
+    """The newest run of this experiment that has no end; raises `UserError` where there is none or its spec differs."""
+    for folder in sorted((results / bench.experiment.name).glob("2*Z"), reverse=True):
+        manifest = records.read_json(folder / "manifest.json", "tollbooth.manifest", 1)
+        if manifest["finished"] is None:
+            if manifest["spec"] != bench.experiment.model_dump(mode="json"):
+                raise UserError(
+                    f"{folder.name} was begun with another specification of {bench.experiment.name}",
+                    "undo the change (or the overrides), or start anew without --resume",
+                )
+            return Run(folder, manifest)
+    raise UserError(f"no interrupted run of {bench.experiment.name} to go on with", "start one without --resume")
+
+
+def complete(bench: Bench, run: Run, progress: Progress) -> None:
+    """Runs what is missing of a run: its calibration, then every trial that has no valid attempt yet."""
+    started_s = bench.system.clock.now_s()
+    shutil.rmtree(_staging(run), ignore_errors=True)
+    users = _users(bench, run, progress)
+    plan = make_plan(bench.experiment)
+    levels = {level.name: level for level in plan.levels}
+    with progress.trials(len(plan.trials), sum(_settled(bench, run, trial) for trial in plan.trials)) as report:
+        for trial in plan.trials:
+            _until_valid(bench, run, trial, levels[trial.level], users, report)
+    took = run.manifest["durations_s"].get("trials", 0) + bench.system.clock.now_s() - started_s
+    run.manifest["durations_s"]["trials"] = round(took, 1)
+    run.manifest["versions"] |= provenance.service_versions(run.folder)
+    run.manifest["finished"] = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    run.save()
+
+
+def _users(bench: Bench, run: Run, progress: Progress) -> int:
+    load = bench.experiment.load
+    if isinstance(load.users, int):
+        return load.users
+    if "calibration" not in run.manifest:
+        with progress.step("calibrating the load on the baseline"):
+            out = _staging(run)
+            found = calibration.calibrate(bench, out)
+            out.rename(run.folder / "calibration")
+        run.manifest["calibration"] = found
+        run.save()
+    progress.say(calibration.sentence(run.manifest["calibration"]))
+    return int(run.manifest["calibration"]["users"])
+
+
+def _until_valid(bench: Bench, run: Run, trial: Trial, level: Level, users: int, report: Report) -> None:
+    if _settled(bench, run, trial):
+        return
+    for attempt in range(len(_attempts(run, trial)) + 1, _attempts_allowed(bench) + 1):
+        started_s = bench.system.clock.now_s()
+        reasons = _attempt(bench, run, trial, level, users, attempt)
+        report(trial, reasons, bench.system.clock.now_s() - started_s)
+        if not reasons:
+            return
+
+
+def _attempt(bench: Bench, run: Run, trial: Trial, level: Level, users: int, attempt: int) -> list[str]:
+    """Runs one attempt, judges it, and moves it into place; returns why it was refused, nothing if it was not."""
+    out = _staging(run)
+    measured = run_trial(bench, level, users, trial.seed, out)
+    record = {**head(trial, level, attempt), **measured}
+    records.write_json_atomic(out / "trial.json", record)
+    reasons = checks.reasons(records.read_trial(out))
+    records.write_json_atomic(out / "trial.json", {**record, "valid": not reasons, "reasons": reasons})
+    out.rename(_folder(run, trial, attempt))
+    return reasons
+
+
+def _staging(run: Run) -> Path:
+    return run.folder / ".in-progress"
+
+
+def _folder(run: Run, trial: Trial, attempt: int) -> Path:
+    folder = run.folder / "trials"
+    folder.mkdir(exist_ok=True)
+    return folder / trial_folder_name(trial, attempt)
+
+
+def _attempts_allowed(bench: Bench) -> int:
+    return bench.experiment.protocol.retries + 1
+
+
+def _attempts(run: Run, trial: Trial) -> list[Path]:
+    """Folders of a trial's attempts so far, first to last."""
+    numbered = (_folder(run, trial, attempt) for attempt in itertools.count(1))
+    return list(itertools.takewhile(Path.exists, numbered))
+
+
+def _settled(bench: Bench, run: Run, trial: Trial) -> bool:
+    """Whether a trial has a valid attempt, or none left."""
+    attempts = _attempts(run, trial)
+    if not attempts:
+        return False
+    last = records.read_json(attempts[-1] / "trial.json", "tollbooth.trial", 1)
+    return bool(last["valid"]) or len(attempts) >= _attempts_allowed(bench)
+
+
+def _point_latest(folder: Path) -> None:
+    """Makes `latest` beside `folder` point at it, replacing the old link in one step."""
+    link = folder.parent / ".latest"
+    link.unlink(missing_ok=True)
+    link.symlink_to(folder.name)
+    link.replace(folder.parent / "latest")

@@ -1,0 +1,125 @@
+"""Puts together what a command works with: paths, the experiment as read, the bench, and what a run needs."""
+
+import os
+import shutil
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lab import images, ports
+from lab.clock import SystemClock
+from lab.deployment import OBSERVER
+from lab.driver import EngineGone
+from lab.driver.compose import ComposeDriver, engine_answers
+from lab.errors import UserError
+from lab.machine import split_cpus
+from lab.plan import make_plan
+from lab.progress import Progress
+from lab.spec import Experiment, check_names, find_experiment, load_experiment
+from lab.system import System
+from lab.topology import Topology, find_topology, load_topology
+from lab.trial import Bench
+from lab.variants import load_variants
+
+ROOT = ports.ROOT
+RESULTS = ROOT / "results"
+SCRATCH = ROOT / ".lab"
+EXPERIMENTS = ROOT / "experiments"
+TOPOLOGIES = EXPERIMENTS / "topologies"
+VARIANTS = ROOT / "services" / "telemetry"
+LOCK = SCRATCH / "lock"
+# One trial at 20 Hz with thousands of requests writes some tens of MB.
+BYTES_PER_TRIAL = 20 << 20
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What an experiment has to have: Compose services whose ports must be free, and images."""
+
+    services: tuple[str, ...]
+    images: tuple[str, ...]
+
+
+def read_experiment(name: str, overrides: Sequence[str]) -> Experiment:
+    """The experiment called `name` (or the file at that path) with `overrides`."""
+    experiment = load_experiment(find_experiment(name, EXPERIMENTS), overrides)
+    check_names(experiment, load_variants(VARIANTS), [path.stem for path in TOPOLOGIES.glob("*.yaml")])
+    return experiment
+
+
+def system(topology: str) -> System:
+    """The system with the topology of that name, on this machine's engine."""
+    topology_path = find_topology(topology, TOPOLOGIES)
+    return System(
+        root=ROOT,
+        topology=load_topology(topology_path),
+        topology_path=topology_path,
+        variants=load_variants(VARIANTS),
+        cpus=split_cpus(os.cpu_count() or 1),
+        driver=ComposeDriver(ROOT, SCRATCH),
+        clock=SystemClock(),
+    )
+
+
+def bench(experiment: Experiment) -> Bench:
+    """Everything that the experiment's trials share, on this machine."""
+    return Bench(experiment, system(experiment.topology))
+
+
+def needs(of: Bench) -> Needs:
+    """What the bench's experiment has to have."""
+    backends = sorted({name for level in of.experiment.levels() for name in of.system.backend(level).services})
+    return Needs(
+        services=(*kinds(of.system.topology), *backends),
+        images=("services", OBSERVER, of.generator.service, *backends),
+    )
+
+
+def kinds(topology: Topology) -> list[str]:
+    """The Compose services whose kind some node has."""
+    return sorted({node.kind for node in topology.nodes.values()})
+
+
+def prepare(of: Bench, progress: Progress) -> dict[str, str]:
+    """Makes images and a clean engine for a run, or raises `UserError`; returns each image's reference by name."""
+    if not engine_answers():
+        raise EngineGone("no Docker engine answers", "run `make doctor`")
+    wanted = needs(of)
+    images.ensure(wanted.images, progress.say)
+    if of.system.driver.containers():
+        progress.say("removing containers that an earlier run left")
+    of.system.driver.remove()
+    ports.refuse_busy(wanted.services)
+    refuse_full_disk(len(make_plan(of.experiment).trials))
+    return images.references(wanted.images)
+
+
+def refuse_full_disk(trials: int) -> None:
+    """Raises `UserError` where the disk of `results` cannot hold that many trials."""
+    RESULTS.mkdir(exist_ok=True)
+    free, wanted = shutil.disk_usage(RESULTS).free, trials * BYTES_PER_TRIAL
+    if free < wanted:
+        raise UserError(
+            f"{free >> 20} MiB are free where results/ is, {trials} trials may need {wanted >> 20} MiB",
+            "make room (`make clean` removes the lab's own caches)",
+        )
+
+
+def results_folder(named: Path | None) -> Path:
+    """The results folder to look at: the one named, else the newest of any experiment."""
+    if named is not None:
+        if not (named / "manifest.json").exists():
+            raise UserError(f"{named} is no results folder (it has no manifest.json)", f"choose one: {_some(_runs())}")
+        return named
+    runs = _runs()
+    if not runs:
+        raise UserError("there are no results yet", "run `make experiment`")
+    return max(runs, key=lambda folder: folder.name)
+
+
+def _runs() -> list[Path]:
+    return sorted(path.parent for path in RESULTS.glob("*/2*Z/manifest.json"))
+
+
+def _some(paths: Iterable[Path]) -> str:
+    return ", ".join(str(path.relative_to(ROOT)) for path in list(paths)[-3:]) or "none yet"

@@ -1,0 +1,67 @@
+"""The thesis's load: every user visits all routes once, in random order, before repeating one, and thinks in between.
+
+Writes one row per finished request to /out/requests.csv (docs/formats.md). Configuration comes by environment: ROUTES
+(space-separated), THINK_TIME_S (lowest and highest, seconds), SEED; users and run time by Locust's own variables.
+"""
+
+import os
+import random
+import time
+from pathlib import Path
+
+from locust import FastHttpUser, events, task
+
+ROUTES = os.environ["ROUTES"].split()
+THINK_LOW_S, THINK_HIGH_S = map(float, os.environ["THINK_TIME_S"].split())
+SEED = int(os.environ["SEED"])
+
+# perf_counter is monotonic; the offset puts it on the wall clock once, so that a clock step cannot bend a latency.
+WALL_OFFSET_NS = time.time_ns() - time.perf_counter_ns()
+COLUMNS = ("user", "target", "intended_ns", "start_ns", "end_ns", "status", "bytes")
+
+
+def now_ns() -> int:
+    """Unix time in nanoseconds that never runs backwards."""
+    return time.perf_counter_ns() + WALL_OFFSET_NS
+
+
+# Open as long as the process is; flushed when Locust quits.
+records = Path(os.environ.get("REQUESTS_FILE", "/out/requests.csv")).open("w", buffering=1 << 16)  # noqa: SIM115
+records.write(f"# tollbooth.requests v1\n{','.join(COLUMNS)}\n")
+
+
+@events.quitting.add_listener
+def flush(**_: object) -> None:
+    """Writes what is buffered: Locust leaves by ways that do not close files."""
+    records.flush()
+
+
+class Visitor(FastHttpUser):
+    """One user of the closed loop. The think time is kept here, not by `wait_time`, as here its end is known."""
+
+    network_timeout = 60.0
+    connection_timeout = 10.0
+    born = 0
+
+    def on_start(self) -> None:
+        """Numbers the user and gives it a generator of its own, so that a seed gives the same visits."""
+        Visitor.born += 1
+        self.number = Visitor.born
+        self.random = random.Random(f"{SEED}/{self.number}")
+        self.to_visit: list[str] = []
+        # Users who begin together would ask in step for ever, as the think time varies by a tenth only.
+        self.intended_ns = now_ns() + int(self.random.uniform(0, THINK_HIGH_S) * 1e9)
+
+    @task
+    def visit(self) -> None:
+        """Waits until the intended start, asks the next route, and records it."""
+        self._sleep(max(0.0, (self.intended_ns - now_ns()) / 1e9))
+        if not self.to_visit:
+            self.to_visit = self.random.sample(ROUTES, len(ROUTES))
+        route = self.to_visit.pop()
+        start_ns = now_ns()
+        answer = self.client.get("/" + route, name=route)
+        end_ns = now_ns()
+        row = (self.number, route, self.intended_ns, start_ns, end_ns, answer.status_code, len(answer.content or b""))
+        records.write(",".join(map(str, row)) + "\n")
+        self.intended_ns = end_ns + int(self.random.uniform(THINK_LOW_S, THINK_HIGH_S) * 1e9)
