@@ -1,0 +1,42 @@
+package tollbooth.gateway;
+
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.MediaType;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
+import org.springframework.web.bind.annotation.RequestHeader;
+import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.server.ResponseStatusException;
+import tollbooth.web.NodeSettings;
+import tollbooth.web.Peers;
+import tollbooth.workload.CallPath;
+import tollbooth.workload.Target;
+
+/** Passes a request on to the service that the client names, and the answer back. */
+@RestController
+class RouteController {
+
+  private final Map<String, Target> routes;
+  private final Peers peers;
+  private final AtomicLong requests = new AtomicLong();
+
+  RouteController(NodeSettings settings, Peers peers) {
+    this.routes = settings.node().routes();
+    this.peers = peers;
+  }
+
+  /** A request keeps the number that it brings; one without gets the next. */
+  @GetMapping(path = "/{route}", produces = MediaType.APPLICATION_JSON_VALUE)
+  byte[] pass(
+      @PathVariable String route,
+      @RequestHeader(name = CallPath.HEADER, required = false) CallPath path) {
+    Target target = routes.get(route);
+    if (target == null) {
+      throw new ResponseStatusException(
+          HttpStatus.NOT_FOUND, "no route '" + route + "'; there is: " + routes.keySet());
+    }
+    return peers.ask(target, path == null ? CallPath.ofRequest(requests.getAndIncrement()) : path);
+  }
+}

@@ -1,0 +1,101 @@
+package tollbooth.web;
+
+import java.io.IOException;
+import java.nio.charset.MalformedInputException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Optional;
+import tollbooth.workload.Node;
+import tollbooth.workload.Topology;
+import tollbooth.workload.TopologyException;
+
+/**
+ * Who this process is in the topology. Read once, before Spring starts, so that a mistake is one line.
+ *
+ * @param name the node's name
+ * @param topology the whole call graph
+ * @param seed of every draw
+ * @param telemetry the variant's name; the services only repeat it in their ready file
+ * @param readyDirectory where the ready file goes, if anywhere
+ * @param addresses where peers listen
+ */
+public record NodeSettings(
+    String name,
+    Topology topology,
+    long seed,
+    String telemetry,
+    Optional<Path> readyDirectory,
+    PeerAddresses addresses) {
+
+  private static final String DEFAULT_TOPOLOGY_FILE = "/etc/tollbooth/topology.yaml";
+
+  /**
+   * Reads the settings of a container.
+   *
+   * @param environment the process's environment variables
+   * @param kind what this program is; the node must be of this kind
+   * @throws SettingsException where they cannot be used
+   * @throws TopologyException where the topology cannot be used
+   */
+  public static NodeSettings read(Map<String, String> environment, String kind) {
+    Path file = Path.of(environment.getOrDefault("TOPOLOGY_FILE", DEFAULT_TOPOLOGY_FILE));
+    Topology topology = Topology.parse(text(file));
+    return new NodeSettings(
+        node(environment.get("NODE"), kind, topology),
+        topology,
+        seed(environment.getOrDefault("SEED", "1")),
+        environment.getOrDefault("TELEMETRY", "baseline"),
+        Optional.ofNullable(environment.get("READY_DIR")).map(NodeSettings::writable),
+        PeerAddresses.BY_CONTAINER_NAME);
+  }
+
+  /** This node's part of the topology. */
+  public Node node() {
+    return topology.nodes().get(name);
+  }
+
+  private static String text(Path file) {
+    try {
+      return Files.readString(file);
+    } catch (MalformedInputException notText) {
+      throw new SettingsException("TOPOLOGY_FILE: " + file + " is not UTF-8 text");
+    } catch (IOException unreadable) {
+      throw new SettingsException(
+          "TOPOLOGY_FILE: cannot read " + file + ": mount a topology there, readable for all");
+    }
+  }
+
+  private static String node(String name, String kind, Topology topology) {
+    if (name == null) {
+      throw new SettingsException("NODE: is not set: name one of " + topology.nodes().keySet());
+    }
+    Node node = topology.nodes().get(name);
+    if (node == null) {
+      throw new SettingsException(
+          "NODE: the topology has no node '" + name + "', only " + topology.nodes().keySet());
+    }
+    if (!node.kind().equals(kind)) {
+      throw new SettingsException(
+          name + ": kind: is " + node.kind() + " in the topology, but this container runs " + kind);
+    }
+    return name;
+  }
+
+  private static long seed(String text) {
+    try {
+      return Long.parseLong(text);
+    } catch (NumberFormatException notANumber) {
+      throw new SettingsException("SEED: must be a whole number, not '" + text + "'");
+    }
+  }
+
+  private static Path writable(String directory) {
+    Path path = Path.of(directory);
+    if (!Files.isWritable(path)) {
+      throw new SettingsException(
+          "READY_DIR: cannot write to " + path + ": it must be a directory that user 65532 may write");
+    }
+    return path;
+  }
+}

@@ -1,0 +1,71 @@
+package tollbooth.web;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.springframework.boot.SpringBootVersion;
+import org.springframework.boot.context.event.ApplicationReadyEvent;
+import org.springframework.context.ApplicationListener;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * Tells the lab that this node listens, by a file that appears whole (see docs/formats.md). A health check would cost CPU in
+ * the window that is measured.
+ */
+final class ReadyFile implements ApplicationListener<ApplicationReadyEvent> {
+
+  private final NodeSettings settings;
+  private final JsonMapper json;
+
+  ReadyFile(NodeSettings settings, JsonMapper json) {
+    this.settings = settings;
+    this.json = json;
+  }
+
+  @Override
+  public void onApplicationEvent(ApplicationReadyEvent ready) {
+    settings
+        .readyDirectory()
+        .ifPresent(directory -> write(directory, Instant.ofEpochMilli(ready.getTimestamp())));
+  }
+
+  private void write(Path directory, Instant springReady) {
+    Path file = directory.resolve(settings.name() + ".json");
+    Path unfinished = directory.resolve("." + settings.name() + ".json.unfinished");
+    try {
+      Files.writeString(unfinished, json.writeValueAsString(content(springReady)));
+      Files.move(unfinished, file, StandardCopyOption.ATOMIC_MOVE);
+    } catch (IOException failed) {
+      throw new UncheckedIOException("cannot write the ready file " + file, failed);
+    }
+  }
+
+  private Map<String, Object> content(Instant springReady) {
+    Map<String, Object> content = new LinkedHashMap<>();
+    content.put("format", "tollbooth.ready");
+    content.put("version", 1);
+    content.put("node", settings.name());
+    content.put("t_ns", unixNs(Instant.now()));
+    ProcessHandle.current()
+        .info()
+        .startInstant()
+        .ifPresent(start -> content.put("process_start_ns", unixNs(start)));
+    content.put("spring_ready_ns", unixNs(springReady));
+    content.put("variant", settings.telemetry());
+    content.put(
+        "versions",
+        Map.of(
+            "java", Runtime.version().toString(), "spring-boot", SpringBootVersion.getVersion()));
+    return content;
+  }
+
+  private static long unixNs(Instant instant) {
+    return Duration.between(Instant.EPOCH, instant).toNanos();
+  }
+}
