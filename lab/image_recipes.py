@@ -1,0 +1,125 @@
+"""How every image of the lab is made: the one table, and what follows from it without asking an engine."""
+
+import hashlib
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lab.errors import UserError
+
+DIGEST_LABEL = "org.tollbooth.inputs"
+NOT_INPUTS = frozenset({"target", "README.md"})
+
+
+@dataclass(frozen=True)
+class Image:
+    """How one image is made. Paths are relative to the repository's root.
+
+    `version` names a variable of `.env`, or is "" for the lab's own images. `bases` maps build arguments to images.
+    `inputs` are the files and folders that a build reads.
+    """
+
+    inputs: tuple[str, ...]
+    context: str = ""
+    dockerfile: str = ""
+    version: str = ""
+    official: str = ""
+    script: str = ""
+    bases: Mapping[str, str] = field(default_factory=dict)
+
+
+def _from_folder(name: str, variable: str, bases: Mapping[str, str], official: str = "") -> Image:
+    folder = f"images/{name}"
+    return Image((folder,), folder, f"{folder}/Dockerfile", variable, official, bases=bases)
+
+
+TABLE: dict[str, Image] = {
+    "debian": Image(
+        ("images/debian",), version="DEBIAN_RELEASE", official="debian:{}-slim", script="images/debian/build.sh"
+    ),
+    "toolchain-go": _from_folder("toolchain-go", "DEBIAN_RELEASE", {"BASE": "debian"}),
+    "toolchain-java": _from_folder("toolchain-java", "DEBIAN_RELEASE", {"BASE": "debian"}),
+    "jre": _from_folder("jre", "DEBIAN_RELEASE", {"BASE": "debian"}),
+    "jaeger": _from_folder("jaeger", "JAEGER_VERSION", {"TOOLCHAIN": "toolchain-go"}, "jaegertracing/jaeger:{}"),
+    "locust": _from_folder("locust", "LOCUST_VERSION", {"BASE": "debian"}, "locustio/locust:{}"),
+    "services": Image(
+        ("services",), "services", "services/Dockerfile", bases={"TOOLCHAIN": "toolchain-java", "BASE": "jre"}
+    ),
+    "observer": Image(
+        ("go.mod", "go.sum", "observer", "internal"), ".", "observer/Dockerfile", bases={"TOOLCHAIN": "toolchain-go"}
+    ),
+}
+
+
+def read_versions(text: str, environment: Mapping[str, str]) -> dict[str, str]:
+    """The variables of an `.env` file; the environment wins, as it does for Compose."""
+    lines = (line.partition("=") for line in text.splitlines() if "=" in line and not line.startswith("#"))
+    return {name.strip(): environment.get(name.strip()) or value.strip() for name, _, value in lines}
+
+
+def reference(name: str, versions: Mapping[str, str]) -> str:
+    """`tollbooth/<name>:<version>`."""
+    return f"tollbooth/{name}:{version(name, versions)}"
+
+
+def with_bases(names: Iterable[str]) -> list[str]:
+    """`names` and every image that they are built from, bases first."""
+    found: dict[str, None] = {}
+    for name in names:
+        found |= dict.fromkeys([*with_bases(TABLE[name].bases.values()), name])
+    return list(found)
+
+
+def wanted_digests(root: Path, versions: Mapping[str, str]) -> dict[str, str]:
+    """For every image a digest of its inputs' paths and content, its version and its bases' digests."""
+    digests: dict[str, str] = {}
+    for name in with_bases(TABLE):
+        image, content = TABLE[name], hashlib.sha256(version(name, versions).encode())
+        for base in image.bases.values():
+            content.update(digests[base].encode())
+        for path in sorted(_files(root, image.inputs)):
+            content.update(f"{path.relative_to(root)}\0{path.stat().st_size}\0".encode())
+            content.update(path.read_bytes())
+        digests[name] = content.hexdigest()
+    return digests
+
+
+def build_command(name: str, digest: str, versions: Mapping[str, str], root: Path, secret: Iterable[str]) -> list[str]:
+    """The command that builds an image; `secret` is what `ca_bundle_secret` gave."""
+    image, tag = TABLE[name], reference(name, versions)
+    if image.script:
+        return [str(root / image.script), tag, version(name, versions)]
+    arguments = {argument: reference(base, versions) for argument, base in image.bases.items()}
+    if image.official:
+        arguments["VERSION"] = version(name, versions)
+    return [
+        *("docker", "build", "--progress=plain", "--tag", tag, "--label", f"{DIGEST_LABEL}={digest}"),
+        *(word for argument, value in arguments.items() for word in ("--build-arg", f"{argument}={value}")),
+        *secret,
+        *("--file", str(root / image.dockerfile), str(root / image.context)),
+    ]
+
+
+def ca_bundle_secret(environment: Mapping[str, str]) -> list[str]:
+    """The build option that lends the host's CA bundle: `$CA_BUNDLE`, else `$SSL_CERT_FILE` where that exists."""
+    chosen, usual = environment.get("CA_BUNDLE", ""), environment.get("SSL_CERT_FILE", "")
+    if chosen and not Path(chosen).is_file():
+        raise UserError(f"CA_BUNDLE={chosen} is not a file", "set it to a PEM bundle, or unset it")
+    path = chosen or (usual if usual and Path(usual).is_file() else "")
+    return ["--secret", f"id=ca-bundle,src={path}"] if path else []
+
+
+def version(name: str, versions: Mapping[str, str]) -> str:
+    """The image's version: from `versions`, or "dev" for the lab's own images."""
+    variable = TABLE[name].version
+    return versions[variable] if variable else "dev"
+
+
+def _files(root: Path, inputs: Iterable[str]) -> Iterable[Path]:
+    for start in (root / name for name in inputs):
+        if start.is_file():
+            yield start
+        for folder, folders, files in os.walk(start):
+            folders[:] = [name for name in folders if name not in NOT_INPUTS]
+            yield from (Path(folder, name) for name in files if name not in NOT_INPUTS)
