@@ -1,0 +1,1 @@
+"""The statistics: pure functions over arrays. docs/statistics.md says what is computed and why."""

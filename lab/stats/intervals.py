@@ -1,0 +1,80 @@
+"""Intervals for the mean of a few blocks, and the test that belongs to them."""
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+FloatArray = NDArray[np.float64]
+
+RESAMPLES = 10_000
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A mean over blocks, its confidence interval, and the p value of the test that it is 0.
+
+    A single block has a mean only; the rest is None.
+    """
+
+    mean: float
+    low: float | None = None
+    high: float | None = None
+    p_value: float | None = None
+
+
+def mean_interval(blocks: ArrayLike, confidence: float, seed: int) -> Interval:
+    """Return the mean of one value per block, with its t interval; raises `ValueError` without any block."""
+    values = np.asarray(blocks, dtype=np.float64)
+    if values.ndim != 1 or len(values) == 0:
+        raise ValueError("a mean needs one value for each of at least 1 block")
+    if len(values) == 1:
+        return Interval(float(values[0]))
+    mean, reach, p_value = (float(part) for part in t_interval(values, confidence, seed))
+    return Interval(mean, mean - reach, mean + reach, p_value)
+
+
+def t_interval(
+    values: ArrayLike, confidence: float, seed: int, resamples: int = RESAMPLES
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return mean, reach (half of the interval) and p value along the last axis.
+
+    The standard error is the bootstrap's and the quantile Student's (Hesterberg, 2015, "What teachers should know
+    about the bootstrap"). So it keeps its level with few blocks, where the percentile bootstrap's 95 % cover 75 %;
+    docs/statistics.md has the simulation. Raises `ValueError` for fewer than 2 blocks.
+    """
+    array = np.asarray(values, dtype=np.float64)
+    mean = array.mean(axis=-1)
+    error = bootstrap_standard_error(array, seed, resamples)
+    freedom = array.shape[-1] - 1
+    reach = stats.t.ppf((1 + confidence) / 2, freedom) * error
+    with np.errstate(divide="ignore", invalid="ignore"):
+        p_value = 2 * stats.t.sf(np.abs(mean) / error, freedom)
+    # Blocks that are all exactly 0 say nothing against a mean of 0.
+    return mean, reach, np.where((mean == 0) & (error == 0), 1.0, p_value)
+
+
+def bootstrap_standard_error(values: ArrayLike, seed: int, resamples: int = RESAMPLES) -> FloatArray:
+    """Return the standard error of the mean along the last axis, by resampling blocks with replacement.
+
+    Of the hierarchy block - trial - request only the top is resampled. What varies within a trial varies its block's
+    value already; drawing requests anew as well would count it twice (Ren et al., 2010, "Nonparametric bootstrapping
+    for hierarchical data"). Blocks drawn from a sample of n vary less than those of the population, by the square
+    root of (n - 1)/n, which is put back (Hesterberg, 2015). Raises `ValueError` for fewer than 2 blocks.
+    """
+    array = np.asarray(values, dtype=np.float64)
+    n = array.shape[-1]
+    if n < 2:
+        raise ValueError("a standard error needs at least 2 blocks")
+    centred = array - array.mean(axis=-1, keepdims=True)
+    replicates = centred @ _resampling_weights(n, seed, resamples)
+    return np.asarray(replicates.std(axis=-1) * np.sqrt(n / (n - 1)))
+
+
+@cache
+def _resampling_weights(n: int, seed: int, resamples: int) -> FloatArray:
+    """Return what share of each resample (column) each of n blocks (row) has."""
+    counts = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=resamples)
+    return np.ascontiguousarray(counts.T / n)

@@ -1,0 +1,55 @@
+"""Do the intervals cover the truth as often as they say? Simulated studies with a known ratio."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from lab.stats.compare import compare, log_ratios
+from lab.stats.intervals import t_interval
+from lab.stats.multiple import holm
+
+STUDIES = 8_000
+RESAMPLES = 1_000
+TRUE_RATIO = 1.3
+
+# The noise of one trial, as a factor on its value.
+Noise = Callable[[np.random.Generator, tuple[int, int]], np.ndarray]
+NOISES: dict[str, Noise] = {
+    "normal": lambda rng, shape: np.exp(rng.normal(0, 0.03, shape)),
+    "lognormal": lambda rng, shape: 1 + 0.05 * rng.lognormal(0, 1, shape),
+    "heavy-tailed": lambda rng, shape: np.exp(0.02 * rng.standard_t(4, shape)),
+}
+
+
+def simulated(rng: np.random.Generator, noise: Noise, blocks: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return level and baseline of many studies; machine drift of up to ±50 % is common to a block."""
+    shape = (STUDIES, blocks)
+    drift = np.exp(rng.uniform(-0.4, 0.4, shape))
+    return TRUE_RATIO * 50 * drift * noise(rng, shape), 50 * drift * noise(rng, shape)
+
+
+@pytest.mark.parametrize("blocks", [3, 5, 10, 20])
+@pytest.mark.parametrize("noise", NOISES.values(), ids=NOISES.keys())
+def test_the_ratios_interval_covers_the_truth_in_95_percent_of_studies(noise: Noise, blocks: int) -> None:
+    level, baseline = simulated(np.random.default_rng(1), noise, blocks)
+    mean, reach, _ = t_interval(log_ratios(level, baseline), 0.95, seed=1, resamples=RESAMPLES)
+    coverage = np.mean(np.abs(mean - np.log(TRUE_RATIO)) <= reach)
+    assert 0.93 <= coverage <= 0.975
+
+
+@pytest.mark.parametrize("blocks", [3, 10])
+def test_identical_levels_are_called_different_in_at_most_5_percent_of_studies(blocks: int) -> None:
+    rng = np.random.default_rng(2)
+    studies, levels, alarms = 1_000, ("placebo", "one", "two"), 0
+    for _ in range(studies):
+        baseline = 50 * rng.lognormal(0, 0.05, blocks)
+        compared = {
+            name: compare(list(zip(50 * rng.lognormal(0, 0.05, blocks), baseline, strict=True)), 0.95, seed=1)
+            for name in levels
+        }
+        adjusted = holm({name: comparison.p_value or 0 for name, comparison in compared.items()})
+        findings = {compared[name].finding(adjusted[name], alpha=0.05, margin=0.05) for name in levels}
+        alarms += not findings.isdisjoint({"higher", "lower"})
+    # Chance alone may add three standard errors.
+    assert alarms / studies <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / studies)
