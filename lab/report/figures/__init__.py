@@ -1,0 +1,1 @@
+"""The page's figures: each module takes plain data and gives inline SVG."""

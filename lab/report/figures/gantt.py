@@ -1,0 +1,132 @@
+"""One trace as a Gantt chart: all of it, a lane per service and kind of span; and its first spans, one per row."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from lab.report.numbers import number, short
+from lab.report.palette import BAND, INK, MUTED, PAPER, Colour, service_colours
+from lab.report.svg import draw, quiet
+
+LANE_IN = 0.24
+ROW_IN = 0.2
+FIRST_SPANS = 17
+
+
+@dataclass(frozen=True)
+class Span:
+    """A span of the trace, times in milliseconds since the trace began; depth 0 is the root."""
+
+    service: str
+    kind: str
+    start_ms: float
+    duration_ms: float
+    depth: int
+
+    @property
+    def end_ms(self) -> float:
+        """When it ended."""
+        return self.start_ms + self.duration_ms
+
+
+def gantt(name: str, spans: Sequence[Span], description: str) -> Markup:
+    """Draw `spans`, which come in the tree's order: a parent before its children, siblings by start."""
+    lanes = _lanes(spans)
+    colours = service_colours(list(dict.fromkeys(span.service for span in spans)))
+    first = spans[:FIRST_SPANS]
+    zoom_ms = _zoom_ms(first)
+    heights = (len(lanes) * LANE_IN + 0.5, len(first) * ROW_IN + 0.5)
+
+    def fill(figure: Figure) -> None:
+        whole, start = figure.subplots(2, 1, height_ratios=heights)
+        _overview(whole, lanes, colours, zoom_ms)
+        _start(start, first, colours, zoom_ms)
+
+    return draw(name, "One trace as a Gantt chart", description, sum(heights) + 0.5, fill)
+
+
+def _lanes(spans: Sequence[Span]) -> Mapping[tuple[str, str], list[Span]]:
+    lanes: dict[tuple[str, str], list[Span]] = {}
+    for span in spans:
+        lanes.setdefault((span.service, span.kind), []).append(span)
+    return lanes
+
+
+def _zoom_ms(first: Sequence[Span]) -> float:
+    """Where the second panel ends: when the last to begin of the first spans has ended."""
+    latest = max(first, key=lambda span: span.start_ms)
+    return latest.end_ms * 1.02 if latest.end_ms > 0 else 1.0
+
+
+def _sublanes(spans: Sequence[Span]) -> list[int]:
+    """Place spans that overlap beside each other: the first sublane that is free takes each."""
+    ends: list[float] = []
+    places = []
+    for span in spans:
+        free = next((index for index, end in enumerate(ends) if end <= span.start_ms), len(ends))
+        ends[free : free + 1] = [span.end_ms]
+        places.append(free)
+    return places
+
+
+def _overview(
+    axes: Axes, lanes: Mapping[tuple[str, str], list[Span]], colours: Mapping[str, Colour], zoom_ms: float
+) -> None:
+    total = max(span.end_ms for spans in lanes.values() for span in spans)
+    axes.axvspan(0, zoom_ms, color=BAND.light, linewidth=0, zorder=0)
+    for row, ((service, _), members) in enumerate(lanes.items()):
+        spans = sorted(members, key=lambda span: span.start_ms)
+        places = _sublanes(spans)
+        height = 0.74 / (max(places) + 1)
+        for span, place in zip(spans, places, strict=True):
+            _bar(axes, span, row - 0.37 + (place + 0.5) * height, height, colours[service].light)
+    labels = [f"{short(service, 20)} {kind} ({len(spans)})" for (service, kind), spans in lanes.items()]
+    axes.set_title("The whole trace: a lane per service and kind of span, with the number of spans")
+    _finish(axes, labels, total * 1.01)
+
+
+def _start(axes: Axes, first: Sequence[Span], colours: Mapping[str, Colour], zoom_ms: float) -> None:
+    for row, span in enumerate(first):
+        _bar(axes, span, row, 0.7, colours[span.service].light)
+        text = f"{number(span.duration_ms)} ms"
+        if span.end_ms > zoom_ms:
+            text += " →"
+        inside = span.start_ms + span.duration_ms > zoom_ms * 0.88
+        axes.annotate(
+            text,
+            (min(span.end_ms, zoom_ms), row),
+            (-5 if inside else 4, 0),
+            textcoords="offset points",
+            ha="right" if inside else "left",
+            va="center",
+            fontsize=8,
+            color=INK.light,
+            bbox={"facecolor": PAPER.light, "edgecolor": "none", "alpha": 0.75, "pad": 0.6} if inside else None,
+        )
+    labels = ["   " * span.depth + f"{short(span.service, 20)} {span.kind}" for span in first]
+    axes.set_title(f"Its first {len(first)} spans (the shaded part above), one per row, indented by depth")
+    _finish(axes, labels, zoom_ms)
+    for label in axes.get_yticklabels():
+        label.set_horizontalalignment("left")
+    axes.tick_params(axis="y", pad=9 * max(len(label) for label in labels) * 0.56)
+
+
+def _bar(axes: Axes, span: Span, middle: float, height: float, colour: str) -> None:
+    axes.barh(
+        middle, span.duration_ms, left=span.start_ms, height=height, color=colour, edgecolor=PAPER.light, linewidth=0.3
+    )
+
+
+def _finish(axes: Axes, labels: Sequence[str], end_ms: float) -> None:
+    axes.set_yticks(range(len(labels)), labels)
+    axes.tick_params(axis="y", labelcolor=INK.light)
+    axes.set_ylim(len(labels) - 0.4, -0.6)
+    axes.set_xlim(0, end_ms)
+    axes.xaxis.set_major_locator(MaxNLocator(8))
+    axes.set_xlabel("ms since the trace began", color=MUTED.light)
+    axes.spines[["left", "bottom"]].set_visible(False)
+    quiet(axes, "x")

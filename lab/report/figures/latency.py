@@ -1,0 +1,132 @@
+"""Latency: each level's distribution, and its tail as the client meant to ask and as it really asked."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from markupsafe import Markup
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
+from numpy.typing import NDArray
+from scipy.stats import gaussian_kde
+
+from lab.report.figures.labels import spread
+from lab.report.numbers import number, short
+from lab.report.palette import INK, MUTED, PAPER, Colour
+from lab.report.svg import draw, quiet
+
+ROW_IN = 0.62
+MARKED = (0.5, 0.95, 0.99)
+TAIL_TICKS = (0.5, 0.9, 0.99, 0.999, 0.9999)
+CURVE_POINTS = 200
+
+
+@dataclass(frozen=True)
+class Latencies:
+    """A level's answered requests in the window, all its trials together, in milliseconds, sorted."""
+
+    level: str
+    from_start_ms: NDArray[np.float64]
+    from_intended_ms: NDArray[np.float64]
+
+
+def latency(levels: Sequence[Latencies], colours: Mapping[str, Colour], description: str) -> Markup:
+    """Draw the densities (left) and the percentiles (right)."""
+    height = max(3.4, len(levels) * ROW_IN + 1.0)
+
+    def fill(figure: Figure) -> None:
+        density, tail = figure.subplots(1, 2, width_ratios=(1.15, 1))
+        _densities(density, levels, colours)
+        _tails(tail, levels, colours)
+
+    return draw("latency", "Distribution of latencies per level", description, height, fill)
+
+
+def _densities(axes: Axes, levels: Sequence[Latencies], colours: Mapping[str, Colour]) -> None:
+    axes.set_xscale("log")
+    for index, level in enumerate(levels):
+        baseline_y = len(levels) - 1 - index
+        colour = colours[level.level].light
+        x, y = _density(level.from_start_ms)
+        axes.fill_between(x, baseline_y, baseline_y + 0.75 * y, color=colour, alpha=0.35, linewidth=0)
+        axes.plot(x, baseline_y + 0.75 * y, color=colour, linewidth=1.4)
+        for fraction in MARKED:
+            value = float(np.quantile(level.from_start_ms, fraction))
+            axes.plot([value, value], [baseline_y - 0.02, baseline_y + 0.1], color=INK.light, linewidth=1.2)
+            axes.annotate(
+                number(value),
+                (value, baseline_y),
+                (0, -3),
+                textcoords="offset points",
+                ha={0.5: "center", 0.95: "right", 0.99: "left"}[fraction],
+                va="top",
+                fontsize=8,
+                color=MUTED.light,
+            )
+    axes.set_yticks(range(len(levels)), [short(level.level) for level in reversed(levels)])
+    axes.tick_params(axis="y", labelcolor=INK.light)
+    axes.set_ylim(-0.35, len(levels) - 0.1)
+    axes.set_xlabel("latency from the actual start (ms, logarithmic); marks: p50, p95, p99")
+    axes.set_title("Density")
+    axes.spines[["left"]].set_visible(False)
+    quiet(axes, "x")
+    _plain_log_ticks(axes)
+
+
+def _plain_log_ticks(axes: Axes) -> None:
+    low, high = axes.get_xlim()
+    subs = (1.0, 2.0, 5.0) if high / low > 10 else (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)
+    axes.xaxis.set_major_locator(LogLocator(subs=subs))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+
+
+def _density(values_ms: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Estimate the density on a logarithmic scale, with its highest point at 1."""
+    logs = np.log(np.maximum(values_ms, 1e-3))
+    middle, spread_of = float(np.median(logs)), float(np.std(logs))
+    if spread_of < 1e-6:
+        return np.exp(middle + np.array([-0.01, 0.0, 0.01])), np.array([0.0, 1.0, 0.0])
+    estimate = gaussian_kde(logs)
+    margin = 0.4 * spread_of
+    x = np.linspace(float(logs.min()) - margin, float(logs.max()) + margin, CURVE_POINTS)
+    y = estimate(x)
+    return np.exp(x), y / y.max()
+
+
+def _tails(axes: Axes, levels: Sequence[Latencies], colours: Mapping[str, Colour]) -> None:
+    """Draw latency over percentile, each further nine as far from the last as that from the one before."""
+    ends: list[float] = []
+    for level in levels:
+        count = len(level.from_start_ms)
+        beyond = np.logspace(np.log10(0.5), np.log10(min(0.5, 1 / count)), 80)
+        colour = colours[level.level].light
+        for values, dashes in ((level.from_start_ms, "-"), (level.from_intended_ms, (0, (2, 2)))):
+            axes.plot(
+                -np.log10(beyond), np.quantile(values, 1 - beyond), linestyle=dashes, color=colour, linewidth=1.6
+            )
+        ends.append(float(np.quantile(level.from_start_ms, 1 - beyond[-1])))
+    highest = max(float(level.from_intended_ms[-1]) for level in levels)
+    axes.set_ylim(0, highest * 1.08)
+    right = max(-np.log10(0.1), *(np.log10(len(level.from_start_ms)) for level in levels))
+    axes.set_xlim(-np.log10(0.5), right)
+    for level, end, label_y in zip(levels, ends, spread(ends, highest * 0.075), strict=True):
+        x = np.log10(max(2, len(level.from_start_ms)))
+        axes.annotate(
+            short(level.level, 20),
+            (x, end),
+            (right + 0.06 * (right - 0.3), label_y),
+            va="center",
+            annotation_clip=False,
+            arrowprops={"arrowstyle": "-", "color": colours[level.level].light, "linewidth": 0.8},
+            bbox={"facecolor": PAPER.light, "edgecolor": "none", "pad": 0.5},
+        )
+    ticks = [tick for tick in TAIL_TICKS if -np.log10(1 - tick) <= right + 1e-9]
+    axes.xaxis.set_major_locator(FixedLocator([float(-np.log10(1 - tick)) for tick in ticks]))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda _, index: f"p{ticks[index or 0] * 100:g}"))
+    axes.yaxis.set_major_locator(MaxNLocator(6))
+    axes.set_xlabel("percentile; solid from the actual, dashed from the intended start")
+    axes.set_ylabel("latency (ms)")
+    axes.set_title("Tail")
+    quiet(axes, "y")

@@ -1,0 +1,77 @@
+"""The order in which the trials were run: a row per block, a cell per position."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
+
+from lab.report.numbers import short
+from lab.report.palette import MUTED, REFUSED, Colour
+from lab.report.svg import WIDTH_IN, draw, quiet
+
+ROW_IN = 0.42
+MARGIN_IN = 0.8
+CHARACTER_IN = 0.085
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A planned trial: what became of it (`valid`, `refused` or `not run`), and how many attempts were refused."""
+
+    number: int
+    block: int
+    position: int
+    level: str
+    outcome: str
+    refused_attempts: int
+
+    @property
+    def remark(self) -> str:
+        """What the cell says below the level's name, where all did not go well."""
+        if self.outcome == "not run":
+            return "not run"
+        return f"refused ×{self.refused_attempts}" if self.refused_attempts else ""
+
+
+def order(cells: Sequence[Cell], colours: Mapping[str, Colour], description: str) -> Markup:
+    """Draw the cells; what was refused is hatched in red and says so in words."""
+    blocks = sorted({cell.block for cell in cells})
+    positions = max(cell.position for cell in cells) + 1
+    letters = int((WIDTH_IN - MARGIN_IN) / positions / CHARACTER_IN) - 6
+
+    def fill(figure: Figure) -> None:
+        axes = figure.subplots()
+        for cell in cells:
+            _cell(axes, cell, blocks.index(cell.block), colours[cell.level].light, letters)
+        axes.set_xlim(-0.01, positions)
+        axes.set_ylim(len(blocks), -0.05)
+        axes.set_xticks([position + 0.5 for position in range(positions)], [str(n + 1) for n in range(positions)])
+        axes.set_yticks([row + 0.5 for row in range(len(blocks))], [f"block {block + 1}" for block in blocks])
+        axes.xaxis.tick_top()
+        axes.xaxis.set_label_position("top")
+        axes.set_xlabel("position within the block (time runs to the right, then down)")
+        axes.spines[["left", "bottom"]].set_visible(False)
+        quiet(axes, "none")
+
+    return draw("order", "Order of the trials", description, len(blocks) * ROW_IN + MARGIN_IN, fill)
+
+
+def _cell(axes: Axes, cell: Cell, row: int, colour: str, letters: int) -> None:
+    x, y, width, height = cell.position + 0.02, row + 0.07, 0.96, 0.86
+    if cell.outcome == "valid":
+        axes.add_patch(Rectangle((x, y), width, height, facecolor=colour, alpha=0.22, linewidth=0))
+    else:
+        axes.add_patch(
+            Rectangle((x, y), width, height, facecolor="none", edgecolor=REFUSED.light, hatch="///", alpha=0.35)
+        )
+    axes.add_patch(Rectangle((x, y), 0.035, height, facecolor=colour, linewidth=0))
+    middle = y + height / 2
+    name_y = middle - 0.19 if cell.remark else middle
+    axes.text(x + 0.06, name_y, short(cell.level, max(4, letters)), ha="left", va="center")
+    axes.text(
+        x + width - 0.03, name_y, str(cell.number), ha="right", va="center", fontsize=8, color=MUTED.light
+    )
+    axes.text(x + 0.06, middle + 0.22, cell.remark, ha="left", va="center", fontsize=8, color=REFUSED.light)

@@ -1,0 +1,117 @@
+"""The answer in sentences, built from the findings alone, so that it never says more than they do."""
+
+from collections.abc import Sequence
+
+from lab.records import Estimate, Summary
+from lab.report.numbers import change, percent
+
+PRIMARY = "cpu_per_request_services_ms"
+"""The measure of the headline, where the summary has it; the first one otherwise."""
+
+
+def primary_metric(summary: Summary) -> str | None:
+    """Name the metric that the headline speaks of."""
+    return PRIMARY if PRIMARY in summary.metrics else next(iter(summary.metrics), None)
+
+
+def compared_levels(summary: Summary) -> list[str]:
+    """Name the levels that are held against the baseline, without the placebo."""
+    return [name for name in summary.levels if name not in {summary.baseline, summary.placebo}]
+
+
+def estimate_of(summary: Summary, metric: str | None, level: str) -> Estimate | None:
+    """Find a level's estimate of a metric."""
+    wanted = (metric, level)
+    return next((found for found in summary.estimates if (found.metric, found.level) == wanted), None)
+
+
+def answers(summary: Summary) -> list[tuple[str, str]]:
+    """Say a sentence or two of each compared level: (level, sentences)."""
+    return [(level, _answer(summary, level)) for level in compared_levels(summary)]
+
+
+def _answer(summary: Summary, level: str) -> str:
+    metric = primary_metric(summary)
+    estimate = estimate_of(summary, metric, level)
+    if metric is None or estimate is None:
+        return "no valid trial, so nothing can be said of it."
+    title = _title(summary, metric)
+    if estimate.ratio is None:
+        return f"{title} has no ratio to {summary.baseline}: too few blocks have a valid trial of both."
+    return f"{_sentence(estimate, title)} {_other_measures(summary, estimate)}".rstrip()
+
+
+def _sentence(estimate: Estimate, title: str) -> str:
+    by = f"{change(estimate.ratio)} ({change_interval(estimate)})"
+    match estimate.finding:
+        case "higher" | "lower":
+            return f"{title} is {estimate.finding}: {by}."
+        case "same within margin":
+            return f"{title} is the same within the margin: {by}."
+        case _:
+            return f"this run cannot tell whether {title} differs: {by}."
+
+
+def _other_measures(summary: Summary, said: Estimate) -> str:
+    """Count what was found in the other metrics."""
+    found = [
+        estimate.finding
+        for estimate in summary.estimates
+        if estimate.level == said.level and estimate.metric != said.metric
+    ]
+    words = ("higher", "lower", "same within margin", "cannot tell")
+    counts = [f"{found.count(word)} {word}" for word in words if word in found]
+    return f"Its other measures: {', '.join(counts)}." if counts else ""
+
+
+def placebo_sentence(summary: Summary) -> str:
+    """Say what the placebo showed: the baseline under another name, it should be called different nowhere."""
+    estimate = estimate_of(summary, primary_metric(summary), summary.placebo)
+    if estimate is None or estimate.ratio is None:
+        return "It gave no ratio, so this run does not know its own noise: doubt every difference."
+    shown = f"It is the baseline run a second time, and came out at {change(estimate.ratio)} ({change_interval(estimate)})."
+    if estimate.noise_floor is None:
+        return shown
+    return f"{shown} So a difference below {percent(estimate.noise_floor)} is noise here."
+
+
+def change_interval(estimate: Estimate) -> str:
+    """Format an estimate's interval as changes from the baseline."""
+    if estimate.ratio_low is None or estimate.ratio_high is None:
+        return "no interval"
+    return f"{change(estimate.ratio_low)} to {change(estimate.ratio_high)}"
+
+
+def cautions(summary: Summary) -> list[str]:
+    """Name what should make a reader distrust the run."""
+    return [*_placebo_called_different(summary), *_levels_all_refused(summary), *_too_few_blocks(summary)]
+
+
+def _placebo_called_different(summary: Summary) -> Sequence[str]:
+    wrong = [
+        f"{_title(summary, estimate.metric)} ({change_interval(estimate)})"
+        for estimate in summary.estimates
+        if estimate.level == summary.placebo and estimate.finding in {"higher", "lower"}
+    ]
+    if not wrong:
+        return []
+    return [f"The {summary.placebo} was called different from the baseline that it repeats: {'; '.join(wrong)}."]
+
+
+def _levels_all_refused(summary: Summary) -> Sequence[str]:
+    return [
+        f"{name} has no valid trial: {level.refused} of {level.refused} were refused."
+        for name, level in summary.levels.items()
+        if level.trials == 0
+    ]
+
+
+def _too_few_blocks(summary: Summary) -> Sequence[str]:
+    blocks = {trial.block for trial in summary.trials if trial.valid}
+    if len(blocks) >= 2:
+        return []
+    return ["There are valid trials of one block at most: this is a first impression, not a measurement."]
+
+
+def _title(summary: Summary, metric: str) -> str:
+    return summary.metrics[metric].title if metric in summary.metrics else metric

@@ -1,0 +1,60 @@
+"""The page's colours: one per level, the same in every table and figure, each with its dark counterpart.
+
+The levels' hues are those of Okabe and Ito's palette, which colour-blind readers can tell apart; baseline and
+placebo are greys, since they are what the others are held against. Figures are drawn with the light colours;
+`lab.report.svg` then puts the CSS variable in each one's place, so that the page can be dark on a screen and
+light on paper.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Colour:
+    """A colour of the page: the name of its CSS variable, and its value on light and on dark."""
+
+    variable: str
+    light: str
+    dark: str
+
+
+INK = Colour("--ink", "#1b2430", "#e8ecf1")
+MUTED = Colour("--muted", "#576271", "#a3adba")
+RULE = Colour("--rule", "#d3d9e1", "#38424f")
+BAND = Colour("--band", "#e6ebf1", "#2a3440")
+PAPER = Colour("--paper", "#fffffe", "#151b23")
+REFUSED = Colour("--refused", "#b3261e", "#ff8a80")
+WORSE = Colour("--worse", "#a33b00", "#ff9a5c")
+BETTER = Colour("--better", "#00694d", "#4fd6a8")
+
+BASELINE = Colour("--baseline", "#4a5563", "#c3cbd5")
+PLACEBO = Colour("--placebo", "#8e98a5", "#7f8a98")
+OTHERS = (
+    Colour("--level-1", "#0072b2", "#4ba9e0"),
+    Colour("--level-2", "#d55e00", "#f08a3c"),
+    Colour("--level-3", "#009e73", "#35c79c"),
+    Colour("--level-4", "#cc79a7", "#e09cc3"),
+    Colour("--level-5", "#e69f00", "#f2bb45"),
+    Colour("--level-6", "#56b4e9", "#8ccdf2"),
+    Colour("--level-7", "#7a5fb5", "#a894dc"),
+    Colour("--level-8", "#8a6d3b", "#c2a56f"),
+)
+
+APPLICATION, CONTEXT, EXPORT = BASELINE, OTHERS[4], OTHERS[0]
+
+PALETTE = (INK, MUTED, RULE, BAND, PAPER, REFUSED, WORSE, BETTER, BASELINE, PLACEBO, *OTHERS)
+
+
+def level_colours(levels: Sequence[str], baseline: str, placebo: str) -> Mapping[str, Colour]:
+    """Give each level its colour, in the order given; with more than eight, the hues come round again."""
+    fixed = {baseline: BASELINE, placebo: PLACEBO}
+    others = [name for name in levels if name not in fixed]
+    hues = {name: OTHERS[index % len(OTHERS)] for index, name in enumerate(others)}
+    return {name: fixed.get(name) or hues[name] for name in levels}
+
+
+def service_colours(services: Sequence[str]) -> Mapping[str, Colour]:
+    """Give each service of a trace a colour, the entry (the first) the ink-like one."""
+    hues = (BASELINE, *OTHERS)
+    return {name: hues[index % len(hues)] for index, name in enumerate(services)}

@@ -1,0 +1,19 @@
+"""Puts the page's data into its template; everything that is not a figure is escaped."""
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from lab.report.drawings import Drawings
+from lab.report.palette import PALETTE
+from lab.report.view import Page
+
+
+def render(page: Page, drawings: Drawings) -> str:
+    """Return the page as HTML with its style inside."""
+    environment = Environment(
+        loader=PackageLoader("lab.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("report.html").render(page=page, drawings=drawings, palette=PALETTE)

@@ -1,0 +1,45 @@
+"""Reads a results folder into what the report is built from; the only part of it that reads files."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lab.records import Summary, TrialRecord, read_json, read_summary, read_trial, read_trial_record
+from lab.report.figures.gantt import Span
+from lab.report.observed import Observed, observe, trace_spans
+
+
+@dataclass(frozen=True)
+class Source:
+    """A run: its summary, its manifest, every trial's record, and what the valid ones' raw records show."""
+
+    summary: Summary
+    manifest: Mapping[str, Any]
+    trials: Sequence[TrialRecord]
+    observed: Sequence[Observed]
+    traces: Mapping[str, Sequence[Span]]
+    """A trace for each level that has one: that of its first valid trial."""
+
+
+def read(results_dir: Path) -> Source:
+    """Read everything once, one trial at a time; raises `UserError` where a record is missing or broken."""
+    trials = []
+    observed = []
+    traces: dict[str, Sequence[Span]] = {}
+    for path in sorted((results_dir / "trials").glob("*/trial.json")):
+        trial = read_trial_record(path.parent)
+        trials.append(trial)
+        if not trial.valid:
+            continue
+        observed.append(observe(read_trial(path.parent)))
+        trace = path.with_name("trace.json")
+        if trial.level not in traces and trace.exists():
+            traces[trial.level] = trace_spans(read_json(trace, "tollbooth.trace", 1))
+    return Source(
+        summary=read_summary(results_dir / "summary.json"),
+        manifest=read_json(results_dir / "manifest.json", "tollbooth.manifest", 1),
+        trials=sorted(trials, key=lambda trial: (trial.number, trial.attempt)),
+        observed=observed,
+        traces=traces,
+    )

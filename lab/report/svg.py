@@ -1,0 +1,104 @@
+"""From a Matplotlib figure to inline SVG that belongs to the page: its fonts, its colours, its own ids."""
+
+import io
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from html import escape
+from typing import Any
+
+import matplotlib
+from markupsafe import Markup
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.figure import Figure
+
+from lab.report.palette import INK, MUTED, PALETTE, PAPER, RULE
+
+WIDTH_IN = 11.0
+"""Every figure's width: at 96 CSS pixels to the inch that of the page's column."""
+
+STYLE: dict[str, Any] = {
+    "svg.fonttype": "none",
+    "text.parse_math": False,
+    "font.family": "sans-serif",
+    "font.size": 9,
+    "text.color": INK.light,
+    "figure.facecolor": "none",
+    "axes.facecolor": "none",
+    "axes.edgecolor": RULE.light,
+    "axes.labelcolor": MUTED.light,
+    "axes.labelsize": 9,
+    "axes.titlesize": 9.5,
+    "axes.titlelocation": "left",
+    "axes.titleweight": "bold",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+    "axes.grid": True,
+    "grid.color": RULE.light,
+    "grid.linewidth": 0.6,
+    "xtick.color": RULE.light,
+    "ytick.color": RULE.light,
+    "xtick.labelcolor": MUTED.light,
+    "ytick.labelcolor": MUTED.light,
+    "xtick.labelsize": 9,
+    "ytick.labelsize": 9,
+    "path.simplify": True,
+}
+
+LABEL_BACKGROUND = {"facecolor": PAPER.light, "edgecolor": "none", "alpha": 0.8, "pad": 1.0}
+
+
+@contextmanager
+def page_style() -> Iterator[None]:
+    """Draw in the page's style; hold it while a figure is made and while it is written."""
+    with matplotlib.rc_context(STYLE):
+        yield
+
+
+def draw(name: str, title: str, description: str, height_in: float, fill: Callable[[Figure], None]) -> Markup:
+    """Let `fill` draw into a new figure, and give it as inline SVG.
+
+    `name` is unique on the page: it prefixes every id. `title` and `description` are what a screen reader says.
+    The same data give the same text, byte for byte.
+    """
+    with page_style(), matplotlib.rc_context({"svg.hashsalt": name}):
+        figure = Figure(figsize=(WIDTH_IN, height_in), layout="constrained")
+        FigureCanvasSVG(figure)
+        fill(figure)
+        text = io.StringIO()
+        figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
+    return Markup(_inline(text.getvalue(), name, title, description))
+
+
+def quiet(axes: Axes, grid: str) -> None:
+    """Keep only the grid lines of one axis ("x", "y" or "none"), and no tick marks."""
+    axes.tick_params(length=0)
+    axes.grid(visible=False)
+    if grid != "none":
+        axes.grid(visible=True, axis="x" if grid == "x" else "y")
+
+
+def _inline(document: str, name: str, title: str, description: str) -> str:
+    body = re.sub(r"<metadata>.*?</metadata>", "", document[document.index("<svg") :], flags=re.DOTALL)
+    body = _only_used_ids(body, name)
+    for colour in PALETTE:
+        body = body.replace(colour.light, f"var({colour.variable})")
+    view_box = re.search(r'viewBox="([^"]+)"', body)
+    content = body[body.index(">") + 1 :]
+    labels = (
+        f'<title id="{name}-title">{escape(title)}</title><desc id="{name}-description">{escape(description)}</desc>'
+    )
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
+        f'viewBox="{view_box[1] if view_box else ""}" role="img" '
+        f'aria-labelledby="{name}-title {name}-description">{labels}{content}'
+    )
+
+
+def _only_used_ids(body: str, name: str) -> str:
+    """Drop the ids that nothing refers to, and make the others the figure's own."""
+    used = set(re.findall(r'(?:href="#|url\(#)([^")]+)', body))
+    body = re.sub(r' id="([^"]+)"', lambda m: f' id="{name}-{m[1]}"' if m[1] in used else "", body)
+    return re.sub(r'(href="#|url\(#)', rf"\g<1>{name}-", body)

@@ -1,0 +1,360 @@
+"""The page's words and tables as plain data: everything is computed here, the templates only show it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from lab.records import Estimate, MetricSummary, Summary, TrialRecord
+from lab.report import findings
+from lab.report.numbers import Scale, change, duration, number, percent, ratio, scale_for
+from lab.report.palette import PLACEBO, Colour, level_colours
+
+MAIN = (
+    "cpu_per_request_services_ms",
+    "cpu_per_request_backends_ms",
+    "memory_services_mean_mib",
+    "latency_p50_ms",
+    "latency_p95_ms",
+    "bytes_per_request_app",
+    "bytes_per_request_telemetry",
+    "startup_s",
+)
+"""The metrics of the overview, the first table and the interval plots, in this order; the others come after."""
+
+SYMBOLS = {"higher": "▲", "lower": "▼", "same within margin": "=", "cannot tell": "?"}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A finding: its word, a symbol, and whether it is good news (`better`, `worse` or `neutral`)."""
+
+    word: str
+    symbol: str
+    tone: str
+
+
+@dataclass(frozen=True)
+class Glance:
+    """A cell of the overview: the change from the baseline and what was found."""
+
+    change: str
+    interval: str
+    finding: Finding | None
+
+
+@dataclass(frozen=True)
+class GlanceRow:
+    """A level's row of the overview."""
+
+    level: str
+    colour: str
+    cells: Sequence[Glance]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A level's row in a metric's part of the table."""
+
+    level: str
+    colour: str
+    mean: str
+    mean_interval: str
+    difference: str
+    difference_interval: str
+    ratio: str
+    ratio_interval: str
+    noise_floor: str
+    finding: Finding | None
+    n: str
+
+
+@dataclass(frozen=True)
+class MetricRows:
+    """A metric's part of the table."""
+
+    title: str
+    unit: str
+    rows: Sequence[Row]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer for one level."""
+
+    level: str
+    colour: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A refused attempt and why."""
+
+    trial: str
+    level: str
+    block: str
+    attempt: str
+    reasons: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Facts:
+    """A titled list of names and values of the manifest."""
+
+    title: str
+    rows: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Document:
+    """A part of the manifest shown whole, as text."""
+
+    title: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Page:
+    """Everything that the page says outside its figures."""
+
+    title: str
+    question: str
+    experiment: str
+    compared: str
+    counts: Sequence[tuple[str, str]]
+    answers: Sequence[Answer]
+    placebo_name: str
+    placebo_colour: str
+    placebo: str
+    cautions: Sequence[str]
+    glance_titles: Sequence[str]
+    glance: Sequence[GlanceRow]
+    table: Sequence[MetricRows]
+    other_table: Sequence[MetricRows]
+    refusals: Sequence[Refusal]
+    facts: Sequence[Facts]
+    documents: Sequence[Document]
+    commands: Sequence[str]
+    rerun_note: str
+    confidence: str
+    baseline: str
+    margin: str
+
+
+def page(summary: Summary, manifest: Mapping[str, Any], trials: Sequence[TrialRecord]) -> Page:
+    """Build the page's words from the summary, the manifest and the trials' verdicts."""
+    colours = level_colours(list(summary.levels), summary.baseline, summary.placebo)
+    spec = _mapping(manifest.get("spec"))
+    main = main_metrics(summary)
+    others = {name: metric for name, metric in summary.metrics.items() if name not in main}
+    return Page(
+        title=summary.title,
+        question=" ".join(str(spec.get("question") or "").split()),
+        experiment=summary.experiment,
+        compared=_compared(summary),
+        counts=_counts(summary, trials, manifest),
+        answers=[Answer(level, colours[level].variable, text) for level, text in findings.answers(summary)],
+        placebo_name=summary.placebo,
+        placebo_colour=PLACEBO.variable,
+        placebo=findings.placebo_sentence(summary),
+        cautions=findings.cautions(summary),
+        glance_titles=[metric.title for metric in _with_ratio(summary).values()],
+        glance=_glance(summary, colours),
+        table=_table(summary, main, colours),
+        other_table=_table(summary, others, colours),
+        refusals=[_refusal(trial) for trial in trials if not trial.valid],
+        facts=_facts(manifest),
+        documents=_documents(manifest),
+        commands=_commands(manifest),
+        rerun_note=_rerun_note(manifest),
+        confidence=percent(summary.confidence),
+        baseline=summary.baseline,
+        margin=percent(summary.equivalence_margin),
+    )
+
+
+def main_metrics(summary: Summary) -> Mapping[str, MetricSummary]:
+    """Choose the metrics that come first; all of them where the summary has none of `MAIN`."""
+    return {name: summary.metrics[name] for name in MAIN if name in summary.metrics} or summary.metrics
+
+
+def _compared(summary: Summary) -> str:
+    levels = findings.compared_levels(summary)
+    names = f"{', '.join(levels[:-1])} and {levels[-1]}" if len(levels) > 1 else "".join(levels) or "nothing"
+    return f"{names} against {summary.baseline}"
+
+
+def _counts(
+    summary: Summary, trials: Sequence[TrialRecord], manifest: Mapping[str, Any]
+) -> list[tuple[str, str]]:
+    valid = [trial for trial in trials if trial.valid]
+    blocks = {trial.block for trial in trials}
+    total_s = _mapping(manifest.get("durations_s")).get("total")
+    return [
+        (str(len(summary.levels)), "levels"),
+        (str(len(blocks)), "block" if len(blocks) == 1 else "blocks"),
+        (str(len(valid)), "trials valid"),
+        (str(len(trials) - len(valid)), "attempts refused"),
+        *([(duration(float(total_s)), "in all")] if isinstance(total_s, int | float) else []),
+    ]
+
+
+def _finding(estimate: Estimate, metric: MetricSummary) -> Finding | None:
+    word = estimate.finding
+    if word is None:
+        return None
+    tone = "neutral" if word not in {"higher", "lower"} else "better" if word == metric.better else "worse"
+    return Finding(word, SYMBOLS[word], tone)
+
+
+def _with_ratio(summary: Summary) -> Mapping[str, MetricSummary]:
+    having = {estimate.metric for estimate in summary.estimates if estimate.ratio is not None}
+    return {name: metric for name, metric in main_metrics(summary).items() if name in having}
+
+
+def _glance(summary: Summary, colours: Mapping[str, Colour]) -> list[GlanceRow]:
+    return [
+        GlanceRow(
+            level,
+            colours[level].variable,
+            [_glance_cell(summary, name, metric, level) for name, metric in _with_ratio(summary).items()],
+        )
+        for level in summary.levels
+        if level != summary.baseline
+    ]
+
+
+def _glance_cell(summary: Summary, name: str, metric: MetricSummary, level: str) -> Glance:
+    estimate = findings.estimate_of(summary, name, level)
+    if estimate is None or estimate.ratio is None:
+        return Glance("–", "", None)
+    return Glance(change(estimate.ratio), findings.change_interval(estimate), _finding(estimate, metric))
+
+
+def _table(
+    summary: Summary, metrics: Mapping[str, MetricSummary], colours: Mapping[str, Colour]
+) -> list[MetricRows]:
+    return [_metric_rows(summary, name, metric, colours) for name, metric in metrics.items()]
+
+
+def _metric_rows(
+    summary: Summary, name: str, metric: MetricSummary, colours: Mapping[str, Colour]
+) -> MetricRows:
+    estimates = [estimate for estimate in summary.estimates if estimate.metric == name]
+    scale = scale_for(metric.unit, max((abs(estimate.mean) for estimate in estimates), default=0.0))
+    found = {estimate.level: estimate for estimate in estimates}
+    return MetricRows(
+        title=metric.title,
+        unit=scale.unit,
+        rows=[
+            _row(level, colours[level].variable, found.get(level), metric, scale) for level in summary.levels
+        ],
+    )
+
+
+def _row(level: str, colour: str, estimate: Estimate | None, metric: MetricSummary, scale: Scale) -> Row:
+    if estimate is None:
+        return Row(level, colour, "–", "", "–", "", "–", "", "–", None, "0")
+    return Row(
+        level=level,
+        colour=colour,
+        mean=number(estimate.mean / scale.factor),
+        mean_interval=_interval(estimate.mean_low, estimate.mean_high, scale),
+        difference=signed(estimate.difference, scale),
+        difference_interval=_interval(estimate.difference_low, estimate.difference_high, scale),
+        ratio=ratio(estimate.ratio),
+        ratio_interval=ratio_interval(estimate.ratio_low, estimate.ratio_high),
+        noise_floor="–" if estimate.noise_floor is None else f"±{percent(estimate.noise_floor)}",
+        finding=_finding(estimate, metric),
+        n=str(estimate.n),
+    )
+
+
+def signed(value: float | None, scale: Scale) -> str:
+    """Format a difference with its sign."""
+    if value is None:
+        return "–"
+    return ("+" if value > 0 else "") + number(value / scale.factor)
+
+
+def _interval(low: float | None, high: float | None, scale: Scale) -> str:
+    return "" if low is None or high is None else f"{number(low / scale.factor)} to {number(high / scale.factor)}"
+
+
+def ratio_interval(low: float | None, high: float | None) -> str:
+    """Format an interval of ratios, empty where there is none."""
+    return "" if low is None or high is None else f"{ratio(low)} to {ratio(high)}"
+
+
+def _refusal(trial: TrialRecord) -> Refusal:
+    return Refusal(
+        trial=str(trial.number),
+        level=trial.level,
+        block=str(trial.block + 1),
+        attempt=str(trial.attempt),
+        reasons=list(trial.reasons) or ["no reason was recorded"],
+    )
+
+
+def _facts(manifest: Mapping[str, Any]) -> list[Facts]:
+    git = _mapping(manifest.get("git"))
+    revision = f"{git.get('revision') or 'unknown'}{', with changes not committed' if git.get('dirty') else ''}"
+    run = [
+        ("experiment", str(manifest.get("experiment", "unknown"))),
+        ("command", str(manifest.get("command", "unknown"))),
+        ("started", str(manifest.get("started") or "unknown")),
+        ("finished", str(manifest.get("finished") or "not: the run was interrupted")),
+        ("git revision", revision),
+        ("seed", str(manifest.get("seed", "unknown"))),
+    ]
+    parts = {"Calibrated load": "calibration", "Machine": "machine", "Versions": "versions", "Images": "images"}
+    found = [Facts(title, _flat(_mapping(manifest.get(key)))) for title, key in parts.items()]
+    durations = _mapping(manifest.get("durations_s"))
+    took = [(name, duration(float(value))) for name, value in durations.items() if isinstance(value, int | float)]
+    return [Facts("Run", run), *(part for part in [*found, Facts("How long it took", took)] if part.rows)]
+
+
+def _flat(part: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
+    rows: list[tuple[str, str]] = []
+    for key, value in part.items():
+        name = f"{prefix}{key}".replace("_", " ")
+        if isinstance(value, Mapping):
+            rows += _flat(value, f"{name}, ")
+        else:
+            rows.append((name, _plain(value)))
+    return rows
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(_plain(item) for item in value)
+    if isinstance(value, bool) or value is None:
+        return {True: "yes", False: "no", None: "unknown"}[value]
+    return str(value)
+
+
+def _documents(manifest: Mapping[str, Any]) -> list[Document]:
+    titles = {"spec": "The experiment as run", "topology": "The topology"}
+    return [
+        Document(title, yaml.safe_dump(manifest[key], sort_keys=False, allow_unicode=True, width=100))
+        for key, title in titles.items()
+        if manifest.get(key)
+    ]
+
+
+def _commands(manifest: Mapping[str, Any]) -> list[str]:
+    revision = _mapping(manifest.get("git")).get("revision")
+    checkout = [f"git checkout {revision}"] if revision else []
+    return [*checkout, str(manifest.get("command") or f"lab experiment {manifest.get('experiment', '')}")]
+
+
+def _rerun_note(manifest: Mapping[str, Any]) -> str:
+    if _mapping(manifest.get("git")).get("dirty"):
+        return "The run was made with changes that were not committed: the revision alone does not give it back."
+    return ""
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
