@@ -15,14 +15,12 @@ func (v v1) Name() string { return "v1" }
 func (v v1) tree() string { return filepath.Join(v.root, "cpuacct") }
 
 func (v v1) Open(path string) (Group, error) {
-	group := &v1Group{}
+	group := &v1Group{folder: filepath.Join(v.root, "cpuacct", path)}
 	at := func(controller, name string) string { return filepath.Join(v.root, controller, path, name) }
 	group.sources = []source{
-		{&group.processes, at("cpuacct", "cgroup.procs")},
-		{&group.threads, at("cpuacct", "tasks")},
+		{&group.cpuUsage, at("cpuacct", "cpuacct.usage")},
 		{&group.cpuUser, at("cpuacct", "cpuacct.usage_user")},
 		{&group.cpuSystem, at("cpuacct", "cpuacct.usage_sys")},
-		{&group.cpuUsage, at("cpuacct", "cpuacct.usage")},
 		{&group.cpuStat, at("cpu", "cpu.stat")},
 		{&group.memoryUsage, at("memory", "memory.usage_in_bytes")},
 		{&group.memoryPeak, at("memory", "memory.max_usage_in_bytes")},
@@ -33,8 +31,8 @@ func (v v1) Open(path string) (Group, error) {
 }
 
 type v1Group struct {
+	folder                              string // of the processes and threads
 	sources                             []source
-	processes, threads                  kernfile.File
 	cpuUser, cpuSystem, cpuUsage        kernfile.File
 	cpuStat                             kernfile.File
 	memoryUsage, memoryPeak, memoryStat kernfile.File
@@ -82,12 +80,15 @@ func (g *v1Group) ReadLimits(buffer *kernfile.Buffer, limits *Limits) error {
 	return nil
 }
 
+// Lists of processes and threads are opened anew each time: read again from an open file within a second,
+// the kernel's version 1 repeats the list that it made for the last reading.
+
 func (g *v1Group) ReadProcesses(buffer *kernfile.Buffer) ([]byte, error) {
-	return buffer.ReadList(&g.processes)
+	return buffer.ReadListAt(filepath.Join(g.folder, "cgroup.procs"))
 }
 
 func (g *v1Group) ReadThreads(buffer *kernfile.Buffer) ([]byte, error) {
-	return buffer.ReadList(&g.threads)
+	return buffer.ReadListAt(filepath.Join(g.folder, "tasks"))
 }
 
 func (g *v1Group) Close() { closeAll(g.sources) }

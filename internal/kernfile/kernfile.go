@@ -97,6 +97,16 @@ func (b *Buffer) ReadList(f *File) ([]byte, error) {
 	}
 }
 
+// ReadListAt opens a file, reads it as ReadList does, and closes it.
+func (b *Buffer) ReadListAt(path string) ([]byte, error) {
+	file, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return b.ReadList(&file)
+}
+
 // readAt fills the buffer from offset on with what the file has there.
 func (b *Buffer) readAt(f *File, offset int) (int, error) {
 	if len(b.bytes) == 0 {

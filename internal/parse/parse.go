@@ -51,6 +51,9 @@ func Line(text []byte) (line, rest []byte) {
 	return text, nil
 }
 
+// CountLines returns the number of lines in text, whose last line ends like the others.
+func CountLines(text []byte) uint64 { return uint64(bytes.Count(text, []byte{'\n'})) }
+
 // Word cuts the first word off a line. The word is empty at the end of the line.
 func Word(line []byte) (word, rest []byte) {
 	line = trimBlanks(line)

@@ -1,0 +1,110 @@
+package observe
+
+import (
+	"errors"
+	"net/netip"
+
+	"tollbooth/internal/cgroup"
+	"tollbooth/internal/kernfile"
+	"tollbooth/internal/netdev"
+	"tollbooth/internal/parse"
+	"tollbooth/internal/record"
+	"tollbooth/internal/threads"
+)
+
+// container is one target. Its group is nil while it does not run, its namespace nil while it has none of its own.
+type container struct {
+	id, name  string
+	group     cgroup.Group
+	namespace *netdev.Namespace
+	switches  *threads.Counter
+	seen      bool // it ran before: when it comes back, its counters begin again
+
+	usageFault, networkFault, slowFault fault
+
+	usage cgroup.Usage // here and not on the stack, so that sampling allocates nothing
+	slow  record.Slow
+}
+
+// fault remembers whether the last reading of something failed, so that a lasting error is one event.
+type fault bool
+
+// attach opens the container's counters and says whether it runs.
+func (c *container) attach(version cgroup.Version, finder *cgroup.Finder, procRoot string) (bool, error) {
+	path := finder.Find(c.id)
+	if path == "" {
+		return false, nil
+	}
+	group, err := version.Open(path)
+	if kernfile.Gone(err) { // it was there a moment ago
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	c.group = group
+	c.switches = threads.NewCounter(procRoot)
+	return true, nil
+}
+
+// attachNetwork opens the network namespace of one of the container's processes, if there is one by now.
+func (c *container) attachNetwork(buffer *kernfile.Buffer, procRoot string) error {
+	processes, err := c.group.ReadProcesses(buffer)
+	if err != nil {
+		return err
+	}
+	first, _ := parse.Line(processes)
+	if first == nil {
+		return nil
+	}
+	namespace, err := netdev.Open(procRoot, string(first))
+	if kernfile.Gone(err) || errors.Is(err, netdev.ErrHostNamespace) {
+		return nil
+	}
+	c.namespace = namespace
+	return err
+}
+
+// nameNetworks finds out which networks the container's interfaces are connected to.
+func (c *container) nameNetworks(buffer *kernfile.Buffer, subnets map[string]netip.Prefix) error {
+	if _, err := c.namespace.Read(buffer); err != nil {
+		return err
+	}
+	return c.namespace.NameNetworks(buffer, subnets)
+}
+
+// readSlow reads what is recorded at the slow interval.
+func (c *container) readSlow(buffer *kernfile.Buffer) error {
+	if err := c.group.ReadLimits(buffer, &c.slow.Limits); err != nil {
+		return err
+	}
+	processes, err := c.group.ReadProcesses(buffer)
+	if err != nil {
+		return err
+	}
+	c.slow.Processes = parse.CountLines(processes)
+	list, err := c.group.ReadThreads(buffer)
+	if err != nil {
+		return err
+	}
+	c.slow.Threads = parse.CountLines(list)
+	c.slow.Switches, err = c.switches.Update(buffer, list)
+	return err
+}
+
+// detach closes everything. It is done at once when the container goes: open files would keep its network namespace alive.
+func (c *container) detach() {
+	c.detachNetwork()
+	if c.group != nil {
+		c.group.Close()
+		c.switches.Close()
+	}
+	c.group, c.switches = nil, nil
+}
+
+func (c *container) detachNetwork() {
+	if c.namespace != nil {
+		c.namespace.Close()
+	}
+	c.namespace = nil
+}
