@@ -5,9 +5,9 @@ which keys there are. So a new field needs no message of its own.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from lab.faults import Fault, FaultsError, Path, show
 from lab.nearest import nearest, suggestion
@@ -22,6 +22,9 @@ class Shape(BaseModel):
 
 
 _CONSEQUENCES = {"default_factory_not_called"}  # of a fault that is told anyway
+
+# A literal 1 would take `true` for it.
+Version1 = Annotated[int, Field(ge=1, le=1, json_schema_extra={"const": 1})]
 
 ShapeT = TypeVar("ShapeT", bound=Shape)
 
@@ -108,7 +111,8 @@ def _below(part: Schema, step: str | int) -> Schema | None:
     if step in part.get("properties", {}):
         return part["properties"][step]  # type: ignore[no-any-return]
     if part.get("type") == "object" and step != "[key]":
-        return next(iter(part.get("patternProperties", {}).values()), None)
+        values = [*part.get("patternProperties", {}).values(), part.get("additionalProperties")]
+        return values[0] or None  # a part without free keys has `additionalProperties: false`
     return None
 
 
@@ -129,7 +133,14 @@ def describe(wanted: Schema) -> str:
     return _NOUNS.get(wanted.get("type", ""), "a mapping") + _limits(wanted)
 
 
-_NOUNS = {"integer": "a whole number", "number": "a number", "string": "text", "array": "a list", "null": "nothing"}
+_NOUNS = {
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "string": "text",
+    "array": "a list",
+    "null": "nothing",
+}
 
 
 def _limits(wanted: Schema) -> str:

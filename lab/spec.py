@@ -12,7 +12,7 @@ from pydantic import Field
 from lab.faults import Fault, FaultsError, dotted, show, user_error
 from lab.nearest import suggestion
 from lab.overrides import override
-from lab.shape import Shape, field_paths, validate
+from lab.shape import Shape, Version1, field_paths, validate
 from lab.yamlfile import find_named_file, parse_yaml, read_text
 
 PLACEBO = "placebo"
@@ -77,7 +77,7 @@ class ExperimentFile(Shape):
     """An experiment, as its file says it."""
 
     format: Literal["tollbooth.experiment"]
-    version: Literal[1]
+    version: Version1
     title: str = Field(min_length=1, max_length=120, description="one line, shown in lists and on the report")
     question: str = Field(min_length=1, max_length=4000, description="a short paragraph for the report")
     topology: FileName = Field(description="a file of experiments/topologies/")

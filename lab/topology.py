@@ -14,7 +14,7 @@ from pydantic import Field
 from lab.faults import Fault, FaultsError, dotted, user_error
 from lab.faults import Path as FaultPath
 from lab.nearest import suggestion
-from lab.shape import Shape, validate
+from lab.shape import Shape, Version1, validate
 from lab.spantree import ExpectedSpan
 from lab.yamlfile import find_named_file, parse_yaml, read_text
 
@@ -75,7 +75,7 @@ class Topology(Shape):
     """A call graph. The client asks `GET /<route>` on the entry node."""
 
     format: Literal["tollbooth.topology"]
-    version: Literal[1]
+    version: Version1
     entry: Name = Field(description="the gateway that the client asks")
     nodes: Mapping[Name, Annotated[Gateway | Service, Field(discriminator="kind")]] = Field(min_length=1)
 

@@ -9,7 +9,7 @@ from pydantic import Field
 from lab.errors import UserError
 from lab.faults import FaultsError, dotted, user_error
 from lab.nearest import suggestion
-from lab.shape import Shape, validate
+from lab.shape import Shape, Version1, validate
 from lab.yamlfile import parse_yaml, read_text
 
 
@@ -17,7 +17,7 @@ class Variant(Shape):
     """A way to watch the services, or not to."""
 
     format: Literal["tollbooth.variant"]
-    version: Literal[1]
+    version: Version1
     title: str = Field(min_length=1, max_length=120, description="shown in tables' legends")
     backend: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,30}$")] = Field(description="a backend's name, or `none`")
     traces: bool = Field(description="every request makes the spans that the topology predicts")

@@ -11,7 +11,7 @@ from lab.faults import Fault, FaultsError, dotted
 from lab.faults import Path as FaultPath
 from lab.nearest import suggestion
 
-MAX_FILE_BYTES = 1_000_000
+MAX_FILE_BYTES = 200_000
 MAX_DEPTH = 20
 
 # The core schema of YAML 1.2: PyYAML's own is 1.1, where `no` is false, 1e3 is text and 010 is eight.
@@ -42,7 +42,7 @@ def find_named_file(what: str, name: str, folder: Path) -> Path:
 
 
 def read_text(path: Path) -> str:
-    """Return a file's text. Raises `UserError` for anything but a readable UTF-8 file of at most 1 MB."""
+    """Return a file's text. Raises `UserError` for anything but a readable UTF-8 file of at most 200 kB."""
     try:
         if path.exists() and not path.is_file():
             raise UserError(f"{path} is not a file", "give the path of a YAML file")
@@ -51,7 +51,7 @@ def read_text(path: Path) -> str:
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror}", "check the path and its permissions") from None
     if len(content) > MAX_FILE_BYTES:
-        raise UserError(f"{path} is larger than 1 MB", "is it the right file? these have a few dozen lines")
+        raise UserError(f"{path} is larger than 200 kB", "is it the right file? these have a few dozen lines")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -1,0 +1,105 @@
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lab.plan import Plan, Trial, blocks_for_precision, estimate_duration_s, make_plan, trial_folder_name
+from lab.spec import Experiment, load_experiment
+
+QUICK = Path(__file__).parents[2] / "experiments" / "quick.yaml"
+LEVELS = {"baseline", "otel-manual", "otel-agent", "placebo"}
+
+
+def quick(repetitions: int = 20, seed: int = 1) -> Experiment:
+    return load_experiment(QUICK, [f"repetitions={repetitions}", f"seed={seed}"])
+
+
+def orders(plan: Plan) -> list[tuple[str, ...]]:
+    blocks = sorted({trial.block for trial in plan.trials})
+    return [tuple(trial.level for trial in plan.trials if trial.block == block) for block in blocks]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_every_block_runs_every_level_and_the_placebo_once(seed: int) -> None:
+    plan = make_plan(quick(seed=seed))
+    assert len(orders(plan)) == 20
+    assert all(set(order) == LEVELS and len(order) == len(LEVELS) for order in orders(plan))
+
+
+def test_trials_are_numbered_from_one_block_after_block() -> None:
+    trials = make_plan(quick()).trials
+    assert [trial.number for trial in trials] == list(range(1, 81))
+    assert [(trial.block, trial.position) for trial in trials] == [divmod(index, 4) for index in range(80)]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_order_differs_between_blocks(seed: int) -> None:
+    assert len(set(orders(make_plan(quick(seed=seed))))) > 8
+
+
+def test_every_level_comes_at_every_position_about_as_often() -> None:
+    first = [order[0] for order in orders(make_plan(quick(repetitions=1000)))]
+    # Binomial with n = 1000 and p = 1/4: five standard deviations are 68.
+    assert all(abs(first.count(level) - 250) < 68 for level in LEVELS)
+
+
+def test_the_same_seed_makes_the_same_plan_and_another_another() -> None:
+    assert make_plan(quick(seed=7)) == make_plan(quick(seed=7))
+    assert orders(make_plan(quick(seed=7))) != orders(make_plan(quick(seed=8)))
+
+
+def test_the_order_is_the_same_on_every_machine() -> None:
+    assert orders(make_plan(quick(repetitions=2, seed=1))) == [
+        ("otel-agent", "placebo", "otel-manual", "baseline"),
+        ("placebo", "otel-agent", "baseline", "otel-manual"),
+    ]
+
+
+def test_more_repetitions_leave_the_first_blocks_as_they_are() -> None:
+    assert make_plan(quick(repetitions=9)).trials[:12] == make_plan(quick(repetitions=3)).trials
+
+
+def test_levels_of_a_block_share_a_seed_and_blocks_do_not() -> None:
+    seeds = {(trial.block, trial.seed) for trial in make_plan(quick()).trials}
+    assert len(seeds) == len({seed for _, seed in seeds}) == 20
+    assert all(0 <= seed < 2**32 for _, seed in seeds)
+
+
+def test_folder_names() -> None:
+    trial = Trial(number=3, block=0, position=2, level="otel-agent", seed=1)
+    assert trial_folder_name(trial, 1) == "003-otel-agent"
+    assert trial_folder_name(trial, 2) == "003-otel-agent-try2"
+    joined = Trial(number=1234, block=0, position=0, level="slow/otel-agent", seed=1)
+    assert trial_folder_name(joined, 1) == "1234-slow+otel-agent"
+
+
+# By hand from a table of t: n, sd and the half width that t(n - 1) * sd / sqrt(n) makes.
+@pytest.mark.parametrize(("blocks", "t"), [(2, 12.7062), (3, 4.3027), (5, 2.7764), (10, 2.2622), (30, 2.0452)])
+def test_blocks_for_precision_agrees_with_a_table_of_t(blocks: int, t: float) -> None:
+    sd = 0.02
+    half_width = math.expm1(t * sd / math.sqrt(blocks))
+    assert blocks_for_precision(sd, half_width * 1.001) == blocks
+    assert blocks_for_precision(sd, half_width * 0.999) == blocks + 1
+
+
+def test_without_spread_two_blocks_are_enough() -> None:
+    assert blocks_for_precision(0, 0.01) == 2
+
+
+def test_a_wider_confidence_needs_more_blocks() -> None:
+    assert blocks_for_precision(0.05, 0.02, confidence=0.99) > blocks_for_precision(0.05, 0.02)
+
+
+def test_the_blocks_asked_for_reach_the_precision_in_made_up_studies() -> None:
+    sd, half_width = 0.03, 0.02
+    blocks = blocks_for_precision(sd, half_width)
+    draws = np.random.default_rng(1).normal(math.log(1.4), sd, size=(4000, blocks))
+    covered = np.abs(draws.mean(axis=1) - math.log(1.4)) <= math.log1p(half_width)
+    assert covered.mean() > 0.95
+
+
+def test_the_duration_counts_every_trial() -> None:
+    experiment = quick(repetitions=3)
+    start_s = {"baseline": 10.0, "placebo": 10.0, "otel-manual": 15.0, "otel-agent": 25.0}
+    assert estimate_duration_s(make_plan(experiment), experiment.protocol, start_s) == 3 * (60 + 4 * 25)

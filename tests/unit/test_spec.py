@@ -1,0 +1,379 @@
+import random
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from lab.errors import UserError
+from lab.schema import SCHEMAS, schema_text
+from lab.spec import Experiment, check_names, find_experiment, load_experiment, parse_experiment
+from lab.yamlfile import MAX_FILE_BYTES
+
+EXPERIMENTS = Path(__file__).parents[2] / "experiments"
+
+GOOD = """\
+format: tollbooth.experiment
+version: 1
+title: A title
+question: A question?
+topology: mesh
+load: {generator: locust, users: 8, think_time_s: [1.0, 1.1]}
+factors:
+  telemetry:
+    baseline: {}
+    otel-agent: {telemetry: otel-agent, environment: {OTEL_BSP_SCHEDULE_DELAY: "5000"}}
+baseline: baseline
+protocol: {warm_up_s: 10, window_s: 15, repetitions: 3}
+"""
+
+TWO_FACTORS = {
+    "  telemetry:\n": "  batch:\n    slow: {environment: {DELAY: '5000', SIZE: '1'}}\n    fast: {}\n  telemetry:\n",
+    "baseline: baseline": "baseline: slow/baseline",
+    "OTEL_BSP_SCHEDULE_DELAY": "DELAY",
+    '"5000"': '"20"',
+}
+
+
+def text_with(changes: dict[str, str]) -> str:
+    text = GOOD
+    for old, new in changes.items():
+        assert old in text
+        text = text.replace(old, new)
+    return text
+
+
+def message_of(path: Path, *overrides: str) -> str:
+    with pytest.raises(UserError) as caught:
+        load_experiment(path, overrides)
+    return caught.value.message.replace(f"{path.parent}/", "")
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[[str | bytes], Path]:
+    def write_bad(content: str | bytes) -> Path:
+        path = tmp_path / "bad.yaml"
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    return write_bad
+
+
+Write = Callable[[str | bytes], Path]
+
+
+def test_quick_is_read_and_named_after_its_file() -> None:
+    experiment = load_experiment(find_experiment("quick", EXPERIMENTS))
+    assert experiment.name == "quick"
+    assert [level.name for level in experiment.levels()] == ["baseline", "otel-manual", "otel-agent"]
+    assert experiment.baseline_level().telemetry == "baseline"
+
+
+def test_defaults_are_filled_in() -> None:
+    experiment = parse_experiment(GOOD, "x")
+    assert (experiment.protocol.retries, experiment.protocol.seed) == (2, 1)
+    assert experiment.observer.rate_hz == 1
+    assert experiment.load.baseline_cpu_fraction == 0.4
+
+
+def test_an_experiment_survives_its_manifest() -> None:
+    experiment = parse_experiment(text_with(TWO_FACTORS), "x")
+    again = Experiment.model_validate(experiment.model_dump(mode="json"))
+    assert again == experiment
+    assert again.levels() == experiment.levels()
+
+
+def test_levels_of_one_factor_keep_their_names_and_settings() -> None:
+    baseline, agent = parse_experiment(GOOD, "x").levels()
+    assert (baseline.name, baseline.telemetry, baseline.environment) == ("baseline", "baseline", {})
+    assert agent.settings() == {
+        "telemetry": "otel-agent",
+        "environment": {"OTEL_BSP_SCHEDULE_DELAY": "5000"},
+    }
+
+
+def test_levels_of_two_factors_are_their_cross_product_and_the_later_patch_holds() -> None:
+    levels = {level.name: level for level in parse_experiment(text_with(TWO_FACTORS), "x").levels()}
+    assert list(levels) == ["slow/baseline", "slow/otel-agent", "fast/baseline", "fast/otel-agent"]
+    assert levels["slow/otel-agent"].telemetry == "otel-agent"
+    assert levels["slow/otel-agent"].environment == {"DELAY": "20", "SIZE": "1"}
+    assert levels["slow/baseline"].environment == {"DELAY": "5000", "SIZE": "1"}
+    assert levels["fast/baseline"].telemetry == "baseline"
+
+
+def test_the_placebo_is_the_baseline_under_another_name() -> None:
+    placebo = parse_experiment(text_with(TWO_FACTORS), "x").placebo_level()
+    assert placebo.name == "placebo"
+    assert placebo.environment == {"DELAY": "5000", "SIZE": "1"}
+
+
+NOT_A_NAME = "not a name that can stand here; wanted text of the form"
+
+# What is changed in the good file, and the one line that tells it.
+WRONG_FIELDS = [
+    ("repetitions: 3", "repetitions: -1", 'protocol.repetitions: saw -1, wanted a whole number from 1 to 1000'),
+    ("repetitions: 3", "repetitions: 0", 'protocol.repetitions: saw 0, wanted a whole number from 1 to 1000'),
+    ("repetitions: 3", "repetitions: true", 'protocol.repetitions: saw true, wanted a whole number from 1 to 1000'),
+    ("repetitions: 3", "repetitions: 2.5", 'protocol.repetitions: saw 2.5, wanted a whole number from 1 to 1000'),
+    ("repetitions: 3", "repetitions: 1e3", 'protocol.repetitions: saw 1000.0, wanted a whole number from 1 to 1000'),
+    ("repetitions: 3", 'repetitions: "3"', 'protocol.repetitions: saw "3", wanted a whole number from 1 to 1000'),
+    ("repetitions: 3", "repetitions:", 'protocol.repetitions: saw nothing, wanted a whole number from 1 to 1000'),
+    (", repetitions: 3", "", "protocol.repetitions: missing; wanted a whole number from 1 to 1000"),
+    ("warm_up_s: 10", "warm_up_s: 1e9", "protocol.warm_up_s: saw 1000000000.0, wanted a number from 0 to 3600"),
+    ("warm_up_s: 10", "warm_up_s: .inf", "protocol.warm_up_s: saw inf, wanted a number from 0 to 3600"),
+    ("warm_up_s: 10", "warm_up_s: .nan", "protocol.warm_up_s: saw nan, wanted a number from 0 to 3600"),
+    ("warm_up_s: 10", "warm_up_s: yes", 'protocol.warm_up_s: saw "yes", wanted a number from 0 to 3600'),
+    ("warm_up_s: 10", "warm_up_s: 1:30", 'protocol.warm_up_s: saw "1:30", wanted a number from 0 to 3600'),
+    ("warm_up_s: 10", "warm_up_s: " + "9" * 9999, "protocol.warm_up_s: saw inf, wanted a number from 0 to 3600"),
+    ("users: 8", "users: many", 'load.users: saw "many", wanted "calibrated" or a whole number from 1 to 10000'),
+    ("users: 8", "users: true", 'load.users: saw true, wanted "calibrated" or a whole number from 1 to 10000'),
+    ("[1.0, 1.1]", "[1.0]", "load.think_time_s[1]: missing; wanted a number from 0 to 60"),
+    ("[1.0, 1.1]", "[1, 2, 3]", "load.think_time_s: saw a list, wanted a list of 2"),
+    ("[1.0, 1.1]", "[1, true]", "load.think_time_s[1]: saw true, wanted a number from 0 to 60"),
+    ("[1.0, 1.1]", "[2, 1]", "load.think_time_s: the shortest, 2, is longer than the longest, 1"),
+    ("locust", "locsut", 'load.generator: saw "locsut", wanted "locust"'),
+    ("version: 1", "version: 2", "version: saw 2, wanted 1"),
+    ("version: 1", "version: true", "version: saw true, wanted 1"),
+    ("format: tollbooth.experiment\n", "", 'format: missing; wanted "tollbooth.experiment"'),
+    ("title: A title", "title: false", "title: saw false, wanted text of 1 to 120 characters: put it in quotes"),
+    ("title: A title", 'title: "a\\nb"', "title: wanted one line"),
+    ("title: A title", 'title: ""', 'title: saw "", wanted text of 1 to 120 characters'),
+    ("topology: mesh", "topology: ../etc", 'topology: saw "../etc", wanted text of the form [a-z0-9][a-z0-9-]{0,62}'),
+    (
+        "warm_up_s",
+        "warmup_s",
+        "protocol.warmup_s: unknown key; did you mean 'warm_up_s'?"
+        " (there are: repetitions, retries, seed, warm_up_s, window_s)\n"
+        "bad.yaml: protocol.warm_up_s: missing; wanted a number from 0 to 3600",
+    ),
+    ("title: A title", "title: A title\nname: x", "name: unknown key; there are: baseline, factors, format, load, "
+        "observer, protocol, question, title, topology, version"),
+    ("    baseline: {}", "    Base/line: {}",
+        f"factors.telemetry.Base/line: {NOT_A_NAME} [a-z0-9][a-z0-9._-]{{0,40}}"),
+    ("    baseline: {}", "    ..: {}",
+        f"factors.telemetry...: {NOT_A_NAME} [a-z0-9][a-z0-9._-]{{0,40}}"),
+    ("    baseline: {}", "    baseline:", "factors.telemetry.baseline: saw nothing, wanted a mapping"),
+    ("    baseline: {}", "    baseline: {}\n    placebo: {}",
+        "factors.telemetry.placebo: every experiment has a placebo by itself: give the level another name"),
+    ("baseline: baseline", "baseline: baselin",
+        "baseline: no level is called \"baselin\"; did you mean 'baseline'? (there are: baseline, otel-agent)"),
+    ('"5000"', "5000", "factors.telemetry.otel-agent.environment.OTEL_BSP_SCHEDULE_DELAY: saw 5000, "
+        "wanted text of 0 to 4000 characters: put it in quotes"),
+    ("OTEL_BSP_SCHEDULE_DELAY", '"A B"', 'factors.telemetry.otel-agent.environment."A B": '
+        f"{NOT_A_NAME} [A-Za-z_][A-Za-z0-9_]{{0,100}}"),
+    ("protocol: {", "protocol: {retries: 99, ", "protocol.retries: saw 99, wanted a whole number from 0 to 10"),
+    ("protocol: {", "protocol: {seed: -1, ", "protocol.seed: saw -1, wanted a whole number from 0 to 4294967295"),
+    ("load: {", "observer: {rate_hz: 0.1}\nload: {", "observer.rate_hz: saw 0.1, wanted a number from 1 to 20"),
+    ("title: A title", "title: A title\ntitle: B", "YAML is wrong in line 4: title is given twice"),
+    ("    baseline: {}", "    otel-agent: {}", "YAML is wrong in line 10: factors.telemetry.otel-agent is given twice"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("old", "new", "message"), WRONG_FIELDS)
+def test_a_wrong_field_is_told_in_one_line(old: str, new: str, message: str, write: Write) -> None:
+    assert message_of(write(text_with({old: new}))) == f"bad.yaml: {message}"
+
+
+# Whole files, and the one line that tells what is wrong with them.
+WRONG_FILES: list[tuple[str | bytes, str]] = [
+    ("", "bad.yaml: empty"),
+    ("# only a comment\n", "bad.yaml: empty"),
+    ("- a\n- b\n", "bad.yaml: a mapping is wanted, saw a list"),
+    ("text\n", 'bad.yaml: a mapping is wanted, saw "text"'),
+    ("{a: [1, 2\n", "bad.yaml: YAML is wrong in line 2: expected ',' or ']', but got '<stream end>'"),
+    ("a: 1\n\tb: 2\n", "bad.yaml: YAML is wrong in line 2: found character '\\t' that cannot start any token"),
+    ("a: 1\n---\nb: 2\n", "bad.yaml: YAML is wrong in line 2: but found another document"),
+    ("a: b\x00c\n", "bad.yaml: YAML is wrong in line 1: character 0x0 is not allowed"),
+    ('a: 1\nb: "\\0"\n', "bad.yaml: YAML is wrong in line 2: character 0x0 is not allowed"),
+    ('a: "\\ud800"\n', "bad.yaml: YAML is wrong in line 1: character 0xd800 is not allowed"),
+    ('a: "\\UFFFFFFFF"\n', "bad.yaml: YAML is wrong: an escape names no character"),
+    (b"a: 1\nb: \xff\n", "bad.yaml is not UTF-8 text (line 2)"),
+    ("a: &x [1]\nb: *x\n", "bad.yaml: YAML is wrong in line 2: aliases are not read here: write the value out"),
+    ("a: !!python/name:os.system x\n", "bad.yaml: YAML is wrong in line 1: tags are not read here"),
+    ("a: !!int x\n", "bad.yaml: YAML is wrong in line 1: tags are not read here"),
+    ("[" * 5000, "bad.yaml: YAML is wrong in line 1: nested deeper than 20"),
+    ("? [a, b]\n: c\n", "bad.yaml: YAML is wrong in line 1: a key must be text"),
+    ("a: " + "x" * 10_000_000, "bad.yaml is larger than 200 kB"),
+]
+
+
+@pytest.mark.parametrize(("content", "message"), WRONG_FILES, ids=[message for _, message in WRONG_FILES])
+def test_a_wrong_file_is_told_in_one_line(content: str | bytes, message: str, write: Write) -> None:
+    assert message_of(write(content)) == message
+
+
+def test_a_byte_order_mark_and_windows_line_ends_are_no_fault(write: Write) -> None:
+    path = write("\ufeff" + GOOD.replace("\n", "\r\n"))
+    assert load_experiment(path).levels() == parse_experiment(GOOD, "x").levels()
+
+
+def test_an_alias_bomb_ends_at_once(write: Write) -> None:
+    lines = ["a0: &a0 [x, x]"] + [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 30)]
+    assert "aliases are not read here" in message_of(write("\n".join(lines)))
+
+
+def test_a_file_of_just_the_allowed_size_is_read(write: Write) -> None:
+    filled = GOOD + "#" * (MAX_FILE_BYTES - len(GOOD))
+    assert load_experiment(write(filled)).title == "A title"
+    assert message_of(write(filled + "#")) == "bad.yaml is larger than 200 kB"
+
+
+def test_many_faults_are_cut_to_the_first_few(write: Write) -> None:
+    lines = message_of(write("{a: 1, b: 2, c: 3, d: 4, e: 5, f: 6, g: 7}")).splitlines()
+    assert len(lines) == 6
+    assert all(line.startswith("bad.yaml: ") for line in lines)
+    assert lines[-1] == f"bad.yaml: and {7 + 9 - 5} more"
+
+
+def test_plain_words_and_numbers_are_read_as_yaml_1_2_does() -> None:
+    assert parse_experiment(text_with({"A title": "no"}), "x").title == "no"
+    assert parse_experiment(text_with({"warm_up_s: 10": "warm_up_s: 1e1"}), "x").protocol.warm_up_s == 10
+    assert parse_experiment(text_with({"repetitions: 3": "repetitions: 010"}), "x").protocol.repetitions == 10
+    assert parse_experiment(text_with({"otel-agent: {": "5000: {"}), "x").levels()[1].name == "5000"
+
+
+def test_too_many_levels_are_refused_before_they_are_made(write: Write) -> None:
+    factors = "".join(f"  f{i}: {{{', '.join(f'l{k}: {{}}' for k in range(50))}}}\n" for i in range(9))
+    path = write(text_with({"  telemetry:\n": factors + "  telemetry:\n"}))
+    assert message_of(path) == f"bad.yaml: factors: make {2 * 50**9} levels, at most 100 are possible"
+
+
+def test_files_that_are_none(tmp_path: Path) -> None:
+    assert message_of(tmp_path) == f"{tmp_path.name} is not a file"
+    assert message_of(tmp_path / "gone.yaml") == "gone.yaml cannot be read: No such file or directory"
+    assert message_of(Path("/dev/zero")) == "zero is not a file"
+    assert message_of(tmp_path / ("x" * 999)).endswith("cannot be read: File name too long")
+
+
+def test_a_file_without_permission(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    path = write(GOOD)
+    monkeypatch.setattr(Path, "open", refuse)  # file modes do not stop root, who may be running this
+    assert message_of(path) == "bad.yaml cannot be read: Permission denied"
+
+
+def test_a_file_name_that_cannot_name_results(tmp_path: Path) -> None:
+    path = tmp_path / "My study.yaml"
+    path.write_text(GOOD)
+    assert message_of(path) == 'My study.yaml: name: saw "My study", wanted text of the form [a-z0-9][a-z0-9-]{0,62}'
+
+
+def test_find_by_name_and_by_path(tmp_path: Path) -> None:
+    assert find_experiment("quick", EXPERIMENTS) == EXPERIMENTS / "quick.yaml"
+    assert find_experiment(str(tmp_path / "own.yaml"), EXPERIMENTS) == tmp_path / "own.yaml"
+    assert find_experiment("own.yaml", EXPERIMENTS) == Path("own.yaml")
+
+
+def test_an_unknown_name_is_answered_with_the_nearest(tmp_path: Path) -> None:
+    for name in ("quick", "slow"):
+        (tmp_path / f"{name}.yaml").touch()
+    with pytest.raises(UserError) as caught:
+        find_experiment("quik", tmp_path)
+    assert caught.value.message == "unknown experiment 'quik'; did you mean 'quick'? (there are: quick, slow)"
+
+
+OVERRIDES = [
+    ("repetitions=7", lambda spec: spec.protocol.repetitions == 7),
+    ("protocol.repetitions=7", lambda spec: spec.protocol.repetitions == 7),
+    ("rate_hz=10", lambda spec: spec.observer.rate_hz == 10),
+    ("seed=5", lambda spec: spec.protocol.seed == 5),
+    ("users=calibrated", lambda spec: spec.load.users == "calibrated"),
+    ("think_time_s=[2, 3]", lambda spec: spec.load.think_time_s == (2, 3)),
+    ("baseline=otel-agent", lambda spec: spec.baseline_level().telemetry == "otel-agent"),
+    ("title=a = b", lambda spec: spec.title == "a = b"),
+    ("factors.telemetry.baseline.environment={A: 'x'}", lambda spec: spec.levels()[0].environment == {"A": "x"}),
+    (
+        "factors.telemetry.otel-agent.environment.NEW='1'",
+        lambda spec: spec.levels()[1].environment == {"OTEL_BSP_SCHEDULE_DELAY": "5000", "NEW": "1"},
+    ),
+    ("OTEL_BSP_SCHEDULE_DELAY='1'", lambda spec: set(spec.levels()[1].environment.values()) == {"1"}),
+]
+
+
+@pytest.mark.parametrize(("override", "holds"), OVERRIDES, ids=[override for override, _ in OVERRIDES])
+def test_an_override_changes_its_field(override: str, holds: Callable[[Experiment], bool]) -> None:
+    assert not holds(parse_experiment(GOOD, "x"))
+    assert holds(parse_experiment(GOOD, "x", [override]))
+
+
+WRONG_OVERRIDES = [
+    ("repetitions", "override \"repetitions\" has no '='"),
+    ("repetitions=-1", "bad.yaml with repetitions=-1: protocol.repetitions: saw -1, "
+        "wanted a whole number from 1 to 1000"),
+    ("repetitions=", "bad.yaml with repetitions=: protocol.repetitions: saw nothing, "
+        "wanted a whole number from 1 to 1000"),
+    ("repetitions=[", 'override "repetitions=[": YAML is wrong in line 1: '
+        "expected the node content, but found '<stream end>'"),
+    (
+        "telemetry=baseline",
+        'override "telemetry" could mean factors.telemetry, factors.telemetry.otel-agent.telemetry',
+    ),
+    (
+        "protocol.repetition=3",
+        "bad.yaml with protocol.repetition=3: protocol.repetition: unknown key; did you mean 'repetitions'?"
+        " (there are: repetitions, retries, seed, warm_up_s, window_s)",
+    ),
+    ("load.users.x=3", 'override "load.users.x=3": \'users\' is 8, not a mapping'),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("override", "message"), WRONG_OVERRIDES, ids=[override for override, _ in WRONG_OVERRIDES])
+def test_a_wrong_override_is_told_in_one_line(override: str, message: str, write: Write) -> None:
+    assert message_of(write(GOOD), override) == message
+
+
+def test_an_unknown_override_is_answered_with_the_nearest(write: Write) -> None:
+    assert "did you mean 'protocol.repetitions'?" in message_of(write(GOOD), "repetition=3")
+
+
+def test_unknown_variants_and_topologies_are_answered_with_the_nearest() -> None:
+    experiment = parse_experiment(text_with({"telemetry: otel-agent": "telemetry: otel-agnt"}), "x")
+    with pytest.raises(UserError) as caught:
+        check_names(experiment, ["baseline", "otel-agent"], ["mash"])
+    assert caught.value.message.splitlines() == [
+        "experiment x: factors.telemetry.otel-agent.telemetry: unknown variant 'otel-agnt';"
+        " did you mean 'otel-agent'? (there are: baseline, otel-agent)",
+        "experiment x: topology: unknown topology 'mesh'; did you mean 'mash'? (there are: mash)",
+    ]
+
+
+def test_known_variants_and_topologies_pass() -> None:
+    check_names(parse_experiment(GOOD, "x"), ["baseline", "otel-agent"], ["mesh"])
+
+
+@pytest.mark.parametrize("seed", range(300))
+def test_whatever_is_in_the_file_the_answer_is_a_spec_or_a_user_error(seed: int, write: Write) -> None:
+    content = bytearray(GOOD.encode())
+    draw = random.Random(seed)
+    for _ in range(draw.randint(1, 8)):
+        start = draw.randrange(len(content))
+        content[start : start + draw.randint(0, 9)] = draw.choice(
+            [
+                b"",
+                b"\n",
+                b"  ",
+                b"{",
+                b"]",
+                b": ",
+                b"- ",
+                b"\x80",
+                b"\x07",
+                b"'",
+                b'"\\x',
+                b"&a ",
+                b"*a",
+                b"!!set ",
+                b"null",
+            ]
+        )
+    try:
+        load_experiment(write(bytes(content)))
+    except UserError as error:
+        assert error.message and not re.search(r"[\x00-\x09\x0b-\x1f]", error.message)
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_the_shipped_schema_is_the_models(name: str) -> None:
+    assert (EXPERIMENTS / "schema" / f"{name}.schema.json").read_text() == schema_text(name)

@@ -1,0 +1,126 @@
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from lab.errors import UserError
+from lab.faults import FaultsError
+from lab.spantree import ExpectedSpan
+from lab.topology import Topology, find_topology, load_topology, parse_topology
+
+ROOT = Path(__file__).parents[2]
+SHARED = ROOT / "services" / "workload" / "src" / "test" / "resources" / "topologies"
+SHIPPED = ROOT / "experiments" / "topologies"
+VALID = sorted((SHARED / "valid").glob("*.yaml"))
+INVALID = sorted((SHARED / "invalid").glob("*.yaml"))
+
+HEAD = "format: tollbooth.topology\nversion: 1\nentry: gateway\nnodes:\n"
+
+
+def topology_of(operations: str) -> Topology:
+    return parse_topology(
+        f"{HEAD}  gateway: {{kind: gateway, routes: {{go: a1.work}}}}\n"
+        f"  a1: {{kind: svc-a, operations: {{{operations}}}}}\n"
+        "  a2: {kind: svc-a, operations: {answer: {}}}\n  a3: {kind: svc-a, operations: {answer: {}}}\n"
+    )
+
+
+def call(caller: str, callee: ExpectedSpan) -> ExpectedSpan:
+    return ExpectedSpan(caller, "client", ((callee,),))
+
+
+def count(span: ExpectedSpan) -> int:
+    return 1 + sum(count(child) for child in span.children)
+
+
+def first_comment(path: Path, key: str) -> str:
+    found = re.match(rf"# {key}: (.*)\n", path.read_text())
+    assert found, f"{path} has no '# {key}:' in its first line"
+    return found[1]
+
+
+def test_the_shared_fixtures_are_there() -> None:
+    assert len(VALID) >= 3 and len(INVALID) >= 40
+
+
+@pytest.mark.parametrize("path", VALID, ids=lambda path: path.stem)
+def test_a_valid_topology_makes_the_calls_that_its_file_states(path: Path) -> None:
+    topology = load_topology(path)
+    calls = yaml.safe_load(first_comment(path, "calls"))
+    assert {route: (topology.expected_spans(route) - 1) / 2 for route in topology.routes()} == calls
+
+
+@pytest.mark.parametrize("path", INVALID, ids=lambda path: path.stem)
+def test_an_invalid_topology_is_refused_naming_node_and_field(path: Path) -> None:
+    with pytest.raises(UserError) as caught:
+        load_topology(path)
+    first, *_ = caught.value.message.splitlines()
+    assert first.startswith(f"{path}: {first_comment(path, 'expect')}")
+
+
+@pytest.mark.parametrize("path", [*VALID, *SHIPPED.glob("*.yaml")], ids=lambda path: path.stem)
+def test_the_tree_has_as_many_spans_as_are_counted(path: Path) -> None:
+    topology = load_topology(path)
+    for route in topology.routes():
+        assert count(topology.expected_tree(route)) == topology.expected_spans(route)
+
+
+def test_a_request_through_mesh_makes_123_spans_by_every_route() -> None:
+    mesh = load_topology(find_topology("mesh", SHIPPED))
+    assert mesh.routes() == ("a1", "a2", "a3", "a4")
+    assert [mesh.expected_spans(route) for route in mesh.routes()] == [123] * 4
+    assert mesh.mean_spans_per_request() == 123
+
+
+def test_the_mean_is_over_routes() -> None:
+    assert load_topology(SHARED / "valid" / "chain.yaml").mean_spans_per_request() == (15 + 7) / 2
+
+
+def test_the_tree_of_calls_in_sequence_alternates_over_the_callees() -> None:
+    a2, a3 = ExpectedSpan("a2", "server"), ExpectedSpan("a3", "server")
+    topology = topology_of("work: {calls: [{to: [a2.answer, a3.answer], times: 3}]}")
+    work = ExpectedSpan("a1", "server", ((call("a1", a2),), (call("a1", a3),), (call("a1", a2),)))
+    assert topology.expected_tree("go") == ExpectedSpan("gateway", "server", ((call("gateway", work),),))
+
+
+def test_the_tree_of_parallel_calls_has_one_step() -> None:
+    topology = topology_of("work: {calls: [{to: [a2.answer, a3.answer], order: parallel}, {to: [a2.answer]}]}")
+    work = topology.expected_tree("go").children[0].children[0]
+    assert [len(step) for step in work.steps] == [2, 1]
+
+
+def test_a_longer_cycle_is_named_in_the_order_of_the_calls() -> None:
+    with pytest.raises(FaultsError, match=r"a1\.work -> a1\.b -> a1\.c -> a1\.work"):
+        topology_of(
+            "work: {calls: [{to: [a2.answer, a1.b]}]}, b: {calls: [{to: [a1.c]}]}, c: {calls: [{to: [a1.work]}]}"
+        )
+
+
+def test_a_cycle_that_no_route_reaches_is_refused_too() -> None:
+    with pytest.raises(FaultsError, match=r"a1\.b -> a1\.b"):
+        topology_of("work: {}, b: {calls: [{to: [a1.b]}]}")
+
+
+def test_ten_thousand_calls_are_the_most() -> None:
+    topology = topology_of("work: {calls: [{to: [a2.answer], times: 9999}]}")
+    assert topology.expected_spans("go") == 20_001
+    with pytest.raises(FaultsError, match="a request makes 10001 calls, at most 10000 are possible"):
+        topology_of("work: {calls: [{to: [a2.answer], times: 10000}]}")
+
+
+def test_a_chain_may_be_as_long_as_the_limit() -> None:
+    steps = "".join(f"o{index}: {{calls: [{{to: [a1.o{index + 1}]}}]}}, " for index in range(3000))
+    topology = topology_of(f"work: {{calls: [{{to: [a1.o0]}}]}}, {steps} o3000: {{}}")
+    assert topology.expected_spans("go") == 1 + 2 * 3002
+    assert topology.expected_tree("go").service == "gateway"
+
+
+def test_a_topology_survives_its_manifest() -> None:
+    topology = load_topology(find_topology("mesh", SHIPPED))
+    assert Topology.model_validate(topology.model_dump(mode="json")) == topology
+
+
+def test_an_unknown_topology_is_answered_with_the_nearest() -> None:
+    with pytest.raises(UserError, match="unknown topology 'mash'; did you mean 'mesh'"):
+        find_topology("mash", SHIPPED)
