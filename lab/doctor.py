@@ -117,7 +117,7 @@ def _clock_synchronized(synchronized: bool | None) -> Check:
 def _governor(governor: str | None) -> Check:
     if governor in (None, "performance"):
         return Check("CPU frequency", "ok", governor or "not ours to set (virtual machine)")
-    return Check("CPU frequency", "warn", f"governor {governor}", "while measuring: cpupower frequency-set -g performance")
+    return Check("CPU frequency", "warn", f"governor {governor}", "for measuring: cpupower frequency-set -g performance")
 
 
 def _steal(fraction: float | None) -> Check:
@@ -132,7 +132,7 @@ def _other_load(fraction: float | None) -> Check:
     if fraction is None:
         return Check("other load", "warn", "unknown", "stop other programs before measuring")
     if fraction > BUSY_WARN:
-        return Check("other load", "warn", f"{fraction:.0%} of all CPU time", "stop what else runs here: it disturbs trials")
+        return Check("other load", "warn", f"{fraction:.0%} of all CPU time", "stop what else runs: it disturbs trials")
     return Check("other load", "ok", f"{fraction:.0%} of all CPU time")
 
 

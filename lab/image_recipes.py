@@ -44,7 +44,7 @@ TABLE: dict[str, Image] = {
     "jaeger": _from_folder("jaeger", "JAEGER_VERSION", {"TOOLCHAIN": "toolchain-go"}, "jaegertracing/jaeger:{}"),
     "locust": _from_folder("locust", "LOCUST_VERSION", {"BASE": "debian"}, "locustio/locust:{}"),
     "services": Image(
-        ("services",), "services", "services/Dockerfile", bases={"TOOLCHAIN": "toolchain-java", "BASE": "jre"}
+        ("services",), "services", "services/Dockerfile", bases={"TOOLCHAIN": "toolchain-java", "JRE": "jre"}
     ),
     "observer": Image(
         ("go.mod", "go.sum", "observer", "internal"), ".", "observer/Dockerfile", bases={"TOOLCHAIN": "toolchain-go"}
