@@ -1,0 +1,199 @@
+"""A tiny experiment on real containers, as a user runs one, and what a user's mistakes look like."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from lab import workshop
+from lab.records import read_json
+
+pytestmark = [pytest.mark.containers, pytest.mark.timeout(900)]
+
+LAB = [sys.executable, "-m", "lab"]
+TINY = """
+format: tollbooth.experiment
+version: 1
+title: Does the whole road work?
+question: Every level once per block, on real containers.
+topology: mesh
+load: {generator: locust, users: 4, baseline_cpu_fraction: 0.4, think_time_s: [0.2, 0.3]}
+factors:
+  telemetry:
+    baseline: {telemetry: baseline}
+    otel-manual: {telemetry: otel-manual}
+baseline: baseline
+protocol: {warm_up_s: 4, window_s: 6, repetitions: 1, retries: 1, seed: 3}
+"""
+
+
+def lab(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Runs the command line without a terminal."""
+    return subprocess.run(
+        [*LAB, *words], capture_output=True, text=True, env={**os.environ, **environment}, check=False, timeout=600
+    )
+
+
+def containers() -> list[str]:
+    """What the lab has on the engine."""
+    label = "label=com.docker.compose.project=tollbooth"
+    listed = subprocess.run(["docker", "ps", "--all", "--quiet", "--filter", label], capture_output=True, check=True)
+    return listed.stdout.decode().split()
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("experiments") / "tiny.yaml"
+    path.write_text(TINY)
+    return path
+
+
+@pytest.fixture(scope="module")
+def finished(tiny: Path) -> tuple[subprocess.CompletedProcess[str], Path]:
+    done = lab("experiment", str(tiny))
+    return done, (workshop.RESULTS / "tiny" / "latest").resolve()
+
+
+def test_an_experiment_ends_with_a_table_and_a_report(finished: tuple[subprocess.CompletedProcess[str], Path]) -> None:
+    done, folder = finished
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "otel-manual" in done.stdout
+    assert "placebo" in done.stdout
+    assert "\x1b" not in done.stdout
+    assert (folder / "report.html").stat().st_size > 20_000
+    manifest = read_json(folder / "manifest.json", "tollbooth.manifest", 1)
+    assert manifest["finished"]
+    assert manifest["versions"]["java"].startswith("25")
+    assert manifest["images"]["services"].startswith("sha256:")
+
+
+def test_every_valid_trial_has_records_and_the_predicted_spans(
+    finished: tuple[subprocess.CompletedProcess[str], Path],
+) -> None:
+    _, folder = finished
+    trials = {path.parent: json.loads(path.read_text()) for path in folder.glob("trials/*/trial.json")}
+    valid = {path: trial for path, trial in trials.items() if trial["valid"]}
+    assert {trial["level"] for trial in valid.values()} == {"baseline", "placebo", "otel-manual"}, trials.values()
+    for path, trial in valid.items():
+        assert (path / "counters.jsonl").exists()
+        assert (path / "requests.csv").exists()
+        assert (path / "logs" / "gateway.log").exists()
+        if trial["level"] == "otel-manual":
+            requests = len((path / "requests.csv").read_text().splitlines()) - 2
+            assert trial["spans_in_trace"] == 123
+            # Requests that were in flight at the end made spans, too, but no row.
+            assert requests * 123 <= trial["backend"]["accepted_spans"] <= (requests + 4) * 123
+
+
+def test_bytes_tell_the_planes_apart(finished: tuple[subprocess.CompletedProcess[str], Path]) -> None:
+    _, folder = finished
+    summary = read_json(folder / "summary.json", "tollbooth.summary", 1)
+    mean = {(row["metric"], row["level"]): row["mean"] for row in summary["estimates"]}
+    assert mean["bytes_per_request_telemetry", "baseline"] < 100
+    assert mean["bytes_per_request_telemetry", "otel-manual"] > 1000
+    # traceparent is at least 55 characters on each of 61 calls.
+    added = mean["bytes_per_request_app", "otel-manual"] - mean["bytes_per_request_app", "baseline"]
+    assert 61 * 55 < added < 61 * 200
+
+
+def test_nothing_is_left_running(finished: tuple[subprocess.CompletedProcess[str], Path]) -> None:
+    assert finished
+    assert containers() == []
+
+
+def test_analysis_and_report_can_be_done_again(finished: tuple[subprocess.CompletedProcess[str], Path]) -> None:
+    _, folder = finished
+    before = (folder / "summary.json").read_text()
+    assert lab("analyse", str(folder)).returncode == 0
+    assert (folder / "summary.json").read_text() == before
+    assert lab("report", str(folder)).returncode == 0
+
+
+def test_ctrl_c_leaves_nothing_running_and_resuming_goes_on(tiny: Path) -> None:
+    running = subprocess.Popen([*LAB, "run", str(tiny)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert running.stdout is not None
+    for line in running.stdout:
+        if line.startswith("[  1/3]"):
+            break
+    # The second trial is under way: wait until its containers are there, then interrupt.
+    end_s = time.monotonic() + 60
+    while not containers():
+        assert time.monotonic() < end_s
+        time.sleep(0.2)
+    running.send_signal(signal.SIGINT)
+    _, errors = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert errors.startswith("error: interrupted\n")
+    assert containers() == []
+    kept = list((workshop.RESULTS / "tiny" / "latest" / "trials").iterdir())
+    assert len(kept) == 1
+
+    done = lab("run", str(tiny), "--resume")
+    assert done.returncode == 0, done.stderr
+    assert "1 of 3 trials are there already" in done.stdout
+
+
+def one_line(done: subprocess.CompletedProcess[str]) -> str:
+    """The error's first line; there must be no stack trace."""
+    assert done.returncode not in (0, 70), done.stdout + done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+    return done.stderr.splitlines()[0]
+
+
+def test_a_port_in_use_is_named(tiny: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        number = str(taken.getsockname()[1])
+        line = one_line(lab("run", str(tiny), GATEWAY_PORT=number))
+    assert line == f"error: port {number} on 127.0.0.1, wanted for gateway, is in use"
+
+
+def test_a_second_run_is_refused(tiny: Path) -> None:
+    first = subprocess.Popen([*LAB, "run", str(tiny)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert first.stdout is not None
+    first.stdout.readline()
+    try:
+        assert one_line(lab("run", str(tiny))) == f"error: the lab is in use by process {first.pid}"
+    finally:
+        first.send_signal(signal.SIGTERM)
+        first.communicate(timeout=60)
+    assert first.returncode == 130
+    assert containers() == []
+
+
+def test_a_container_that_cannot_start_shows_its_last_log_lines(tiny: Path, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.yaml"
+    broken.write_text(TINY.replace("{telemetry: otel-manual}", "{telemetry: baseline, environment: {JAVA_OPTS: -Xmx1k}}"))
+    done = lab("run", str(broken), "--set", "protocol.retries=0")
+    assert "ended with exit code 1 instead of becoming ready" in one_line(done)
+    assert "Too small maximum heap" in done.stderr
+    assert containers() == []
+
+
+def test_no_engine_is_one_line(tiny: Path) -> None:
+    line = one_line(lab("run", str(tiny), DOCKER_HOST="unix:///nonexistent/docker.sock"))
+    assert line == "error: no Docker engine answers"
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["run", "quikc"], "quick"),
+        (["run", "quick", "--set", "repetitions=-1"], "repetitions"),
+        (["run", "quick", "--set", "factors.telemetry.x={telemetry: otel-agnt}"], "otel-agent"),
+        (["run", "quick", "--set", "protocol.windw_s=1"], "window_s"),
+        (["run", "quick", "--set", "topology=mesch"], "mesh"),
+        (["up", "--telemetry", "otel-manua"], "otel-manual"),
+        (["analyse", "results/none"], "no results folder"),
+        (["experimnt"], "experiment"),
+    ],
+)
+def test_a_mistake_is_one_line_that_names_the_right_word(words: list[str], expected: str) -> None:
+    assert expected in one_line(lab(*words))

@@ -1,0 +1,61 @@
+"""Every combination that the lab can ask of Compose is one that Compose understands, and is safe."""
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lab import workshop
+from lab.deployment import Place, deployment
+from lab.generators import GENERATORS
+from lab.machine import CpuSplit
+from lab.spec import Level
+from lab.topology import load_topology
+from lab.variants import load_variants
+
+VARIANTS = load_variants(workshop.VARIANTS)
+TOPOLOGIES = sorted(path.stem for path in workshop.TOPOLOGIES.glob("*.yaml"))
+# What must leave the safe defaults, and is said so beside its service in compose.yaml.
+HOST_PID = {"observer"}
+
+
+def config(tmp_path: Path, telemetry: str, topology: str, generator: str) -> dict[str, Any]:
+    """What Compose makes of one combination."""
+    path = workshop.TOPOLOGIES / f"{topology}.yaml"
+    wanted = deployment(
+        Level(telemetry, telemetry, {}), VARIANTS[telemetry], load_topology(path), CpuSplit((0,), (1,)),
+        Place(workshop.ROOT, path, tmp_path), {}, ("observer", GENERATORS[generator].service),
+    )  # fmt: skip
+    overlay = tmp_path / "overlay.json"
+    overlay.write_text(json.dumps(wanted.overlay))
+    files = ["--file", str(workshop.ROOT / "compose.yaml"), "--file", str(overlay)]
+    command = ["docker", "compose", "--project-directory", str(workshop.ROOT), *files, "config", "--format", "json"]
+    done = subprocess.run([*command, *wanted.services], capture_output=True, text=True, check=False,
+                          env={"PATH": "/usr/bin:/bin:/usr/local/bin", **wanted.environment})  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "variable is not set" not in done.stderr
+    services: dict[str, Any] = json.loads(done.stdout)["services"]
+    assert set(services) == set(wanted.services)
+    return services
+
+
+@pytest.mark.parametrize("generator", GENERATORS)
+@pytest.mark.parametrize("topology", TOPOLOGIES)
+@pytest.mark.parametrize("telemetry", VARIANTS)
+def test_every_combination(tmp_path: Path, telemetry: str, topology: str, generator: str) -> None:
+    services = config(tmp_path, telemetry, topology, generator)
+    for name, service in services.items():
+        assert service["read_only"], name
+        assert service["cap_drop"] == ["ALL"], name
+        assert service["security_opt"] == ["no-new-privileges:true"], name
+        assert not service["user"].startswith("0"), name
+        assert "privileged" not in service, name
+        assert "cap_add" not in service, name
+        assert ("pid" in service) == (name in HOST_PID), name
+        assert not any("docker.sock" in volume["source"] for volume in service.get("volumes", [])), name
+        assert all(port["host_ip"] == "127.0.0.1" for port in service.get("ports", [])), name
+    nodes = load_topology(workshop.TOPOLOGIES / f"{topology}.yaml").nodes
+    assert all(services[node]["environment"]["NODE"] == node for node in nodes)
+    assert all(services[node]["cpuset"] == "0" for node in nodes)

@@ -1,0 +1,32 @@
+"""Two runs at once would measure each other: the second is told who the first is."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lab.errors import UserError
+from lab.lock import only_run
+
+
+def test_a_second_holder_is_refused_and_told_the_first(tmp_path: Path) -> None:
+    with only_run(tmp_path / "lock"), pytest.raises(UserError, match=f"in use by process {os.getpid()}"):
+        with only_run(tmp_path / "lock"):
+            pass
+    with only_run(tmp_path / "lock"):
+        pass
+
+
+def test_a_killed_holder_frees_the_lock(tmp_path: Path) -> None:
+    code = f"""
+import os, signal
+from pathlib import Path
+from lab.lock import only_run
+with only_run(Path({str(tmp_path / "lock")!r})):
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -9
+    with only_run(tmp_path / "lock"):
+        assert (tmp_path / "lock").read_text() == str(os.getpid())

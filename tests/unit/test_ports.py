@@ -1,0 +1,47 @@
+"""Ports come from compose.yaml, and a busy one is named with what to do."""
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from lab import ports
+from lab.errors import UserError
+
+COMPOSE = """
+services:
+  gateway: {ports: ["127.0.0.1:${GATEWAY_PORT:-8080}:8080"]}
+  svc-a: {}
+"""
+
+
+def test_variables_override_defaults() -> None:
+    assert ports.published(COMPOSE, {}) == {"gateway": {"GATEWAY_PORT": 8080}, "svc-a": {}}
+    assert ports.published(COMPOSE, {"GATEWAY_PORT": "9000"})["gateway"] == {"GATEWAY_PORT": 9000}
+
+
+@pytest.mark.parametrize("text", ["eighty", "0", "70000", "-1", "8080 "])
+def test_what_is_no_port_is_refused(text: str) -> None:
+    with pytest.raises(UserError, match="GATEWAY_PORT="):
+        ports.published(COMPOSE, {"GATEWAY_PORT": text})
+
+
+def test_a_busy_port_is_named_with_the_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        number = taken.getsockname()[1]
+        monkeypatch.setenv("GATEWAY_PORT", str(number))
+        with pytest.raises(UserError) as caught:
+            ports.refuse_busy(["gateway"])
+    assert f"port {number} on 127.0.0.1, wanted for gateway, is in use" in caught.value.message
+    assert "GATEWAY_PORT=<port>" in caught.value.hint
+    ports.refuse_busy(["gateway"])
+
+
+def test_every_published_port_of_the_lab_is_on_loopback_and_read_by_us() -> None:
+    compose = (Path(ports.ROOT) / "compose.yaml").read_text()
+    lines = [line for line in compose.splitlines() if "_PORT" in line]
+    found = [variable for service in ports.published(compose, {}).values() for variable in service]
+    assert len(found) == len(lines) > 0
+    assert all("127.0.0.1:" in line for line in lines)

@@ -1,0 +1,167 @@
+"""An experiment's life on an engine that takes no time: order, verdicts, retries, resumption, what is left behind."""
+
+import io
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from lab import runner
+from lab.backends import BACKENDS
+from lab.driver import EngineGone
+from lab.machine import CpuSplit
+from lab.progress import Progress
+from lab.spec import parse_experiment
+from lab.system import StartFailed, System
+from lab.topology import load_topology
+from lab.trial import Bench
+from lab.variants import load_variants
+from tests import synthetic
+from tests.fake import FakeBackend, FakeDriver
+
+ROOT = Path(__file__).resolve().parents[2]
+SPEC = """
+format: tollbooth.experiment
+version: 1
+title: Test
+question: Does it run?
+topology: mesh
+load: {generator: locust, users: calibrated, baseline_cpu_fraction: 0.4, think_time_s: [1.0, 1.1]}
+factors:
+  telemetry:
+    baseline: {telemetry: baseline}
+    otel-manual: {telemetry: otel-manual}
+baseline: baseline
+protocol: {warm_up_s: 10, window_s: 15, repetitions: 2, retries: 2, seed: 7}
+"""
+
+
+@pytest.fixture(autouse=True)
+def no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(BACKENDS, "jaeger", FakeBackend)
+    monkeypatch.setattr("lab.provenance.collect", lambda *_: {"versions": {}})
+
+
+def bench(driver: FakeDriver, spec: str = SPEC) -> Bench:
+    path = ROOT / "experiments" / "topologies" / "mesh.yaml"
+    variants = load_variants(ROOT / "services" / "telemetry")
+    system = System(ROOT, load_topology(path), path, variants, CpuSplit((0, 1), (0, 1)), driver, driver.clock)
+    return Bench(parse_experiment(spec, "test"), system)
+
+
+def complete(on: Bench, results: Path, run: runner.Run | None = None) -> tuple[runner.Run, str]:
+    said = io.StringIO()
+    run = run or runner.new_run(on, results, ["lab", "run", "test"], {})
+    runner.complete(on, run, Progress(Console(file=said, width=200)))
+    return run, said.getvalue()
+
+
+def trials(run: runner.Run) -> dict[str, dict[str, object]]:
+    return {path.parent.name: json.loads(path.read_text()) for path in sorted(run.folder.glob("trials/*/trial.json"))}
+
+
+def test_every_level_and_the_placebo_run_once_per_block_in_the_planned_order(tmp_path: Path) -> None:
+    run, said = complete(bench(FakeDriver()), tmp_path)
+    found = trials(run)
+    assert [trial["level"] for trial in found.values()] == [planned["level"] for planned in run.manifest["order"]]
+    assert len(found) == 6
+    assert all(trial["valid"] for trial in found.values())
+    assert json.loads((run.folder / "manifest.json").read_text())["finished"]
+    assert (tmp_path / "test" / "latest").resolve() == run.folder.resolve()
+    assert "[  6/6]" in said
+    assert "left" in said.splitlines()[3]
+
+
+def test_the_load_is_calibrated_once_and_kept(tmp_path: Path) -> None:
+    run, said = complete(bench(FakeDriver()), tmp_path)
+    # The synthetic baseline takes 40 ms a request, so 0.4 of 2 CPUs carry 20 requests/s, each user asking about every 1.1 s.
+    assert run.manifest["calibration"]["users"] == pytest.approx(20 * 1.11, abs=1.5)
+    assert {trial["users"] for trial in trials(run).values()} == {run.manifest["calibration"]["users"]}
+    assert (run.folder / "calibration" / "requests.csv").exists()
+    assert "users: the baseline took" in said
+
+
+def test_a_refused_trial_is_kept_with_its_reason_and_tried_again(tmp_path: Path) -> None:
+    def stolen_once(trial: synthetic.Trial, load: int) -> synthetic.Trial:
+        return replace(trial, steal_fraction=0.2) if load == 3 else trial
+
+    run, said = complete(bench(FakeDriver(change=stolen_once)), tmp_path)
+    found = trials(run)
+    refused = [name for name, trial in found.items() if not trial["valid"]]
+    assert len(refused) == 1
+    assert found[f"{refused[0]}-try2"]["valid"]
+    assert "stole" in str(found[refused[0]]["reasons"])
+    assert "because" in said
+
+
+def test_retries_are_bounded(tmp_path: Path) -> None:
+    def always_stolen(trial: synthetic.Trial, load: int) -> synthetic.Trial:
+        return replace(trial, steal_fraction=0.2) if load > 1 else trial
+
+    driver = FakeDriver(change=always_stolen)
+    run, _ = complete(bench(driver), tmp_path)
+    assert driver.loads == 1 + 6 * 3
+    assert not any(trial["valid"] for trial in trials(run).values())
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), EngineGone("gone"), OSError(28, "No space left on device")])
+def test_whatever_ends_a_run_leaves_nothing_running_and_resuming_does_the_rest(
+    tmp_path: Path, error: Exception
+) -> None:
+    driver = FakeDriver()
+    on = bench(driver)
+    run = runner.new_run(on, tmp_path, ["lab"], {})
+    driver.change = lambda trial, load: (driver.fail.update(wait=error) or trial) if load == 3 else trial
+    with pytest.raises(type(error)):
+        complete(on, tmp_path, run)
+    assert driver.done[-1] == "remove"
+    assert driver.deployment is None
+    kept = trials(run)
+    assert len(kept) == 2
+
+    resumed = runner.unfinished_run(on, tmp_path)
+    assert resumed.folder == run.folder
+    _, said = complete(on, tmp_path, resumed)
+    assert "2 of 6 trials are there already" in said
+    assert len(trials(run)) == 6
+    assert {name: trial for name, trial in trials(run).items() if name in kept} == kept
+    assert not (run.folder / ".in-progress").exists()
+
+
+def test_resuming_with_another_specification_is_refused(tmp_path: Path) -> None:
+    runner.new_run(bench(FakeDriver()), tmp_path, ["lab"], {})
+    changed = bench(FakeDriver(), SPEC.replace("window_s: 15", "window_s: 16"))
+    with pytest.raises(Exception, match="another specification"):
+        runner.unfinished_run(changed, tmp_path)
+
+
+def test_there_must_be_something_to_resume(tmp_path: Path) -> None:
+    complete(bench(FakeDriver()), tmp_path)
+    with pytest.raises(Exception, match="no interrupted run of test"):
+        runner.unfinished_run(bench(FakeDriver()), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("driver", "message"),
+    [
+        (FakeDriver(never_ready="a3"), "container a3 was not ready after 180 s"),
+        (FakeDriver(dies_at_start="a2"), "container a2 ended with exit code 1 instead of becoming ready"),
+    ],
+)
+def test_a_container_that_does_not_come_up_is_named_with_its_last_log_lines(
+    tmp_path: Path, driver: FakeDriver, message: str
+) -> None:
+    with pytest.raises(StartFailed) as caught:
+        complete(bench(driver), tmp_path)
+    assert caught.value.message == message
+    assert "line two" in caught.value.hint
+    assert driver.deployment is None
+
+
+def test_a_trial_goes_through_its_phases_in_order(tmp_path: Path) -> None:
+    driver = FakeDriver()
+    run, _ = complete(bench(driver), tmp_path)
+    assert driver.done[:7] == ["create", "start", "start", "wait", "stop", "stop", "remove"]
+    assert set(next(iter(trials(run).values()))["phases_s"]) == {"create", "start", "load", "collect", "remove"}  # type: ignore[call-overload]
