@@ -1,0 +1,19 @@
+#!/bin/sh
+# archive.sh: makes the shared class archive of each program, from what it loads until it is ready. Runs in the image, with
+# the very JVM and class path that use the archive later.
+set -eu
+cat > /tmp/topology.yaml <<'TOPOLOGY'
+format: tollbooth.topology
+version: 1
+entry: gateway
+nodes:
+  gateway: {kind: gateway, routes: {svc-a: svc-a.answer}}
+  svc-a: {kind: svc-a, operations: {answer: {}}}
+TOPOLOGY
+for kind in gateway svc-a; do
+  archive="/app/kinds/$kind/classes.jsa"
+  KIND=$kind NODE=$kind TOPOLOGY_FILE=/tmp/topology.yaml \
+    JAVA_OPTS="-XX:ArchiveClassesAtExit=$archive -XX:+UseSerialGC -Dspring.context.exit=onRefresh" /app/entrypoint.sh
+  test -s "$archive"
+done
+rm -r /tmp/topology.yaml /tmp/hsperfdata_*

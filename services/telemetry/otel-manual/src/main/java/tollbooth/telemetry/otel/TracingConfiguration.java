@@ -1,0 +1,57 @@
+package tollbooth.telemetry.otel;
+
+import io.opentelemetry.api.OpenTelemetry;
+import io.opentelemetry.api.trace.Tracer;
+import io.opentelemetry.context.Context;
+import io.opentelemetry.context.propagation.TextMapPropagator;
+import io.opentelemetry.sdk.autoconfigure.AutoConfiguredOpenTelemetrySdk;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.restclient.RestClientCustomizer;
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.core.Ordered;
+import org.springframework.core.task.TaskDecorator;
+
+/** Hooks tracing into the places that Spring Boot keeps for it. */
+@AutoConfiguration
+public class TracingConfiguration {
+
+  private static final String SCOPE = "tollbooth.otel-manual";
+
+  /** Configured by the standard {@code OTEL_*} variables; flushes by its own shutdown hook. */
+  @Bean
+  @ConditionalOnMissingBean
+  OpenTelemetry openTelemetry() {
+    return AutoConfiguredOpenTelemetrySdk.initialize().getOpenTelemetrySdk();
+  }
+
+  /** First of all filters, so that the span covers all the work of a request. */
+  @Bean
+  FilterRegistrationBean<ServerSpans> serverSpans(OpenTelemetry telemetry) {
+    FilterRegistrationBean<ServerSpans> registration =
+        new FilterRegistrationBean<>(new ServerSpans(tracer(telemetry), propagator(telemetry)));
+    registration.setOrder(Ordered.HIGHEST_PRECEDENCE);
+    return registration;
+  }
+
+  @Bean
+  RestClientCustomizer clientSpans(OpenTelemetry telemetry) {
+    ClientSpans spans = new ClientSpans(tracer(telemetry), propagator(telemetry));
+    return client -> client.requestInterceptor(spans);
+  }
+
+  /** Parallel calls are made by other threads than the request's: the context goes with them. */
+  @Bean
+  TaskDecorator contextToTasks() {
+    return task -> Context.current().wrap(task);
+  }
+
+  private static Tracer tracer(OpenTelemetry telemetry) {
+    return telemetry.getTracer(SCOPE);
+  }
+
+  private static TextMapPropagator propagator(OpenTelemetry telemetry) {
+    return telemetry.getPropagators().getTextMapPropagator();
+  }
+}
