@@ -117,7 +117,7 @@ def _clock_synchronized(synchronized: bool | None) -> Check:
 def _governor(governor: str | None) -> Check:
     if governor in (None, "performance"):
         return Check("CPU frequency", "ok", governor or "not ours to set (virtual machine)")
-    return Check("CPU frequency", "warn", f"governor {governor}", "for measuring: cpupower frequency-set -g performance")
+    return Check("CPU frequency", "warn", f"governor {governor}", "to measure: cpupower frequency-set -g performance")
 
 
 def _steal(fraction: float | None) -> Check:
