@@ -122,7 +122,7 @@ def generator_had_cpu(data: TrialData, bounds: Bounds) -> Iterator[str]:
         cores = cpu_cores(data, [name])
         if cores > bounds.generator_cores:
             yield (
-                f"the generator {name} used {cores:.0%} of a core (limit {bounds.generator_cores:.0%}): "
+                f"the generator {name} used {_percent(cores)} of a core (limit {_percent(bounds.generator_cores)}): "
                 "it measured itself"
             )
 
@@ -151,12 +151,15 @@ def host_left_alone(data: TrialData, bounds: Bounds) -> Iterator[str]:
     whole_ns = window_ns * int(host["cpus"].values[-1])
     steal = steal_ns / whole_ns
     if steal > bounds.steal_fraction:
-        yield f"the host stole {steal:.1%} of its CPUs' time in the window (limit {bounds.steal_fraction:.0%})"
+        yield (
+            f"the host stole {_percent(steal)} of its CPUs' time in the window "
+            f"(limit {_percent(bounds.steal_fraction)})"
+        )
     other = (busy_ns - cpu_cores(data, trial.containers) * window_ns) / whole_ns
     if other > bounds.other_load_fraction:
         yield (
-            f"programs outside the lab used {other:.0%} of the host's CPUs in the window "
-            f"(limit {bounds.other_load_fraction:.0%})"
+            f"programs outside the lab used {_percent(other)} of the host's CPUs in the window "
+            f"(limit {_percent(bounds.other_load_fraction)})"
         )
 
 
@@ -180,8 +183,8 @@ def window_steady(data: TrialData, bounds: Bounds) -> Iterator[str]:
         drift = last / first - 1
         if abs(drift) > bound:
             yield (
-                f"not steady: {what} changed by {drift:+.0%} from the window's first third to its last "
-                f"(limit {bound:.0%})"
+                f"not steady: {what} changed by {_percent(drift)} from the window's first third to its last "
+                f"(limit {_percent(bound)})"
             )
 
 
@@ -189,6 +192,10 @@ def spans_as_predicted(data: TrialData, bounds: Bounds) -> Iterator[str]:
     """Refuse traced trials whose trace is not what the topology predicts: they did other work."""
     if data.trial.trace_difference is not None:
         yield f"the trace ({data.trial.spans_in_trace} spans) is not as predicted: {data.trial.trace_difference}"
+
+
+def _percent(fraction: float) -> str:
+    return f"{100 * fraction:.3g} %"
 
 
 RECORD_CHECKS: tuple[Check, ...] = (

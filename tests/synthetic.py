@@ -98,7 +98,7 @@ class Trial:
         return self.window_start_ns + self.window_s * SECOND_NS
 
 
-def write_results(  # noqa: PLR0913 - each is one dimension of a study
+def write_results(
     root: Path,
     *,
     levels: Mapping[str, Level] = QUICK,
@@ -106,7 +106,7 @@ def write_results(  # noqa: PLR0913 - each is one dimension of a study
     trial_noise: float = 0.02,
     block_noise: float = 0.05,
     window_s: int = 15,
-    seed: int = 1,
+    seed: int = 7,
     refused: bool = True,
 ) -> Path:
     """Write a results folder with `blocks` trials of each level, and return it.
@@ -115,22 +115,21 @@ def write_results(  # noqa: PLR0913 - each is one dimension of a study
     the first block has a refused first attempt.
     """
     rng = np.random.default_rng(seed)
-    order: list[list[str]] = []
-    number = 0
+    trials: list[Trial] = []
     for block in range(blocks):
         common = rng.normal(0, block_noise)
         names = [str(name) for name in rng.permutation(list(levels))]
-        order.append(names)
         for position, name in enumerate(names):
-            number += 1
             noise = float(np.exp(common + rng.normal(0, trial_noise)))
+            number = len(trials) + 1
             trial = Trial(number, block, name, levels[name], noise, position=position, window_s=window_s)
             if refused and block == 0 and position == len(names) - 1:
-                reason = "the host stole 9.0 % of its CPUs' time in the window, more than 5 %"
+                reason = "the host stole 9 % of its CPUs' time in the window (limit 5 %)"
                 write_trial(root, replace(trial, valid=False, reasons=(reason,), steal_fraction=0.09), rng)
                 trial = replace(trial, attempt=2)
             write_trial(root, trial, rng)
-    write_json(root / "manifest.json", _manifest(levels, order, window_s, seed))
+            trials.append(trial)
+    write_json(root / "manifest.json", _manifest(levels, trials, window_s, seed))
     return root
 
 
@@ -265,14 +264,16 @@ def _sample(trial: Trial, t: int, first: int, ends: np.ndarray) -> list[dict[str
         )  # fmt: skip
 
     for name, share in shares.items():
-        memory = truth.memory_mib * MIB / len(shares) * (1 - 0.2 * np.exp(-elapsed / (5 * SECOND_NS)))
+        memory = (
+            truth.memory_mib * MIB / len(shares) * trial.noise**0.2 * (1 - 0.2 * np.exp(-elapsed / (5 * SECOND_NS)))
+        )
         container(name, work * truth.cpu_ms * 1e6 * trial.noise * share, memory, ended * 120 * share)
         app = ended * truth.app_bytes * share
         network(name, "eth0", "app", app, app)
         if truth.traced:
             sent = ended * truth.telemetry_bytes * share
             network(name, "eth1", "telemetry", sent / 20, sent)
-    container("locust", elapsed * trial.generator_cores, 80 * MIB, ended * 4)
+    container("locust", elapsed * trial.generator_cores * trial.noise, 80 * MIB, ended * 4)
     container("observer", elapsed * 0.005, 20 * MIB, elapsed / SECOND_NS * 20)
     if truth.traced:
         container("jaeger", work * truth.backend_cpu_ms * 1e6 * trial.noise, 120 * MIB, ended * 20)
@@ -373,23 +374,42 @@ def _trial_json(trial: Trial, requests: int) -> dict[str, Any]:
     return data
 
 
-def _manifest(levels: Mapping[str, Level], order: list[list[str]], window_s: int, seed: int) -> dict[str, Any]:
-    factor = {
-        name: {"telemetry": level.telemetry, "environment": {}} for name, level in levels.items() if name != "placebo"
-    }
-    return {
-        "format": "tollbooth.manifest", "version": 1, "experiment": "synthetic",
-        "spec": {
-            "format": "tollbooth.experiment", "version": 1, "title": "What does a made-up tracer cost?",
-            "question": "Does the analysis find what was put in?", "topology": "mesh",
-            "load": {"generator": "locust", "users": "calibrated", "baseline_cpu_fraction": 0.4,
-                     "think_time_s": [1.0, 1.1]},
-            "factors": {"telemetry": factor}, "baseline": "baseline",
-            "protocol": {"warm_up_s": 10, "window_s": window_s, "repetitions": len(order), "retries": 2,
-                         "seed": seed},
-            "observer": {"rate_hz": 1},
+def _manifest(levels: Mapping[str, Level], trials: Sequence[Trial], window_s: int, seed: int) -> dict[str, Any]:
+    spec = {
+        "format": "tollbooth.experiment", "version": 1, "name": "synthetic",
+        "title": "What does a made-up tracer cost?", "question": "Does the analysis find what was put in?",
+        "topology": "mesh",
+        "load": {"generator": "locust", "users": "calibrated", "baseline_cpu_fraction": 0.4,
+                 "think_time_s": [1.0, 1.1]},
+        "factors": {
+            "telemetry": {
+                name: {"telemetry": level.telemetry, "environment": {}}
+                for name, level in levels.items()
+                if name != "placebo"
+            }
         },
-        "seed": seed, "order": order, "users": 12, "git_revision": "0" * 40,
-        "images": {"svc": "sha256:" + "0" * 64}, "versions": {"java": "25.0.3"},
+        "baseline": "baseline",
+        "protocol": {
+            "warm_up_s": 10.0, "window_s": window_s, "repetitions": trials[-1].block + 1, "retries": 2, "seed": seed,
+        },
+        "observer": {"rate_hz": 1.0},
+    }  # fmt: skip
+    return {
+        "format": "tollbooth.manifest", "version": 1, "experiment": "synthetic", "spec": spec,
+        "topology": {"format": "tollbooth.topology", "version": 1, "entry": "gateway", "nodes": {}},
+        "seed": seed,
+        "order": [
+            {"number": trial.number, "block": trial.block, "position": trial.position, "level": trial.level,
+             "seed": seed + trial.block}
+            for trial in trials
+        ],
+        "started": "2026-01-01T10:00:00+00:00", "finished": "2026-01-01T10:07:30+00:00",
+        "command": "lab experiment synthetic", "durations_s": {"setup": 4.0, "trials": 430.0},
+        "calibration": {
+            "users": 12, "guess_users": 16, "cpu_per_request_ms": 40.0, "latency_mean_ms": 60.0,
+            "target_fraction": 0.4, "service_cpus": 2,
+        },
+        "git_revision": "0" * 40, "images": {"tollbooth/services": "sha256:" + "0" * 64},
+        "versions": {"java": "25.0.3", "spring-boot": "4.1.2"},
         "machine": {"cpus": 2, "kernel": "6.18", "memory_bytes": 24 << 30},
     }  # fmt: skip

@@ -30,19 +30,20 @@ class Comparison:
     def finding(self, p_adjusted: float | None, alpha: float, margin: float) -> Finding:
         """Say what the comparison shows.
 
-        `higher` and `lower` need both the test, corrected for many comparisons, and the interval. `same within margin`
-        needs the ratio's whole interval within 1 ± `margin`: two one-sided tests, each at alpha / 2 (Schuirmann,
-        1987). A difference alone has no margin, since its unit has no natural one.
+        `same within margin` needs the ratio's whole interval within 1 ± `margin`: two one-sided tests, each at
+        alpha / 2 (Schuirmann, 1987). It comes first: a real but tiny difference is the same for every purpose.
+        `higher` and `lower` need both the test, corrected for many comparisons, and the interval. A difference
+        alone has no natural margin, so it is the same only where it is 0 throughout.
         """
-        shown, same = (self.difference, 0.0) if self.ratio is None else (self.ratio, 1.0)
+        shown, same, reach = (self.difference, 0.0, 0.0) if self.ratio is None else (self.ratio, 1.0, margin)
         if shown.low is None or shown.high is None or p_adjusted is None:
             return "cannot tell"
+        if same - reach <= shown.low and shown.high <= same + reach:
+            return "same within margin"
         if p_adjusted <= alpha and shown.low > same:
             return "higher"
         if p_adjusted <= alpha and shown.high < same:
             return "lower"
-        if self.ratio is not None and 1 - margin <= shown.low and shown.high <= 1 + margin:
-            return "same within margin"
         return "cannot tell"
 
 

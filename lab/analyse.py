@@ -1,0 +1,172 @@
+"""From raw records to estimates: `trials/*` in, `summary.json` out."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from lab.errors import UserError
+from lab.metrics import METRICS, Metric, values
+from lab.records import (
+    VERSION_HINT,
+    Estimate,
+    LevelSummary,
+    MetricSummary,
+    Summary,
+    TrialSummary,
+    read_json,
+    read_trial,
+    read_trial_record,
+    write_json_atomic,
+)
+from lab.spec import PLACEBO, Experiment, Level
+from lab.stats.compare import Comparison, compare, paired
+from lab.stats.intervals import mean_interval
+from lab.stats.multiple import holm
+
+CONFIDENCE = 0.95
+# The half of the smallest effect that the studies argue about (10 %).
+EQUIVALENCE_MARGIN = 0.05
+
+# A metric's value by level and block.
+Values = Mapping[str, Mapping[int, float]]
+
+
+def analyse(results_dir: Path) -> Summary:
+    """Estimate every metric of every level from a run's records, and write `summary.json` beside them.
+
+    Raises `UserError` where the folder holds no run or a record is broken.
+    """
+    experiment = _experiment(results_dir / "manifest.json")
+    folders = sorted(path.parent for path in results_dir.glob("trials/*/trial.json"))
+    summary = summarise(experiment, [_judged(folder) for folder in folders])
+    write_json_atomic(results_dir / "summary.json", summary.model_dump(mode="json"))
+    return summary
+
+
+def summarise(experiment: Experiment, trials: Sequence[TrialSummary]) -> Summary:
+    """Estimate every metric of every level from its valid trials' values."""
+    levels = {level.name: level.settings() for level in _ordered_levels(experiment)}
+    counted = [trial for trial in trials if trial.valid and trial.level in levels]
+    estimates = [row for metric in METRICS for row in _estimates(metric, experiment, list(levels), counted)]
+    shown = {estimate.metric for estimate in estimates}
+    return Summary(
+        experiment=experiment.name,
+        title=experiment.title,
+        baseline=experiment.baseline,
+        placebo=PLACEBO,
+        confidence=CONFIDENCE,
+        equivalence_margin=EQUIVALENCE_MARGIN,
+        metrics={name: _metric_summary(metric) for name, metric in METRICS.items() if name in shown},
+        levels={
+            name: LevelSummary(
+                settings=settings,
+                trials=sum(trial.level == name for trial in counted),
+                refused=sum(trial.level == name and not trial.valid for trial in trials),
+            )
+            for name, settings in levels.items()
+        },
+        estimates=estimates,
+        trials=trials,
+    )
+
+
+def _experiment(path: Path) -> Experiment:
+    manifest = read_json(path, "tollbooth.manifest", 1)
+    try:
+        return Experiment.model_validate(manifest.get("spec"))
+    except ValidationError as error:
+        raise UserError(f"{path}: its experiment is not one that this lab knows", VERSION_HINT) from error
+
+
+def _ordered_levels(experiment: Experiment) -> list[Level]:
+    """Return baseline, placebo, then the others as the file has them."""
+    others = [level for level in experiment.levels() if level.name != experiment.baseline]
+    return [experiment.baseline_level(), experiment.placebo_level(), *others]
+
+
+def _judged(folder: Path) -> TrialSummary:
+    """Read a trial's verdict and, if it is valid, its values: a refused one's records may not even be there."""
+    trial = read_trial_record(folder)
+    return TrialSummary(
+        trial=folder.name,
+        level=trial.level,
+        block=trial.block,
+        valid=trial.valid,
+        reasons=trial.reasons,
+        values=values(read_trial(folder)) if trial.valid else {},
+    )
+
+
+def _metric_summary(metric: Metric) -> MetricSummary:
+    return MetricSummary(title=metric.title, unit=metric.unit, better=metric.better)
+
+
+def _estimates(
+    metric: str, experiment: Experiment, levels: Sequence[str], trials: Sequence[TrialSummary]
+) -> list[Estimate]:
+    """Return a row for each level that has the metric."""
+    seed = experiment.protocol.seed
+    by_level: defaultdict[str, dict[int, float]] = defaultdict(dict)
+    for trial in trials:
+        if metric in trial.values:
+            by_level[trial.level][trial.block] = trial.values[metric]
+    comparisons = _comparisons(by_level, experiment.baseline, seed)
+    adjusted = holm({name: found.p_value for name, found in comparisons.items() if found.p_value is not None})
+    noise_floor = _noise_floor(comparisons.get(PLACEBO))
+    rows = []
+    for level in levels:
+        if level not in by_level:
+            continue
+        mean = mean_interval(list(by_level[level].values()), CONFIDENCE, seed)
+        row = Estimate(
+            metric=metric,
+            level=level,
+            baseline=experiment.baseline,
+            mean=mean.mean,
+            mean_low=mean.low,
+            mean_high=mean.high,
+            n=len(by_level[level]),
+            noise_floor=noise_floor,
+        )
+        if level != experiment.baseline and experiment.baseline in by_level:
+            row = row.model_copy(update=_compared(comparisons.get(level), adjusted.get(level)))
+        rows.append(row)
+    return rows
+
+
+def _comparisons(by_level: Values, baseline: str, seed: int) -> dict[str, Comparison]:
+    """Compare every level that shares a block with the baseline."""
+    pairs = {
+        level: paired(blocks, by_level[baseline])
+        for level, blocks in by_level.items()
+        if level != baseline and baseline in by_level
+    }
+    return {level: compare(found, CONFIDENCE, seed) for level, found in pairs.items() if found}
+
+
+def _compared(comparison: Comparison | None, p_adjusted: float | None) -> dict[str, object]:
+    """Return an estimate's fields that hold the comparison; None: no block has both."""
+    if comparison is None:
+        return {"n": 0, "finding": "cannot tell"}
+    ratio, difference = comparison.ratio, comparison.difference
+    return {
+        "ratio": ratio and ratio.mean,
+        "ratio_low": ratio and ratio.low,
+        "ratio_high": ratio and ratio.high,
+        "difference": difference.mean,
+        "difference_low": difference.low,
+        "difference_high": difference.high,
+        "n": comparison.n,
+        "p_value": comparison.p_value,
+        "p_adjusted": p_adjusted,
+        "finding": comparison.finding(p_adjusted, 1 - CONFIDENCE, EQUIVALENCE_MARGIN),
+    }
+
+
+def _noise_floor(placebo: Comparison | None) -> float | None:
+    """Return how far from 1 the placebo's ratio may be: what this run cannot tell from no effect."""
+    if placebo is None or placebo.ratio is None or placebo.ratio.low is None or placebo.ratio.high is None:
+        return None
+    return max(abs(placebo.ratio.low - 1), abs(placebo.ratio.high - 1))

@@ -1,0 +1,102 @@
+"""The result in the terminal: a row per level, the noise floor below, and what was refused and why."""
+
+from collections.abc import Mapping
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from lab.records import Estimate, Summary
+from lab.report.numbers import number, percent, ratio, scale_for
+
+CPU = "cpu_per_request_services_ms"
+LATENCY = "latency_p95_ms"
+MEMORY = "memory_services_mean_mib"
+APP_BYTES = "bytes_per_request_app"
+TELEMETRY_BYTES = "bytes_per_request_telemetry"
+
+COLOURS = {"higher": "yellow", "lower": "cyan", "same within margin": "green", "cannot tell": "dim"}
+
+Row = Mapping[str, Estimate]
+
+
+def print_table(summary: Summary, console: Console) -> None:
+    """Print the main metrics of every level, and the refused trials; readable from 100 columns on."""
+    console.print(_table(summary))
+    console.print(
+        f"± and \\[ ]: {percent(summary.confidence)} intervals. CPU, finding and MiB: all services together. Noise floor: "
+        f"how far from 1 the ratio of the {escape(summary.placebo)}, the baseline under another name, may be.",
+        style="dim",
+        highlight=False,
+    )
+    for trial in summary.trials:
+        if not trial.valid:
+            console.print(
+                f"[yellow]refused[/] {escape(trial.trial)}: {escape('; '.join(trial.reasons))}", highlight=False
+            )
+
+
+def _table(summary: Summary) -> Table:
+    rows = {level: _row(summary, level) for level in summary.levels}
+    table = Table(title=escape(summary.title), title_justify="left", show_footer=True, padding=(0, 1), box=None)
+    table.add_column("level", footer="noise floor", overflow="fold")
+    table.add_column("n", justify="right")
+    table.add_column("CPU\nms/request", justify="right", footer=_noise_floor(summary, CPU))
+    table.add_column(f"to {escape(summary.baseline)}", justify="right", no_wrap=True)
+    table.add_column("finding")
+    table.add_column("p95 ms", justify="right", footer=_noise_floor(summary, LATENCY))
+    table.add_column("MiB", justify="right", footer=_noise_floor(summary, MEMORY))
+    table.add_column("bytes/request\napp + telemetry", justify="right", footer=_noise_floor(summary, APP_BYTES))
+    for level, row in rows.items():
+        table.add_row(
+            escape(level),
+            str(summary.levels[level].trials),
+            _mean(row.get(CPU)),
+            _ratio(row.get(CPU)),
+            _finding(row.get(CPU)),
+            _number(row.get(LATENCY)),
+            _number(row.get(MEMORY)),
+            f"{_bytes(row.get(APP_BYTES))} + {_bytes(row.get(TELEMETRY_BYTES))}",
+        )
+    return table
+
+
+def _row(summary: Summary, level: str) -> Row:
+    return {estimate.metric: estimate for estimate in summary.estimates if estimate.level == level}
+
+
+def _mean(estimate: Estimate | None) -> str:
+    if estimate is None or estimate.mean_high is None:
+        return _number(estimate)
+    return f"{number(estimate.mean)} ± {number(estimate.mean_high - estimate.mean, 2)}"
+
+
+def _ratio(estimate: Estimate | None) -> str:
+    if estimate is None or estimate.ratio is None:
+        return ""
+    if estimate.ratio_low is None or estimate.ratio_high is None:
+        return ratio(estimate.ratio)
+    return f"{ratio(estimate.ratio)} [{ratio(estimate.ratio_low)}, {ratio(estimate.ratio_high)}]"
+
+
+def _finding(estimate: Estimate | None) -> str:
+    if estimate is None or estimate.finding is None:
+        return ""
+    return f"[{COLOURS[estimate.finding]}]{estimate.finding}[/]"
+
+
+def _number(estimate: Estimate | None) -> str:
+    return number(estimate.mean if estimate else None)
+
+
+def _bytes(estimate: Estimate | None) -> str:
+    if estimate is None:
+        return number(None)
+    scale = scale_for("bytes", estimate.mean)
+    return f"{number(estimate.mean / scale.factor)} {scale.unit}"
+
+
+def _noise_floor(summary: Summary, metric: str) -> str:
+    floors = [estimate.noise_floor for estimate in summary.estimates if estimate.metric == metric]
+    floor = next((floor for floor in floors if floor is not None), None)
+    return "" if floor is None else f"±{percent(floor)}"
