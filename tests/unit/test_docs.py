@@ -1,0 +1,146 @@
+"""What the documents say is true: links resolve, commands exist, example files are valid."""
+
+import re
+import subprocess
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import typer.main
+
+from lab.cli import app
+from lab.shape import validate
+from lab.spec import parse_experiment
+from lab.topology import parse_topology
+from lab.variants import Variant
+from lab.yamlfile import parse_yaml
+
+ROOT = Path(__file__).parents[2]
+
+FENCE = re.compile(r"^(?P<indent> *)```\w*\n(?P<body>.*?)^(?P=indent)```$", re.MULTILINE | re.DOTALL)
+CODE_SPAN = re.compile(r"`([^`\n]+)`")
+LINK = re.compile(r"\]\((?P<target>[^)\s]+)\)")
+HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
+MAKE_TARGET = re.compile(r"\bmake ([a-z][a-z-]*)")
+LAB_COMMAND = re.compile(r"\blab ([a-z][a-z-]*)")
+MAKEFILE_RULE = re.compile(r"^([a-z][a-z-]*(?: [a-z][a-z-]*)*):(?!=)", re.MULTILINE)
+
+PARSERS: dict[str, Callable[[str], object]] = {
+    "tollbooth.experiment": lambda text: parse_experiment(text, "example"),
+    "tollbooth.topology": parse_topology,
+    "tollbooth.variant": lambda text: validate(Variant, parse_yaml(text)),
+}
+
+# Regular expressions, in halves, so that this file does not contain what it looks for.
+PACKAGE_HOSTS = [
+    "registry\\." + "npmjs",
+    "(proxy|sum)\\." + "golang",
+    "pypi\\." + "org",
+    "python" + "hosted",
+    "repo1?\\." + "maven",
+    "deb\\." + "debian",
+    "crates\\." + "io",
+]
+# A cache mount in an image's build is a path of the image, not of this machine.
+MACHINE_PATHS = ["(?<!target=)/" + "root/", "/work/" + "(main|shared|steering|\\.library)"]
+LOCK_FILES = re.compile(r"(\.lock|go\.sum)$")
+
+
+def tracked(*patterns: str) -> list[Path]:
+    """Files that git knows, or would add; a deleted one is left out."""
+    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *patterns]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    return sorted({ROOT / name for name in listed.stdout.split("\0") if name and (ROOT / name).is_file()})
+
+
+def relative(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+DOCUMENTS = tracked("*.md")
+
+
+def code(document: str) -> list[str]:
+    """Everything that a document shows as code: fenced blocks and spans."""
+    blocks = [found["body"] for found in FENCE.finditer(document)]
+    return blocks + CODE_SPAN.findall(FENCE.sub("", document))
+
+
+def anchor(heading: str) -> str:
+    """Return the fragment that links to a heading: lower case, no punctuation, hyphens for spaces."""
+    return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
+
+
+def broken_links(path: Path) -> list[str]:
+    prose = CODE_SPAN.sub("", FENCE.sub("", path.read_text()))
+    targets = [target for target in LINK.findall(prose) if "://" not in target]
+    return [target for target in targets if not resolves(path, target)]
+
+
+def resolves(path: Path, target: str) -> bool:
+    name, _, fragment = target.partition("#")
+    goal = path.parent / name if name else path
+    if not goal.exists():
+        return False
+    return not fragment or fragment in {anchor(heading) for heading in HEADING.findall(goal.read_text())}
+
+
+def example_files() -> list[tuple[str, str, str]]:
+    """Where, of which format, and the text of every complete YAML file that a document shows."""
+    found = []
+    for path in DOCUMENTS:
+        for block in FENCE.finditer(path.read_text()):
+            text = textwrap.dedent(block["body"])
+            if declared := re.match(r"format: (\S+)", text):
+                found.append((relative(path), declared[1], text))
+    return found
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=relative)
+def test_links_resolve(path: Path) -> None:
+    assert broken_links(path) == []
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=relative)
+def test_make_targets_exist(path: Path) -> None:
+    rules = MAKEFILE_RULE.findall((ROOT / "Makefile").read_text())
+    targets = {name for rule in rules for name in rule.split()}
+    named = {target for text in code(path.read_text()) for target in MAKE_TARGET.findall(text)}
+    assert named <= targets
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=relative)
+def test_lab_commands_exist(path: Path) -> None:
+    commands = set(typer.main.get_group(app).commands)
+    named = {command for text in code(path.read_text()) for command in LAB_COMMAND.findall(text)}
+    assert named <= commands
+
+
+@pytest.mark.parametrize(("where", "declared", "text"), example_files(), ids=lambda value: value[:40])
+def test_example_files_are_valid(where: str, declared: str, text: str) -> None:
+    assert declared in PARSERS, f"{where}: no reader for {declared}"
+    PARSERS[declared](text)
+
+
+def test_the_formats_are_shown_as_examples() -> None:
+    assert {declared for _, declared, _ in example_files()} == set(PARSERS)
+
+
+@pytest.mark.parametrize("leak", [*PACKAGE_HOSTS, *MACHINE_PATHS])
+def test_no_package_host_and_no_path_of_one_machine(leak: str) -> None:
+    files = [path for path in tracked() if not LOCK_FILES.search(path.name)]
+    assert [relative(path) for path in files if re.search(leak.encode(), path.read_bytes())] == []
+
+
+def test_a_broken_link_is_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(
+        "# A title, here\n[a](page.md) [b](missing.md) [c](#a-title-here) [d](#nowhere) `[e](code.md)`\n"
+    )
+    assert broken_links(page) == ["missing.md", "#nowhere"]
+
+
+def test_code_is_read_from_blocks_and_spans_only() -> None:
+    document = "make sure of `make test`\n\n```sh\nmake up\n```\n"
+    assert MAKE_TARGET.findall(" ".join(code(document))) == ["up", "test"]
