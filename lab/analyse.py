@@ -158,6 +158,7 @@ def _compared(comparison: Comparison | None, p_adjusted: float | None) -> dict[s
         "difference": difference.mean,
         "difference_low": difference.low,
         "difference_high": difference.high,
+        "log_ratio_sd": comparison.log_ratio_sd,
         "n": comparison.n,
         "p_value": comparison.p_value,
         "p_adjusted": p_adjusted,

@@ -116,6 +116,7 @@ class Estimate(Record):
     difference: float | None = None
     difference_low: float | None = None
     difference_high: float | None = None
+    log_ratio_sd: float | None = None
     n: int
     p_value: float | None = None
     p_adjusted: float | None = None
@@ -301,9 +302,7 @@ def parse_requests(text: str, source: str) -> Requests:
         except ValueError as error:
             raise UserError(f"{source}, line {number}: not a request ({error})", MEND) from error
     columns = dict(zip(REQUESTS_COLUMNS, zip(*rows, strict=True), strict=True)) if rows else {}
-    arrays = {
-        name: np.array(columns.get(name, ()), dtype=np.int64) for name in REQUESTS_COLUMNS if name != "target"
-    }
+    arrays = {name: np.array(columns.get(name, ()), dtype=np.int64) for name in REQUESTS_COLUMNS if name != "target"}
     return Requests(target=np.array(columns.get("target", ()), dtype=np.str_), truncated=truncated, **arrays)
 
 
@@ -311,9 +310,7 @@ class _Sorter:
     """Sorts counter records into one series per field of each container, interface, host and observer."""
 
     def __init__(self) -> None:
-        self._samples: dict[tuple[str, ...], dict[str, list[tuple[int, int]]]] = defaultdict(
-            lambda: defaultdict(list)
-        )
+        self._samples: dict[tuple[str, ...], dict[str, list[tuple[int, int]]]] = defaultdict(lambda: defaultdict(list))
         self._networks: dict[tuple[str, str], str | None] = {}
         self._events: list[Event] = []
 
@@ -343,8 +340,7 @@ class _Sorter:
     def counters(self, interval_ns: int, truncated: bool) -> Counters:
         """Return what was taken, as arrays."""
         found = {
-            key: {name: _series(samples) for name, samples in group.items()}
-            for key, group in self._samples.items()
+            key: {name: _series(samples) for name, samples in group.items()} for key, group in self._samples.items()
         }
         return Counters(
             interval_ns=interval_ns,

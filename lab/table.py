@@ -7,7 +7,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from lab.records import Estimate, Summary
-from lab.report.numbers import number, percent, ratio, scale_for
+from lab.report.numbers import number, percent, ratio
 
 CPU = "cpu_per_request_services_ms"
 LATENCY = "latency_p95_ms"
@@ -24,8 +24,8 @@ def print_table(summary: Summary, console: Console) -> None:
     """Print the main metrics of every level, and the refused trials; readable from 100 columns on."""
     console.print(_table(summary))
     console.print(
-        f"± and \\[ ]: {percent(summary.confidence)} intervals. CPU, finding and MiB: all services together. Noise floor: "
-        f"how far from 1 the ratio of the {escape(summary.placebo)}, the baseline under another name, may be.",
+        f"± and \\[ ] are {percent(summary.confidence)} intervals; the finding is about CPU. Noise floor: how far "
+        f"from 1 the ratio of the {escape(summary.placebo)}, which is the baseline under another name, may be.",
         style="dim",
         highlight=False,
     )
@@ -41,12 +41,13 @@ def _table(summary: Summary) -> Table:
     table = Table(title=escape(summary.title), title_justify="left", show_footer=True, padding=(0, 1), box=None)
     table.add_column("level", footer="noise floor", overflow="fold")
     table.add_column("n", justify="right")
-    table.add_column("CPU\nms/request", justify="right", footer=_noise_floor(summary, CPU))
+    table.add_column("CPU\nms/req.", justify="right", footer=_noise_floor(summary, CPU))
     table.add_column(f"to {escape(summary.baseline)}", justify="right", no_wrap=True)
     table.add_column("finding")
     table.add_column("p95 ms", justify="right", footer=_noise_floor(summary, LATENCY))
     table.add_column("MiB", justify="right", footer=_noise_floor(summary, MEMORY))
-    table.add_column("bytes/request\napp + telemetry", justify="right", footer=_noise_floor(summary, APP_BYTES))
+    table.add_column("app\nkB/req.", justify="right", footer=_noise_floor(summary, APP_BYTES))
+    table.add_column("telem.\nkB/req.", justify="right")
     for level, row in rows.items():
         table.add_row(
             escape(level),
@@ -56,7 +57,8 @@ def _table(summary: Summary) -> Table:
             _finding(row.get(CPU)),
             _number(row.get(LATENCY)),
             _number(row.get(MEMORY)),
-            f"{_bytes(row.get(APP_BYTES))} + {_bytes(row.get(TELEMETRY_BYTES))}",
+            _number(row.get(APP_BYTES), per=1000),
+            _number(row.get(TELEMETRY_BYTES), per=1000),
         )
     return table
 
@@ -85,15 +87,8 @@ def _finding(estimate: Estimate | None) -> str:
     return f"[{COLOURS[estimate.finding]}]{estimate.finding}[/]"
 
 
-def _number(estimate: Estimate | None) -> str:
-    return number(estimate.mean if estimate else None)
-
-
-def _bytes(estimate: Estimate | None) -> str:
-    if estimate is None:
-        return number(None)
-    scale = scale_for("bytes", estimate.mean)
-    return f"{number(estimate.mean / scale.factor)} {scale.unit}"
+def _number(estimate: Estimate | None, per: int = 1) -> str:
+    return number(estimate.mean / per if estimate else None)
 
 
 def _noise_floor(summary: Summary, metric: str) -> str:

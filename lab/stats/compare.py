@@ -16,11 +16,13 @@ class Comparison:
     """A level against its baseline over `n` blocks.
 
     `ratio` is of geometric means, None where a value is not positive; `difference` is of means, in the metric's unit.
+    `log_ratio_sd` is the spread of the ratio's logarithm between blocks, which says how many blocks a precision needs.
     """
 
     n: int
     ratio: Interval | None
     difference: Interval
+    log_ratio_sd: float | None = None
 
     @property
     def p_value(self) -> float | None:
@@ -59,9 +61,12 @@ def compare(pairs: Sequence[tuple[float, float]], confidence: float, seed: int) 
     Abedi and Brecht, 2017).
     """
     level, baseline = np.array(pairs, dtype=np.float64).reshape(-1, 2).T
-    positive = np.all(level > 0) and np.all(baseline > 0)
-    ratio = _exponential(mean_interval(log_ratios(level, baseline), confidence, seed)) if positive else None
-    return Comparison(len(level), ratio, mean_interval(level - baseline, confidence, seed))
+    difference = mean_interval(level - baseline, confidence, seed)
+    if np.any(level <= 0) or np.any(baseline <= 0):
+        return Comparison(len(level), None, difference)
+    logs = log_ratios(level, baseline)
+    sd = float(logs.std(ddof=1)) if len(logs) > 1 else None
+    return Comparison(len(level), _exponential(mean_interval(logs, confidence, seed)), difference, sd)
 
 
 def log_ratios(level: FloatArray, baseline: FloatArray) -> FloatArray:
