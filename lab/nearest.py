@@ -3,6 +3,8 @@
 import difflib
 from collections.abc import Iterable
 
+_MAX_LISTED = 20
+
 
 def nearest(name: str, names: Iterable[str]) -> str | None:
     """Return the name most like `name`, or None where nothing is like it."""
@@ -11,8 +13,9 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
 
 
 def suggestion(name: str, names: Iterable[str]) -> str:
-    """Say what `name` could have been: the nearest right one and the others, in one line."""
+    """Say what `name` could have been: the nearest right one and (the first of) all others."""
     known = sorted(names)
     meant = nearest(name, known)
-    listed = f"there are: {', '.join(known)}" if known else "there is none"
+    more = ", ..." if len(known) > _MAX_LISTED else ""
+    listed = f"there are: {', '.join(known[:_MAX_LISTED])}{more}" if known else "there is none"
     return f"did you mean '{meant}'? ({listed})" if meant else listed

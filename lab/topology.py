@@ -128,7 +128,7 @@ def _place(path: FaultPath) -> str:
     """Name the node and the field in it, as the services' reader does."""
     fields = tuple(step for step in path if isinstance(step, str))
     if fields[:1] == ("nodes",) and len(fields) > 1:
-        return f"{fields[1]}: {dotted(fields[2:]) or 'nodes'}"
+        return f"{dotted(fields[1:2])}: {dotted(fields[2:]) or 'nodes'}"
     return f"topology: {dotted(fields)}".removesuffix(": ")
 
 

@@ -38,7 +38,7 @@ def find_named_file(what: str, name: str, folder: Path) -> Path:
         return files[name]
     if "/" in name or name.endswith((".yaml", ".yml")):
         return Path(name)
-    raise UserError(f"unknown {what} '{name}'; {suggestion(name, files)}", f"{what}s are the files in {folder}/")
+    raise UserError(f"unknown {what} '{name}'; {suggestion(name, files)}", "give one of these names, or a path")
 
 
 def read_text(path: Path) -> str:

@@ -1,3 +1,4 @@
+import random
 import re
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from lab.topology import Topology, find_topology, load_topology, parse_topology
 ROOT = Path(__file__).parents[2]
 SHARED = ROOT / "services" / "workload" / "src" / "test" / "resources" / "topologies"
 SHIPPED = ROOT / "experiments" / "topologies"
+MESH = SHIPPED / "mesh.yaml"
 VALID = sorted((SHARED / "valid").glob("*.yaml"))
 INVALID = sorted((SHARED / "invalid").glob("*.yaml"))
 
@@ -114,6 +116,29 @@ def test_a_chain_may_be_as_long_as_the_limit() -> None:
     topology = topology_of(f"work: {{calls: [{{to: [a1.o0]}}]}}, {steps} o3000: {{}}")
     assert topology.expected_spans("go") == 1 + 2 * 3002
     assert topology.expected_tree("go").service == "gateway"
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_whatever_is_in_the_file_the_answer_is_a_topology_or_a_user_error(seed: int, tmp_path: Path) -> None:
+    draw = random.Random(seed)
+    content = bytearray(draw.choice(VALID).read_bytes())
+    for _ in range(draw.randint(1, 6)):
+        start = draw.randrange(len(content))
+        content[start : start + draw.randint(0, 9)] = draw.choice(
+            [b"", b"{", b"]", b": ", b"- ", b"[1]", b"kind: 5", b"\x80", b'"a\\nb": ', b"~", b"1e999", b"true"]
+        )
+    path = tmp_path / "bad.yaml"
+    path.write_bytes(content)
+    try:
+        load_topology(path)
+    except UserError as error:
+        assert all(line.startswith(str(path)) for line in error.message.splitlines())
+
+
+@pytest.mark.parametrize("kind", ["5", "[svc-a]", "{}", "~", "true", "svc-b"])
+def test_a_kind_that_is_none_is_refused(kind: str) -> None:
+    with pytest.raises(FaultsError, match=r"nodes\.a4\.kind: saw .*, wanted \"gateway\" or \"svc-a\""):
+        parse_topology(MESH.read_text().replace("a4:\n    kind: svc-a", f"a4:\n    kind: {kind}"))
 
 
 def test_a_topology_survives_its_manifest() -> None:
