@@ -54,7 +54,7 @@ def draw_all(source: Source) -> Drawings:
         latency=_latency(source, colours),
         cpu=_usage(source, "cpu", "CPU over time, per level", "CPUs busy", colours),
         memory=_usage(source, "memory", "Memory over time, per level", "working set (MiB)", colours),
-        planes=_planes(summary),
+        planes=_planes(summary, colours),
         traces=_traces(source),
         order=_order(source, colours),
     )
@@ -117,26 +117,24 @@ def _usage(source: Source, name: str, title: str, unit: str, colours: Mapping[st
     return usage(name, title, unit, lines, colours, description)
 
 
-def _planes(summary: Summary) -> Markup | None:
+def _planes(summary: Summary, colours: Mapping[str, Colour]) -> Markup | None:
     app = {level: findings.estimate_of(summary, "bytes_per_request_app", level) for level in summary.levels}
     export = {level: findings.estimate_of(summary, "bytes_per_request_telemetry", level) for level in summary.levels}
     present = {level: estimate for level, estimate in app.items() if estimate is not None}
     if not present:
         return None
     baseline = app.get(summary.baseline)
-    largest = max(estimate.mean + _mean(export[level]) for level, estimate in present.items())
-    scale = scale_for("bytes", largest)
+    scale = scale_for("bytes", [estimate.mean for estimate in present.values()])
     levels = []
     for level, estimate in present.items():
         own = estimate.mean if baseline is None else min(baseline.mean, estimate.mean)
-        parts = (own, estimate.mean - own, _mean(export[level]))
-        levels.append(Planes(level, *(part / scale.factor for part in parts)))
+        levels.append(Planes(level, own, estimate.mean - own, _mean(export[level])))
     said = [
-        f"{bar.level}: application {number(bar.application)}, context propagation {number(bar.context)}, "
-        f"export {number(bar.export)} {scale.unit}"
+        f"{bar.level}: application {scale.show(bar.application)}, context propagation {scale.show(bar.context)}, "
+        f"export {scale.show(bar.export)} {scale.unit}"
         for bar in levels
     ]
-    return planes(levels, scale.unit, ". ".join(said))
+    return planes(levels, scale, colours, ". ".join(said))
 
 
 def _mean(estimate: Estimate | None) -> float:

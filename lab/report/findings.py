@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from lab.records import Estimate, Summary
-from lab.report.numbers import change, percent
+from lab.report.numbers import change, number, percent
 
 PRIMARY = "cpu_per_request_services_ms"
 """The measure of the headline, where the summary has it; the first one otherwise."""
@@ -37,31 +37,40 @@ def _answer(summary: Summary, level: str) -> str:
         return "no valid trial, so nothing can be said of it."
     title = _title(summary, metric)
     if estimate.ratio is None:
-        return f"{title} has no ratio to {summary.baseline}: too few blocks have a valid trial of both."
-    return f"{_sentence(estimate, title)} {_other_measures(summary, estimate)}".rstrip()
+        return f"{title} has no ratio to {summary.baseline}: no block has a valid trial of both."
+    return f"{_sentence(estimate, title)}{_means(summary, estimate)}.{_doubt(estimate)}"
+
+
+def _means(summary: Summary, estimate: Estimate) -> str:
+    baseline = estimate_of(summary, estimate.metric, summary.baseline)
+    if baseline is None:
+        return ""
+    unit = summary.metrics[estimate.metric].unit
+    return f"; {number(estimate.mean)} {unit} against {number(baseline.mean)} {unit}"
 
 
 def _sentence(estimate: Estimate, title: str) -> str:
     by = f"{change(estimate.ratio)} ({change_interval(estimate)})"
     match estimate.finding:
         case "higher" | "lower":
-            return f"{title} is {estimate.finding}: {by}."
+            return f"{title}: {estimate.finding} than the baseline's, {by}"
         case "same within margin":
-            return f"{title} is the same within the margin: {by}."
+            return f"{title}: the same within the margin, {by}"
         case _:
-            return f"this run cannot tell whether {title} differs: {by}."
+            return f"{title}: this run cannot tell whether it differs, {by}"
 
 
-def _other_measures(summary: Summary, said: Estimate) -> str:
-    """Count what was found in the other metrics."""
-    found = [
-        estimate.finding
-        for estimate in summary.estimates
-        if estimate.level == said.level and estimate.metric != said.metric
-    ]
-    words = ("higher", "lower", "same within margin", "cannot tell")
-    counts = [f"{found.count(word)} {word}" for word in words if word in found]
-    return f"Its other measures: {', '.join(counts)}." if counts else ""
+def _doubt(estimate: Estimate) -> str:
+    if not within_noise(estimate):
+        return ""
+    return f" That is not more than this run's noise, {percent(estimate.noise_floor)}: doubt it."
+
+
+def within_noise(estimate: Estimate) -> bool:
+    """Whether an estimate was called different although the placebo reaches as far from 1."""
+    if estimate.finding not in {"higher", "lower"} or estimate.ratio is None or estimate.noise_floor is None:
+        return False
+    return abs(estimate.ratio - 1) <= estimate.noise_floor
 
 
 def placebo_sentence(summary: Summary) -> str:

@@ -1,35 +1,54 @@
 """Numbers as a reader wants them: few digits, a unit that fits, and the sign that belongs to a change."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import floor, isfinite, log10
 
 
 @dataclass(frozen=True)
 class Scale:
-    """The unit that a metric's values are shown in, and how many of the record's units it holds."""
+    """How a metric's values are shown: in which unit, how many of the record's that is, with how many decimals."""
 
     unit: str
     factor: float
+    decimals: int
+
+    def show(self, value: float) -> str:
+        """Format a value given in the record's unit."""
+        return fixed(value / self.factor, self.decimals)
 
 
-def scale_for(unit: str, largest: float) -> Scale:
-    """Choose a readable scale for values of `unit` up to `largest`; only bytes have several."""
-    if unit.lower() not in {"b", "byte", "bytes"}:
-        return Scale(unit, 1.0)
+def scale_for(unit: str, values: Sequence[float]) -> Scale:
+    """Choose a scale for all `values`: the largest decides the unit (only bytes have several), the smallest the digits."""
+    sizes = [abs(value) for value in values if value]
+    shown_unit, factor = _byte_unit(max(sizes, default=0.0)) if unit == "bytes" else (unit, 1.0)
+    return Scale(shown_unit, factor, decimals_of(min(sizes, default=0.0) / factor))
+
+
+def _byte_unit(largest: float) -> tuple[str, float]:
     for name, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if abs(largest) >= factor:
-            return Scale(name, factor)
-    return Scale("B", 1.0)
+        if largest >= factor:
+            return name, factor
+    return "B", 1.0
 
 
 def number(value: float | None, digits: int = 3) -> str:
     """Format with `digits` significant digits, never in scientific notation; a dash for what is not there."""
     if value is None or not isfinite(value):
         return "–"
-    if value == 0:
-        return "0"
-    decimals = max(0, digits - 1 - floor(log10(abs(value))))
-    return f"{value:,.{min(decimals, 6)}f}".replace("-", "−")
+    return fixed(value, decimals_of(value, digits))
+
+
+def decimals_of(value: float, digits: int = 3) -> int:
+    """Count the decimals that leave `digits` significant digits of `value`."""
+    if value == 0 or not isfinite(value):
+        return 0
+    return min(6, max(0, digits - 1 - floor(log10(abs(value)))))
+
+
+def fixed(value: float, decimals: int) -> str:
+    """Format with `decimals`, a real minus sign, and no minus before zero."""
+    return f"{round(value, decimals) + 0.0:,.{decimals}f}".replace("-", "−")
 
 
 def ratio(value: float | None) -> str:
@@ -48,24 +67,16 @@ def change(value: float | None) -> str:
     """Format a ratio as the change from the baseline: `+42 %`."""
     if value is None or not isfinite(value):
         return "–"
-    percent = (value - 1) * 100
-    text = f"{abs(percent):,.0f} %" if abs(percent) >= 9.95 else f"{abs(percent):.1f} %"
-    return ("+" if percent >= 0 else "−") + text
+    by = (value - 1) * 100
+    text = f"{abs(by):,.0f} %" if abs(by) >= 9.95 else f"{abs(by):.1f} %"
+    return text if text == "0.0 %" else ("+" if by > 0 else "−") + text
 
 
 def percent(value: float | None) -> str:
     """Format a fraction as a percentage without a sign."""
-    return "–" if value is None or not isfinite(value) else f"{number(value * 100, 2)} %"
-
-
-def interval(low: float | None, high: float | None) -> str:
-    """Format an interval of plain numbers."""
-    return f"{number(low)} to {number(high)}"
-
-
-def ratio_interval(low: float | None, high: float | None) -> str:
-    """Format an interval of ratios."""
-    return f"{ratio(low)} to {ratio(high)}"
+    if value is None or not isfinite(value):
+        return "–"
+    return "below 0.1 %" if value < 0.001 else f"{number(value * 100, 2)} %"
 
 
 def duration(seconds: float) -> str:

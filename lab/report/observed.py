@@ -50,7 +50,7 @@ def _cpus(counter_ns: Floats, step_s: float) -> Floats:
 
 
 def _mebibytes(gauge_bytes: Floats, _: float) -> Floats:
-    return gauge_bytes[1:] / (1 << 20)
+    return (gauge_bytes[1:] + gauge_bytes[:-1]) / 2 / (1 << 20)
 
 
 def _line(data: TrialData, field: str, convert: Callable[[Floats, float], Floats]) -> Line:
@@ -72,7 +72,7 @@ def _line(data: TrialData, field: str, convert: Callable[[Floats, float], Floats
 
     services = total("service")
     return Line(
-        time_s=grid_s[1:],
+        time_s=(grid_s[1:] + grid_s[:-1]) / 2,
         services=np.zeros(points) if services is None else services,
         backends=total("backend"),
         window_start_s=(trial.window_start_ns - trial.load_start_ns) / 1e9,

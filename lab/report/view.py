@@ -8,7 +8,7 @@ import yaml
 
 from lab.records import Estimate, MetricSummary, Summary, TrialRecord
 from lab.report import findings
-from lab.report.numbers import Scale, change, duration, number, percent, ratio, scale_for
+from lab.report.numbers import Scale, change, duration, percent, ratio, scale_for
 from lab.report.palette import PLACEBO, Colour, level_colours
 
 MAIN = (
@@ -28,7 +28,7 @@ SYMBOLS = {"higher": "▲", "lower": "▼", "same within margin": "=", "cannot t
 
 @dataclass(frozen=True)
 class Finding:
-    """A finding: its word, a symbol, and whether it is good news (`better`, `worse` or `neutral`)."""
+    """A finding: its words, a symbol, and whether it is good news (`better`, `worse` or `neutral`)."""
 
     word: str
     symbol: str
@@ -160,7 +160,7 @@ def page(summary: Summary, manifest: Mapping[str, Any], trials: Sequence[TrialRe
         placebo_colour=PLACEBO.variable,
         placebo=findings.placebo_sentence(summary),
         cautions=findings.cautions(summary),
-        glance_titles=[metric.title for metric in _with_ratio(summary).values()],
+        glance_titles=[metric.title for metric in _compared_metrics(summary).values()],
         glance=_glance(summary, colours),
         table=_table(summary, main, colours),
         other_table=_table(summary, others, colours),
@@ -205,12 +205,14 @@ def _finding(estimate: Estimate, metric: MetricSummary) -> Finding | None:
     word = estimate.finding
     if word is None:
         return None
+    if findings.within_noise(estimate):
+        return Finding(f"{word}, within noise", SYMBOLS[word], "neutral")
     tone = "neutral" if word not in {"higher", "lower"} else "better" if word == metric.better else "worse"
     return Finding(word, SYMBOLS[word], tone)
 
 
-def _with_ratio(summary: Summary) -> Mapping[str, MetricSummary]:
-    having = {estimate.metric for estimate in summary.estimates if estimate.ratio is not None}
+def _compared_metrics(summary: Summary) -> Mapping[str, MetricSummary]:
+    having = {estimate.metric for estimate in summary.estimates if estimate.difference or estimate.ratio}
     return {name: metric for name, metric in main_metrics(summary).items() if name in having}
 
 
@@ -219,7 +221,7 @@ def _glance(summary: Summary, colours: Mapping[str, Colour]) -> list[GlanceRow]:
         GlanceRow(
             level,
             colours[level].variable,
-            [_glance_cell(summary, name, metric, level) for name, metric in _with_ratio(summary).items()],
+            [_glance_cell(summary, name, metric, level) for name, metric in _compared_metrics(summary).items()],
         )
         for level in summary.levels
         if level != summary.baseline
@@ -228,9 +230,16 @@ def _glance(summary: Summary, colours: Mapping[str, Colour]) -> list[GlanceRow]:
 
 def _glance_cell(summary: Summary, name: str, metric: MetricSummary, level: str) -> Glance:
     estimate = findings.estimate_of(summary, name, level)
-    if estimate is None or estimate.ratio is None:
+    if estimate is None:
         return Glance("–", "", None)
-    return Glance(change(estimate.ratio), findings.change_interval(estimate), _finding(estimate, metric))
+    if estimate.ratio is not None:
+        return Glance(change(estimate.ratio), findings.change_interval(estimate), _finding(estimate, metric))
+    scale = _scale(metric, [found for found in summary.estimates if found.metric == name])
+    return Glance(
+        f"{signed(estimate.difference, scale)} {scale.unit}".rstrip(),
+        interval(estimate.difference_low, estimate.difference_high, scale),
+        _finding(estimate, metric),
+    )
 
 
 def _table(
@@ -243,7 +252,7 @@ def _metric_rows(
     summary: Summary, name: str, metric: MetricSummary, colours: Mapping[str, Colour]
 ) -> MetricRows:
     estimates = [estimate for estimate in summary.estimates if estimate.metric == name]
-    scale = scale_for(metric.unit, max((abs(estimate.mean) for estimate in estimates), default=0.0))
+    scale = _scale(metric, estimates)
     found = {estimate.level: estimate for estimate in estimates}
     return MetricRows(
         title=metric.title,
@@ -254,33 +263,41 @@ def _metric_rows(
     )
 
 
+def _scale(metric: MetricSummary, estimates: Sequence[Estimate]) -> Scale:
+    return scale_for(metric.unit, [estimate.mean for estimate in estimates])
+
+
 def _row(level: str, colour: str, estimate: Estimate | None, metric: MetricSummary, scale: Scale) -> Row:
     if estimate is None:
         return Row(level, colour, "–", "", "–", "", "–", "", "–", None, "0")
     return Row(
         level=level,
         colour=colour,
-        mean=number(estimate.mean / scale.factor),
-        mean_interval=_interval(estimate.mean_low, estimate.mean_high, scale),
+        mean=scale.show(estimate.mean),
+        mean_interval=interval(estimate.mean_low, estimate.mean_high, scale),
         difference=signed(estimate.difference, scale),
-        difference_interval=_interval(estimate.difference_low, estimate.difference_high, scale),
+        difference_interval=interval(estimate.difference_low, estimate.difference_high, scale),
         ratio=ratio(estimate.ratio),
         ratio_interval=ratio_interval(estimate.ratio_low, estimate.ratio_high),
-        noise_floor="–" if estimate.noise_floor is None else f"±{percent(estimate.noise_floor)}",
+        noise_floor=percent(estimate.noise_floor),
         finding=_finding(estimate, metric),
         n=str(estimate.n),
     )
 
 
 def signed(value: float | None, scale: Scale) -> str:
-    """Format a difference with its sign."""
+    """Format a difference with its sign, in the scale's unit."""
     if value is None:
         return "–"
-    return ("+" if value > 0 else "") + number(value / scale.factor)
+    text = scale.show(value)
+    return f"+{text}" if value > 0 and text.strip("0.") else text
 
 
-def _interval(low: float | None, high: float | None, scale: Scale) -> str:
-    return "" if low is None or high is None else f"{number(low / scale.factor)} to {number(high / scale.factor)}"
+def interval(low: float | None, high: float | None, scale: Scale) -> str:
+    """Format an interval in the scale's unit, empty where there is none."""
+    if low is None or high is None:
+        return ""
+    return f"{scale.show(low)} to {scale.show(high)}"
 
 
 def ratio_interval(low: float | None, high: float | None) -> str:

@@ -14,7 +14,7 @@ from lab.report.svg import WIDTH_IN, draw, quiet
 
 ROW_IN = 0.23
 LEFT_IN, RIGHT_IN, TOP_IN, BOTTOM_IN = 2.3, 3.1, 0.35, 0.5
-TICKS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 1, 1.05, 1.1, 1.2, 1.3, 1.5, 2, 2.5, 3, 4, 5, 7, 10, 20, 50, 100)
+TICKS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 1, 1.05, 1.1, 1.2, 1.3, 1.5, 1.75, 2, 2.5, 3, 4, 5, 7, 10, 20, 50, 100)
 
 
 @dataclass(frozen=True)
@@ -77,8 +77,9 @@ def _scale(axes: Axes, groups: Sequence[Group], lines: float) -> None:
     axes.spines[["left", "bottom"]].set_visible(False)
     quiet(axes, "x")
     heading = {"va": "bottom", "color": MUTED.light}
-    axes.annotate("ratio (interval), finding", (1, 1), (14, 4), "axes fraction", "offset points", **heading)
-    axes.annotate("noise floor shaded", (0, 1), (0, 4), "axes fraction", "offset points", **heading)
+    axes.annotate("shaded: noise floor", (0, 1), (0, 4), "axes fraction", "offset points", **heading)
+    for text, offset_points in (("ratio (interval)", 14), ("finding", 132)):
+        axes.annotate(text, (1, 1), (offset_points, 4), "axes fraction", "offset points", **heading)
 
 
 def _spaced_ticks(low: float, high: float) -> list[float]:
@@ -105,5 +106,6 @@ def _group(axes: Axes, group: Group, colours: Mapping[str, Colour], y: float) ->
         axes.plot([row.low, row.high], [middle, middle], color=colour, linewidth=2.2, zorder=3)
         axes.plot([row.ratio], [middle], "o", color=colour, markersize=5.5, zorder=4)
         axes.text(-0.02, middle, short(row.level), transform=left, ha="right", va="center", color=INK.light)
-        axes.text(1.03, middle, f"{row.text}  {row.finding}", transform=right, ha="left", va="center")
+        for text, offset_points in ((row.text, 14), (row.finding, 132)):
+            axes.annotate(text, (1, middle), (offset_points, 0), right, "offset points", va="center")
     return bottom + 0.3

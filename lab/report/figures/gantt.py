@@ -15,6 +15,8 @@ from lab.report.svg import draw, quiet
 LANE_IN = 0.24
 ROW_IN = 0.2
 FIRST_SPANS = 17
+INDENT = "\u00a0" * 3
+"""Spaces that SVG keeps."""
 
 
 @dataclass(frozen=True)
@@ -82,8 +84,9 @@ def _overview(
         spans = sorted(members, key=lambda span: span.start_ms)
         places = _sublanes(spans)
         height = 0.74 / (max(places) + 1)
-        for span, place in zip(spans, places, strict=True):
-            _bar(axes, span, row - 0.37 + (place + 0.5) * height, height, colours[service].light)
+        for place in range(max(places) + 1):
+            lane = [span for span, its_place in zip(spans, places, strict=True) if its_place == place]
+            _bars(axes, lane, row - 0.37 + place * height, height, colours[service].light)
     labels = [f"{short(service, 20)} {kind} ({len(spans)})" for (service, kind), spans in lanes.items()]
     axes.set_title("The whole trace: a lane per service and kind of span, with the number of spans")
     _finish(axes, labels, total * 1.01)
@@ -91,34 +94,28 @@ def _overview(
 
 def _start(axes: Axes, first: Sequence[Span], colours: Mapping[str, Colour], zoom_ms: float) -> None:
     for row, span in enumerate(first):
-        _bar(axes, span, row, 0.7, colours[span.service].light)
-        text = f"{number(span.duration_ms)} ms"
-        if span.end_ms > zoom_ms:
-            text += " →"
-        inside = span.start_ms + span.duration_ms > zoom_ms * 0.88
+        _bars(axes, [span], row - 0.35, 0.7, colours[span.service].light)
         axes.annotate(
-            text,
-            (min(span.end_ms, zoom_ms), row),
-            (-5 if inside else 4, 0),
-            textcoords="offset points",
-            ha="right" if inside else "left",
+            f"{number(span.duration_ms)} ms",
+            (1, row),
+            (52, 0),
+            axes.get_yaxis_transform(),
+            "offset points",
+            ha="right",
             va="center",
             fontsize=8,
-            color=INK.light,
-            bbox={"facecolor": PAPER.light, "edgecolor": "none", "alpha": 0.75, "pad": 0.6} if inside else None,
         )
-    labels = ["   " * span.depth + f"{short(span.service, 20)} {span.kind}" for span in first]
-    axes.set_title(f"Its first {len(first)} spans (the shaded part above), one per row, indented by depth")
+    labels = [INDENT * span.depth + f"{short(span.service, 20)} {span.kind}" for span in first]
+    axes.set_title(f"Its first {len(first)} spans (the shaded part above), one per row, indented by depth, with their durations")
     _finish(axes, labels, zoom_ms)
     for label in axes.get_yticklabels():
         label.set_horizontalalignment("left")
     axes.tick_params(axis="y", pad=9 * max(len(label) for label in labels) * 0.56)
 
 
-def _bar(axes: Axes, span: Span, middle: float, height: float, colour: str) -> None:
-    axes.barh(
-        middle, span.duration_ms, left=span.start_ms, height=height, color=colour, edgecolor=PAPER.light, linewidth=0.3
-    )
+def _bars(axes: Axes, spans: Sequence[Span], top: float, height: float, colour: str) -> None:
+    bars = [(span.start_ms, span.duration_ms) for span in spans]
+    axes.broken_barh(bars, (top, height), facecolor=colour, edgecolor=PAPER.light, linewidth=0.3)
 
 
 def _finish(axes: Axes, labels: Sequence[str], end_ms: float) -> None:
@@ -126,7 +123,7 @@ def _finish(axes: Axes, labels: Sequence[str], end_ms: float) -> None:
     axes.tick_params(axis="y", labelcolor=INK.light)
     axes.set_ylim(len(labels) - 0.4, -0.6)
     axes.set_xlim(0, end_ms)
-    axes.xaxis.set_major_locator(MaxNLocator(8))
+    axes.xaxis.set_major_locator(MaxNLocator(8, steps=[1, 2, 2.5, 5, 10]))
     axes.set_xlabel("ms since the trace began", color=MUTED.light)
     axes.spines[["left", "bottom"]].set_visible(False)
     quiet(axes, "x")

@@ -54,20 +54,13 @@ def _densities(axes: Axes, levels: Sequence[Latencies], colours: Mapping[str, Co
         for fraction in MARKED:
             value = float(np.quantile(level.from_start_ms, fraction))
             axes.plot([value, value], [baseline_y - 0.02, baseline_y + 0.1], color=INK.light, linewidth=1.2)
-            axes.annotate(
-                number(value),
-                (value, baseline_y),
-                (0, -3),
-                textcoords="offset points",
-                ha={0.5: "center", 0.95: "right", 0.99: "left"}[fraction],
-                va="top",
-                fontsize=8,
-                color=MUTED.light,
-            )
-    axes.set_yticks(range(len(levels)), [short(level.level) for level in reversed(levels)])
-    axes.tick_params(axis="y", labelcolor=INK.light)
-    axes.set_ylim(-0.35, len(levels) - 0.1)
-    axes.set_xlabel("latency from the actual start (ms, logarithmic); marks: p50, p95, p99")
+        marks = " · ".join(number(float(np.quantile(level.from_start_ms, fraction))) for fraction in MARKED)
+        label = {"xycoords": axes.get_yaxis_transform(), "textcoords": "offset points", "ha": "right"}
+        axes.annotate(short(level.level), (0, baseline_y), (-6, 13), **label)
+        axes.annotate(marks, (0, baseline_y), (-6, 1), fontsize=8, color=MUTED.light, **label)
+    axes.set_yticks([])
+    axes.set_ylim(-0.15, len(levels) - 0.1)
+    axes.set_xlabel("latency from the actual start (ms, logarithmic); marks: p50 · p95 · p99")
     axes.set_title("Density")
     axes.spines[["left"]].set_visible(False)
     quiet(axes, "x")
@@ -129,4 +122,5 @@ def _tails(axes: Axes, levels: Sequence[Latencies], colours: Mapping[str, Colour
     axes.set_xlabel("percentile; solid from the actual, dashed from the intended start")
     axes.set_ylabel("latency (ms)")
     axes.set_title("Tail")
+    axes.tick_params(axis="x", pad=7)
     quiet(axes, "y")

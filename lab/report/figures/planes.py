@@ -1,58 +1,72 @@
 """Bytes per request by plane: the application's own, what context propagation adds, and export."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lab.report.numbers import number, short
-from lab.report.palette import APPLICATION, CONTEXT, EXPORT, INK, MUTED
+from lab.report.numbers import Scale, short
+from lab.report.palette import INK, MUTED, PAPER, Colour
 from lab.report.svg import draw, quiet
 
 ROW_IN = 0.4
+SHADES = {"application": 0.95, "context propagation": 0.55, "export": 0.25}
+"""How opaque each plane's part of a bar is; the colour is the level's."""
 
 
 @dataclass(frozen=True)
 class Planes:
-    """A level's bytes per request, in the unit of the figure."""
+    """A level's bytes per request."""
 
     level: str
     application: float
     context: float
     export: float
 
+    @property
+    def parts(self) -> tuple[float, float, float]:
+        """The planes in the order of `SHADES`."""
+        return self.application, self.context, self.export
 
-def planes(levels: Sequence[Planes], unit: str, description: str) -> Markup:
+
+def planes(levels: Sequence[Planes], scale: Scale, colours: Mapping[str, Colour], description: str) -> Markup:
     """Draw a stacked bar per level, its parts written beside it."""
-    largest = max(level.application + level.context + level.export for level in levels)
+    largest = max(sum(level.parts) for level in levels) / scale.factor
 
     def fill(figure: Figure) -> None:
         axes = figure.subplots()
-        for index, level in enumerate(levels):
-            left = 0.0
-            for value, colour in (
-                (level.application, APPLICATION),
-                (level.context, CONTEXT),
-                (level.export, EXPORT),
-            ):
-                axes.barh(index, value, left=left, height=0.62, color=colour.light, linewidth=0)
-                left += value
-            parts = f"{number(level.application)} + {number(level.context)} + {number(level.export)}"
-            axes.annotate(parts, (left, index), (6, 0), textcoords="offset points", va="center")
+        for row, level in enumerate(levels):
+            _bar(axes, row, level, scale, colours[level.level].light)
         axes.set_yticks(range(len(levels)), [short(level.level) for level in levels])
         axes.tick_params(axis="y", labelcolor=INK.light)
         axes.set_ylim(len(levels) - 0.5, -0.6)
-        axes.set_xlim(0, largest * 1.3)
-        axes.set_xlabel(f"{unit} per request")
+        axes.set_xlim(0, (largest or 1) * 1.35)
+        axes.set_xlabel(f"{scale.unit} per request")
         axes.spines[["left", "bottom"]].set_visible(False)
         quiet(axes, "x")
-        x = 0.0
-        for label, colour in (("application", APPLICATION), ("+ context propagation", CONTEXT), ("+ export", EXPORT)):
-            axes.annotate("■", (0, 1), (x, 5), "axes fraction", "offset points", color=colour.light, va="bottom")
-            axes.annotate(
-                label, (0, 1), (x + 12, 5), "axes fraction", "offset points", color=MUTED.light, va="bottom"
-            )
-            x += 26 + 6.2 * len(label)
+        _key(axes)
 
     return draw("planes", "Bytes per request by plane", description, len(levels) * ROW_IN + 1.0, fill)
+
+
+def _bar(axes: Axes, row: int, level: Planes, scale: Scale, colour: str) -> None:
+    left = 0.0
+    for value, shade in zip(level.parts, SHADES.values(), strict=True):
+        width = value / scale.factor
+        axes.barh(row, width, left=left, height=0.62, color=colour, alpha=shade, edgecolor=PAPER.light, linewidth=0.8)
+        left += width
+    parts = " + ".join(scale.show(value) for value in level.parts)
+    text = f"{parts} = {scale.show(sum(level.parts))} {scale.unit}"
+    axes.annotate(text, (left, row), (6, 0), textcoords="offset points", va="center")
+
+
+def _key(axes: Axes) -> None:
+    x = 0.0
+    for index, (label, shade) in enumerate(SHADES.items()):
+        text = label if index == 0 else f"+ {label}"
+        heading = {"xycoords": "axes fraction", "textcoords": "offset points", "va": "bottom"}
+        axes.annotate("■", (0, 1), (x, 5), color=INK.light, alpha=shade, **heading)
+        axes.annotate(text, (0, 1), (x + 12, 5), color=MUTED.light, **heading)
+        x += 30 + 5.6 * len(text)

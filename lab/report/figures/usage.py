@@ -14,6 +14,8 @@ from lab.report.numbers import short
 from lab.report.palette import BAND, INK, MUTED, Colour
 from lab.report.svg import draw, quiet
 
+Floats = NDArray[np.float64]
+
 COLUMNS = 4
 PANEL_IN = 1.75
 
@@ -22,9 +24,9 @@ PANEL_IN = 1.75
 class Line:
     """A trial's use of something over time (seconds since the load began), and where its window lies."""
 
-    time_s: NDArray[np.float64]
-    services: NDArray[np.float64]
-    backends: NDArray[np.float64] | None
+    time_s: Floats
+    services: Floats
+    backends: Floats | None
     window_start_s: float
     window_end_s: float
 
@@ -42,7 +44,7 @@ def usage(
             axes.set_visible(False)
         for axes, (level, trials) in zip(panels.flat, lines.items(), strict=False):
             _panel(axes, level, trials, colours[level].light)
-        panels[0, 0].set_ylim(bottom=0)
+        panels[0, 0].set_ylim(0, 1.3 * max(_highest(line) for trials in lines.values() for line in trials))
         for axes in panels[:, 0]:
             axes.set_ylabel(unit)
         for axes in panels.flat[max(0, len(lines) - columns) : len(lines)]:
@@ -50,6 +52,10 @@ def usage(
             axes.tick_params(labelbottom=True)
 
     return draw(name, title, description, rows * PANEL_IN + 0.55, fill)
+
+
+def _highest(line: Line) -> float:
+    return max(float(line.services.max()), 0.0 if line.backends is None else float(line.backends.max())) or 1.0
 
 
 def _panel(axes: Axes, level: str, trials: Sequence[Line], colour: str) -> None:
@@ -62,8 +68,10 @@ def _panel(axes: Axes, level: str, trials: Sequence[Line], colour: str) -> None:
         axes.plot(line.time_s, line.services, color=colour, linewidth=0.7, alpha=0.45)
         if line.backends is not None:
             axes.plot(line.time_s, line.backends, color=MUTED.light, linewidth=0.7, alpha=0.45)
-    _median(axes, trials, [line.services for line in trials], colour, "services")
-    _median(axes, trials, [line.backends for line in trials], MUTED.light, "backends")
+    _median(axes, [(line.time_s, line.services) for line in trials], colour, "services")
+    backends = [(line.time_s, line.backends) for line in trials if line.backends is not None]
+    if backends:
+        _median(axes, backends, MUTED.light, "backends")
     axes.set_title(short(level))
     axes.set_xlim(0, end + 0.03 * end)
     quiet(axes, "y")
@@ -72,16 +80,12 @@ def _panel(axes: Axes, level: str, trials: Sequence[Line], colour: str) -> None:
     axes.text((start + end) / 2, 0.97, "window", transform=top, ha="center", va="top", fontsize=8, color=MUTED.light)
 
 
-def _median(
-    axes: Axes, trials: Sequence[Line], values: Sequence[NDArray[np.float64] | None], colour: str, label: str
-) -> None:
-    present = [(line.time_s, value) for line, value in zip(trials, values, strict=True) if value is not None]
-    if not present:
-        return
-    grid = max((time for time, _ in present), key=len)
-    middle = np.median([np.interp(grid, time, value) for time, value in present], axis=0)
-    axes.plot(grid, middle, color=colour, linewidth=2)
-    at = int(len(grid) * 0.62)
-    axes.annotate(
-        label, (float(grid[at]), float(middle[at])), (0, 5), textcoords="offset points", ha="left", fontsize=8, color=INK.light
-    )
+def _median(axes: Axes, lines: Sequence[tuple[Floats, Floats]], colour: str, label: str) -> None:
+    grid = max((time_s for time_s, _ in lines), key=len)
+    on_grid = [np.interp(grid, time_s, values) for time_s, values in lines]
+    axes.plot(grid, np.median(on_grid, axis=0), color=colour, linewidth=2)
+    # Above whatever any trial does around the label's place, so that no line runs through it.
+    around = slice(int(len(grid) * 0.55), int(len(grid) * 0.9) + 1)
+    top = float(np.max([values[around] for values in on_grid]))
+    place = (float(grid[around].mean()), top)
+    axes.annotate(label, place, (0, 3), textcoords="offset points", ha="center", fontsize=8, color=INK.light)
