@@ -134,7 +134,7 @@ def load_experiment(path: Path, overrides: Sequence[str] = ()) -> Experiment:
     Raises `UserError`, with a line for each of the first few faults. Whether its topology and its variants
     exist is for `check_names` to say.
     """
-    source = f"{path} with {' '.join(overrides)}" if overrides else str(path)
+    source = f"{path} with {show(' '.join(overrides))}" if overrides else str(path)
     try:
         return parse_experiment(read_text(path), path.stem, overrides)
     except FaultsError as error:

@@ -300,9 +300,9 @@ def test_an_override_changes_its_field(override: str, holds: Callable[[Experimen
 
 WRONG_OVERRIDES = [
     ("repetitions", "override \"repetitions\" has no '='"),
-    ("repetitions=-1", "bad.yaml with repetitions=-1: protocol.repetitions: saw -1, "
+    ("repetitions=-1", 'bad.yaml with "repetitions=-1": protocol.repetitions: saw -1, '
         "wanted a whole number from 1 to 1000"),
-    ("repetitions=", "bad.yaml with repetitions=: protocol.repetitions: saw nothing, "
+    ("repetitions=", 'bad.yaml with "repetitions=": protocol.repetitions: saw nothing, '
         "wanted a whole number from 1 to 1000"),
     ("repetitions=[", 'override "repetitions=[": YAML is wrong in line 1: '
         "expected the node content, but found '<stream end>'"),
@@ -312,7 +312,7 @@ WRONG_OVERRIDES = [
     ),
     (
         "protocol.repetition=3",
-        "bad.yaml with protocol.repetition=3: protocol.repetition: unknown key; did you mean 'repetitions'?"
+        'bad.yaml with "protocol.repetition=3": protocol.repetition: unknown key; did you mean \'repetitions\'?'
         " (there are: repetitions, retries, seed, warm_up_s, window_s)",
     ),
     ("load.users.x=3", 'override "load.users.x=3": \'users\' is 8, not a mapping'),
