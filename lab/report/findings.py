@@ -78,7 +78,8 @@ def placebo_sentence(summary: Summary) -> str:
     estimate = estimate_of(summary, primary_metric(summary), summary.placebo)
     if estimate is None or estimate.ratio is None:
         return "It gave no ratio, so this run does not know its own noise: doubt every difference."
-    shown = f"It is the baseline run a second time, and came out at {change(estimate.ratio)} ({change_interval(estimate)})."
+    by = f"{change(estimate.ratio)} ({change_interval(estimate)})"
+    shown = f"It is the baseline run a second time, and came out at {by}."
     if estimate.noise_floor is None:
         return shown
     return f"{shown} So a difference below {percent(estimate.noise_floor)} is noise here."

@@ -4,6 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import floor, isfinite, log10
 
+DASH = "\N{EN DASH}"
+"""Stands where there is no value."""
+MINUS = "\N{MINUS SIGN}"
+TIMES = "\N{MULTIPLICATION SIGN}"
+
 
 @dataclass(frozen=True)
 class Scale:
@@ -19,9 +24,12 @@ class Scale:
 
 
 def scale_for(unit: str, values: Sequence[float]) -> Scale:
-    """Choose a scale for all `values`: the largest decides the unit (only bytes have several), the smallest the digits."""
+    """Choose a scale for all `values`: the largest decides the unit, the smallest the digits.
+
+    Only bytes have several units.
+    """
     sizes = [abs(value) for value in values if value]
-    shown_unit, factor = _byte_unit(max(sizes, default=0.0)) if unit == "bytes" else (unit, 1.0)
+    shown_unit, factor = _byte_unit(max(sizes, default=0.0)) if unit in {"B", "bytes"} else (unit, 1.0)
     return Scale(shown_unit, factor, decimals_of(min(sizes, default=0.0) / factor))
 
 
@@ -35,7 +43,7 @@ def _byte_unit(largest: float) -> tuple[str, float]:
 def number(value: float | None, digits: int = 3) -> str:
     """Format with `digits` significant digits, never in scientific notation; a dash for what is not there."""
     if value is None or not isfinite(value):
-        return "–"
+        return DASH
     return fixed(value, decimals_of(value, digits))
 
 
@@ -48,34 +56,34 @@ def decimals_of(value: float, digits: int = 3) -> int:
 
 def fixed(value: float, decimals: int) -> str:
     """Format with `decimals`, a real minus sign, and no minus before zero."""
-    return f"{round(value, decimals) + 0.0:,.{decimals}f}".replace("-", "−")
+    return f"{round(value, decimals) + 0.0:,.{decimals}f}".replace("-", MINUS)
 
 
 def ratio(value: float | None) -> str:
     """Format a ratio with two decimals, more digits where it is small."""
     if value is None or not isfinite(value):
-        return "–"
+        return DASH
     return f"{value:.2f}" if value >= 0.1 else number(value, 2)
 
 
 def times(value: float) -> str:
-    """Format a ratio as an axis shows it: `×1.5`."""
-    return f"×{value:g}"
+    """Format a ratio as an axis shows it: 1.5 with a times sign."""
+    return f"{TIMES}{value:g}"
 
 
 def change(value: float | None) -> str:
     """Format a ratio as the change from the baseline: `+42 %`."""
     if value is None or not isfinite(value):
-        return "–"
+        return DASH
     by = (value - 1) * 100
     text = f"{abs(by):,.0f} %" if abs(by) >= 9.95 else f"{abs(by):.1f} %"
-    return text if text == "0.0 %" else ("+" if by > 0 else "−") + text
+    return text if text == "0.0 %" else ("+" if by > 0 else MINUS) + text
 
 
 def percent(value: float | None) -> str:
     """Format a fraction as a percentage without a sign."""
     if value is None or not isfinite(value):
-        return "–"
+        return DASH
     return "below 0.1 %" if value < 0.001 else f"{number(value * 100, 2)} %"
 
 

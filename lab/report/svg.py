@@ -2,23 +2,22 @@
 
 import io
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from html import escape
 from typing import Any
 
-import matplotlib
 from markupsafe import Markup
+from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
-from lab.report.palette import INK, MUTED, PALETTE, PAPER, RULE
+from lab.report.palette import INK, MUTED, PALETTE, RULE
 
 WIDTH_IN = 11.0
 """Every figure's width: at 96 CSS pixels to the inch that of the page's column."""
 
-STYLE: dict[str, Any] = {
+STYLE: Any = {
     "svg.fonttype": "none",
     "text.parse_math": False,
     "font.family": "sans-serif",
@@ -47,15 +46,6 @@ STYLE: dict[str, Any] = {
     "path.simplify": True,
 }
 
-LABEL_BACKGROUND = {"facecolor": PAPER.light, "edgecolor": "none", "alpha": 0.8, "pad": 1.0}
-
-
-@contextmanager
-def page_style() -> Iterator[None]:
-    """Draw in the page's style; hold it while a figure is made and while it is written."""
-    with matplotlib.rc_context(STYLE):
-        yield
-
 
 def draw(name: str, title: str, description: str, height_in: float, fill: Callable[[Figure], None]) -> Markup:
     """Let `fill` draw into a new figure, and give it as inline SVG.
@@ -63,7 +53,7 @@ def draw(name: str, title: str, description: str, height_in: float, fill: Callab
     `name` is unique on the page: it prefixes every id. `title` and `description` are what a screen reader says.
     The same data give the same text, byte for byte.
     """
-    with page_style(), matplotlib.rc_context({"svg.hashsalt": name}):
+    with rc_context({**STYLE, "svg.hashsalt": name}):
         figure = Figure(figsize=(WIDTH_IN, height_in), layout="constrained")
         FigureCanvasSVG(figure)
         fill(figure)
@@ -78,6 +68,12 @@ def quiet(axes: Axes, grid: str) -> None:
     axes.grid(visible=False)
     if grid != "none":
         axes.grid(visible=True, axis="x" if grid == "x" else "y")
+
+
+def heading(axes: Axes, text: str, corner: tuple[float, float], right_points: float, **style: Any) -> None:
+    """Write `text` just above the axes, `right_points` to the right of one of their upper corners."""
+    looks = {"color": MUTED.light, "va": "bottom", **style}
+    axes.annotate(text, corner, (right_points, 4), "axes fraction", "offset points", **looks)
 
 
 def _inline(document: str, name: str, title: str, description: str) -> str:

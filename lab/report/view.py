@@ -8,7 +8,7 @@ import yaml
 
 from lab.records import Estimate, MetricSummary, Summary, TrialRecord
 from lab.report import findings
-from lab.report.numbers import Scale, change, duration, percent, ratio, scale_for
+from lab.report.numbers import DASH, Scale, change, duration, percent, ratio, scale_for
 from lab.report.palette import PLACEBO, Colour, level_colours
 
 MAIN = (
@@ -186,9 +186,7 @@ def _compared(summary: Summary) -> str:
     return f"{names} against {summary.baseline}"
 
 
-def _counts(
-    summary: Summary, trials: Sequence[TrialRecord], manifest: Mapping[str, Any]
-) -> list[tuple[str, str]]:
+def _counts(summary: Summary, trials: Sequence[TrialRecord], manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
     valid = [trial for trial in trials if trial.valid]
     blocks = {trial.block for trial in trials}
     total_s = _mapping(manifest.get("durations_s")).get("total")
@@ -231,7 +229,7 @@ def _glance(summary: Summary, colours: Mapping[str, Colour]) -> list[GlanceRow]:
 def _glance_cell(summary: Summary, name: str, metric: MetricSummary, level: str) -> Glance:
     estimate = findings.estimate_of(summary, name, level)
     if estimate is None:
-        return Glance("–", "", None)
+        return Glance(DASH, "", None)
     if estimate.ratio is not None:
         return Glance(change(estimate.ratio), findings.change_interval(estimate), _finding(estimate, metric))
     scale = _scale(metric, [found for found in summary.estimates if found.metric == name])
@@ -242,24 +240,18 @@ def _glance_cell(summary: Summary, name: str, metric: MetricSummary, level: str)
     )
 
 
-def _table(
-    summary: Summary, metrics: Mapping[str, MetricSummary], colours: Mapping[str, Colour]
-) -> list[MetricRows]:
+def _table(summary: Summary, metrics: Mapping[str, MetricSummary], colours: Mapping[str, Colour]) -> list[MetricRows]:
     return [_metric_rows(summary, name, metric, colours) for name, metric in metrics.items()]
 
 
-def _metric_rows(
-    summary: Summary, name: str, metric: MetricSummary, colours: Mapping[str, Colour]
-) -> MetricRows:
+def _metric_rows(summary: Summary, name: str, metric: MetricSummary, colours: Mapping[str, Colour]) -> MetricRows:
     estimates = [estimate for estimate in summary.estimates if estimate.metric == name]
     scale = _scale(metric, estimates)
     found = {estimate.level: estimate for estimate in estimates}
     return MetricRows(
         title=metric.title,
         unit=scale.unit,
-        rows=[
-            _row(level, colours[level].variable, found.get(level), metric, scale) for level in summary.levels
-        ],
+        rows=[_row(level, colours[level].variable, found.get(level), metric, scale) for level in summary.levels],
     )
 
 
@@ -269,7 +261,7 @@ def _scale(metric: MetricSummary, estimates: Sequence[Estimate]) -> Scale:
 
 def _row(level: str, colour: str, estimate: Estimate | None, metric: MetricSummary, scale: Scale) -> Row:
     if estimate is None:
-        return Row(level, colour, "–", "", "–", "", "–", "", "–", None, "0")
+        return Row(level, colour, DASH, "", DASH, "", DASH, "", DASH, None, "0")
     return Row(
         level=level,
         colour=colour,
@@ -288,7 +280,7 @@ def _row(level: str, colour: str, estimate: Estimate | None, metric: MetricSumma
 def signed(value: float | None, scale: Scale) -> str:
     """Format a difference with its sign, in the scale's unit."""
     if value is None:
-        return "–"
+        return DASH
     text = scale.show(value)
     return f"+{text}" if value > 0 and text.strip("0.") else text
 

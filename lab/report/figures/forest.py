@@ -10,11 +10,12 @@ from matplotlib.ticker import FixedLocator, NullLocator
 
 from lab.report.numbers import short, times
 from lab.report.palette import BAND, INK, MUTED, Colour
-from lab.report.svg import WIDTH_IN, draw, quiet
+from lab.report.svg import WIDTH_IN, draw, heading, quiet
 
 ROW_IN = 0.23
+RATIO_POINTS, FINDING_POINTS = 14, 132
 LEFT_IN, RIGHT_IN, TOP_IN, BOTTOM_IN = 2.3, 3.1, 0.35, 0.5
-TICKS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 1, 1.05, 1.1, 1.2, 1.3, 1.5, 1.75, 2, 2.5, 3, 4, 5, 7, 10, 20, 50, 100)
+TICKS = (0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 1.05, 1.1, 1.2, 1.3, 1.5, 1.75, 2, 2.5, 3, 4, 5, 7, 10, 20, 50, 100)
 
 
 @dataclass(frozen=True)
@@ -76,10 +77,9 @@ def _scale(axes: Axes, groups: Sequence[Group], lines: float) -> None:
     axes.set_xlabel("times the baseline (logarithmic)")
     axes.spines[["left", "bottom"]].set_visible(False)
     quiet(axes, "x")
-    heading = {"va": "bottom", "color": MUTED.light}
-    axes.annotate("shaded: noise floor", (0, 1), (0, 4), "axes fraction", "offset points", **heading)
-    for text, offset_points in (("ratio (interval)", 14), ("finding", 132)):
-        axes.annotate(text, (1, 1), (offset_points, 4), "axes fraction", "offset points", **heading)
+    heading(axes, "shaded: noise floor", (0, 1), 0)
+    heading(axes, "ratio (interval)", (1, 1), RATIO_POINTS)
+    heading(axes, "finding", (1, 1), FINDING_POINTS)
 
 
 def _spaced_ticks(low: float, high: float) -> list[float]:
@@ -106,6 +106,6 @@ def _group(axes: Axes, group: Group, colours: Mapping[str, Colour], y: float) ->
         axes.plot([row.low, row.high], [middle, middle], color=colour, linewidth=2.2, zorder=3)
         axes.plot([row.ratio], [middle], "o", color=colour, markersize=5.5, zorder=4)
         axes.text(-0.02, middle, short(row.level), transform=left, ha="right", va="center", color=INK.light)
-        for text, offset_points in ((row.text, 14), (row.finding, 132)):
+        for text, offset_points in ((row.text, RATIO_POINTS), (row.finding, FINDING_POINTS)):
             axes.annotate(text, (1, middle), (offset_points, 0), right, "offset points", va="center")
     return bottom + 0.3

@@ -106,7 +106,9 @@ def _start(axes: Axes, first: Sequence[Span], colours: Mapping[str, Colour], zoo
             fontsize=8,
         )
     labels = [INDENT * span.depth + f"{short(span.service, 20)} {span.kind}" for span in first]
-    axes.set_title(f"Its first {len(first)} spans (the shaded part above), one per row, indented by depth, with their durations")
+    axes.set_title(
+        f"Its first {len(first)} spans (the shaded part above), a row each, indented by depth, with durations"
+    )
     _finish(axes, labels, zoom_ms)
     for label in axes.get_yticklabels():
         label.set_horizontalalignment("left")

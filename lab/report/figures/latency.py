@@ -55,9 +55,9 @@ def _densities(axes: Axes, levels: Sequence[Latencies], colours: Mapping[str, Co
             value = float(np.quantile(level.from_start_ms, fraction))
             axes.plot([value, value], [baseline_y - 0.02, baseline_y + 0.1], color=INK.light, linewidth=1.2)
         marks = " · ".join(number(float(np.quantile(level.from_start_ms, fraction))) for fraction in MARKED)
-        label = {"xycoords": axes.get_yaxis_transform(), "textcoords": "offset points", "ha": "right"}
-        axes.annotate(short(level.level), (0, baseline_y), (-6, 13), **label)
-        axes.annotate(marks, (0, baseline_y), (-6, 1), fontsize=8, color=MUTED.light, **label)
+        left = axes.get_yaxis_transform()
+        axes.annotate(short(level.level), (0, baseline_y), (-6, 13), left, "offset points", ha="right")
+        axes.annotate(marks, (0, baseline_y), (-6, 1), left, "offset points", ha="right", fontsize=8, color=MUTED.light)
     axes.set_yticks([])
     axes.set_ylim(-0.15, len(levels) - 0.1)
     axes.set_xlabel("latency from the actual start (ms, logarithmic); marks: p50 · p95 · p99")
@@ -96,9 +96,7 @@ def _tails(axes: Axes, levels: Sequence[Latencies], colours: Mapping[str, Colour
         beyond = np.logspace(np.log10(0.5), np.log10(min(0.5, 1 / count)), 80)
         colour = colours[level.level].light
         for values, dashes in ((level.from_start_ms, "-"), (level.from_intended_ms, (0, (2, 2)))):
-            axes.plot(
-                -np.log10(beyond), np.quantile(values, 1 - beyond), linestyle=dashes, color=colour, linewidth=1.6
-            )
+            axes.plot(-np.log10(beyond), np.quantile(values, 1 - beyond), linestyle=dashes, color=colour, linewidth=1.6)
         ends.append(float(np.quantile(level.from_start_ms, 1 - beyond[-1])))
     highest = max(float(level.from_intended_ms[-1]) for level in levels)
     axes.set_ylim(0, highest * 1.08)

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from lab.report.numbers import short
+from lab.report.numbers import TIMES, short
 from lab.report.palette import MUTED, REFUSED, Colour
 from lab.report.svg import WIDTH_IN, draw, quiet
 
@@ -33,7 +33,7 @@ class Cell:
         """What the cell says below the level's name, where all did not go well."""
         if self.outcome == "not run":
             return "not run"
-        return f"refused ×{self.refused_attempts}" if self.refused_attempts else ""
+        return f"refused {TIMES}{self.refused_attempts}" if self.refused_attempts else ""
 
 
 def order(cells: Sequence[Cell], colours: Mapping[str, Colour], description: str) -> Markup:
@@ -71,7 +71,5 @@ def _cell(axes: Axes, cell: Cell, row: int, colour: str, letters: int) -> None:
     middle = y + height / 2
     name_y = middle - 0.19 if cell.remark else middle
     axes.text(x + 0.06, name_y, short(cell.level, max(4, letters)), ha="left", va="center")
-    axes.text(
-        x + width - 0.03, name_y, str(cell.number), ha="right", va="center", fontsize=8, color=MUTED.light
-    )
+    axes.text(x + width - 0.03, name_y, str(cell.number), ha="right", va="center", fontsize=8, color=MUTED.light)
     axes.text(x + 0.06, middle + 0.22, cell.remark, ha="left", va="center", fontsize=8, color=REFUSED.light)

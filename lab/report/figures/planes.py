@@ -8,8 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lab.report.numbers import Scale, short
-from lab.report.palette import INK, MUTED, PAPER, Colour
-from lab.report.svg import draw, quiet
+from lab.report.palette import INK, PAPER, Colour
+from lab.report.svg import draw, heading, quiet
 
 ROW_IN = 0.4
 SHADES = {"application": 0.95, "context propagation": 0.55, "export": 0.25}
@@ -66,7 +66,6 @@ def _key(axes: Axes) -> None:
     x = 0.0
     for index, (label, shade) in enumerate(SHADES.items()):
         text = label if index == 0 else f"+ {label}"
-        heading = {"xycoords": "axes fraction", "textcoords": "offset points", "va": "bottom"}
-        axes.annotate("■", (0, 1), (x, 5), color=INK.light, alpha=shade, **heading)
-        axes.annotate(text, (0, 1), (x + 12, 5), color=MUTED.light, **heading)
+        heading(axes, "■", (0, 1), x, color=INK.light, alpha=shade)
+        heading(axes, text, (0, 1), x + 12)
         x += 30 + 5.6 * len(text)

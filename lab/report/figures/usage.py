@@ -32,7 +32,12 @@ class Line:
 
 
 def usage(
-    name: str, title: str, unit: str, lines: Mapping[str, Sequence[Line]], colours: Mapping[str, Colour], description: str
+    name: str,
+    title: str,
+    unit: str,
+    lines: Mapping[str, Sequence[Line]],
+    colours: Mapping[str, Colour],
+    description: str,
 ) -> Markup:
     """Draw one small panel per level, all on the same axes."""
     columns = min(COLUMNS, len(lines))
