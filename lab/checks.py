@@ -144,7 +144,10 @@ def host_left_alone(data: TrialData, bounds: Bounds) -> Iterator[str]:
             sum(host[name].increase(trial.window_start_ns, trial.window_end_ns) for name in names)
             for names in (HOST_BUSY, ("cpu_steal_ns",))
         )
-    except (KeyError, NotDerivableError) as error:
+    except KeyError:
+        yield "the host's CPU time was not recorded"
+        return
+    except NotDerivableError as error:
         yield f"the host's CPU time: {error}"
         return
     window_ns = trial.window_end_ns - trial.window_start_ns
@@ -183,7 +186,7 @@ def window_steady(data: TrialData, bounds: Bounds) -> Iterator[str]:
         drift = last / first - 1
         if abs(drift) > bound:
             yield (
-                f"not steady: {what} changed by {_percent(drift)} from the window's first third to its last "
+                f"not steady: {what} changed by {100 * drift:+.0f} % from the window's first third to its last "
                 f"(limit {_percent(bound)})"
             )
 
@@ -195,7 +198,7 @@ def spans_as_predicted(data: TrialData, bounds: Bounds) -> Iterator[str]:
 
 
 def _percent(fraction: float) -> str:
-    return f"{100 * fraction:.3g} %"
+    return f"{round(100 * fraction, 1):g} %"
 
 
 RECORD_CHECKS: tuple[Check, ...] = (

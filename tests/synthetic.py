@@ -169,7 +169,7 @@ def _requests(trial: Trial, rng: np.random.Generator) -> dict[str, np.ndarray]:
             rows.append((user, t, start, end))
             t = end + int(trial.think_time_s * (1 + 0.1 * rng.random()) * SECOND_NS)
     rows.sort(key=lambda row: row[3])
-    columns = np.array(rows, dtype=np.int64).T
+    columns = np.array(rows, dtype=np.int64).reshape(-1, 4).T
     status = np.full(len(rows), 200)
     in_window = np.flatnonzero(columns[3] >= trial.window_start_ns)
     status[in_window[: trial.failed_requests]] = 502

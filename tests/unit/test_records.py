@@ -1,0 +1,199 @@
+"""Reading what the instruments wrote, and what was broken since."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lab import records
+from lab.errors import UserError
+from lab.series import NotDerivableError, Series, counter_increase
+from tests.synthetic import write_results
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+COUNTERS = (FIXTURES / "counters.v1.jsonl").read_text()
+REQUESTS = (FIXTURES / "requests.v1.csv").read_text()
+
+
+def increase(values: list[int], start_ns: int, end_ns: int, step_ns: int = 10) -> float:
+    t_ns = np.arange(len(values), dtype=np.int64) * step_ns
+    return counter_increase(t_ns, np.array(values, dtype=np.int64), start_ns, end_ns)
+
+
+def test_the_observers_fixture_is_read_as_series() -> None:
+    counters = records.parse_counters(COUNTERS, "counters.v1.jsonl")
+    cpu = counters.containers["a1"]["cpu_usage_ns"]
+    assert counters.interval_ns == 100_000_000
+    assert cpu.values.tolist() == [6500000123, 6510000123]
+    assert cpu.t_ns.tolist() == [1760000000000200000, 1760000000100200000]
+    assert counters.containers["a1"]["context_switches_voluntary"].values.tolist() == [12345, 12350]
+    assert counters.host["cpu_steal_ns"].values.tolist() == [4100000000, 4100000000]
+    assert not counters.truncated
+
+
+def test_a_field_that_was_left_out_has_no_sample() -> None:
+    memory = records.parse_counters(COUNTERS, "x").containers["a1"]["memory_rss_bytes"]
+    assert memory.values.tolist() == [188743680]
+
+
+def test_an_interface_knows_its_network_or_none() -> None:
+    interfaces = records.parse_counters(COUNTERS, "x").interfaces
+    assert [(one.container, one.name, one.network) for one in interfaces] == [
+        ("a1", "eth0", "app"),
+        ("a1", "eth1", None),
+    ]
+
+
+def test_events_are_kept_in_order() -> None:
+    events = records.parse_counters(COUNTERS, "x").events
+    seen = [(event.name, event.event) for event in events]
+    assert seen[0] == ("a1", "appeared")
+    assert seen[-1] == ("", "stopped")
+
+
+def test_a_line_that_was_cut_off_is_left_out_and_told() -> None:
+    counters = records.parse_counters(COUNTERS[:-20], "x")
+    assert counters.truncated
+    assert counters.events[-1].event == "targets_changed"
+
+
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        ('{"kind":"container","t_ns"', "not JSON"),
+        ("[1]", "not a JSON object"),
+        ('{"kind":"weather","t_ns":1}', "unknown kind 'weather'"),
+        ('{"kind":"container","name":"a1"}', "not a counter record"),
+    ],
+)
+def test_a_broken_line_in_the_middle_is_named(line: str, what: str) -> None:
+    lines = COUNTERS.splitlines()
+    lines[4] = line
+    with pytest.raises(UserError, match=rf"counters\.jsonl, line 5: .*{what}"):
+        records.parse_counters("\n".join(lines) + "\n", "counters.jsonl")
+
+
+def test_another_version_is_refused() -> None:
+    newer = COUNTERS.replace('"version":1', '"version":2', 1)
+    with pytest.raises(UserError, match=r"tollbooth\.counters version 2, not tollbooth\.counters version 1"):
+        records.parse_counters(newer, "x")
+    with pytest.raises(UserError, match=r"does not begin with '# tollbooth\.requests v1'"):
+        records.parse_requests(REQUESTS.replace("v1", "v2", 1), "x")
+
+
+def test_an_empty_record_is_refused() -> None:
+    with pytest.raises(UserError, match="is empty"):
+        records.parse_counters("", "counters.jsonl")
+
+
+def test_the_requests_fixture_is_read_by_column() -> None:
+    requests = records.parse_requests(REQUESTS, "requests.v1.csv")
+    assert requests.target.tolist() == ["a1", "a2", "a3", "a4"]
+    assert requests.status.tolist() == [200, 200, 502, 0]
+    assert (requests.start_ns - requests.intended_ns).tolist() == [100_000, 250_000, 0, 300_000]
+    assert requests.bytes.tolist() == [41, 41, 0, 0]
+
+
+def test_requests_belong_to_the_window_they_ended_in() -> None:
+    requests = records.parse_requests(REQUESTS, "x")
+    inside = requests.ended_in(1760000000081000000, 1760000001120000000)
+    assert inside.target.tolist() == ["a2"]
+
+
+def test_a_run_without_requests_is_readable() -> None:
+    requests = records.parse_requests("\n".join(REQUESTS.splitlines()[:2]) + "\n", "x")
+    assert len(requests) == 0
+    assert len(requests.ended_in(0, 1)) == 0
+
+
+def test_a_request_that_was_cut_off_is_left_out_and_told() -> None:
+    requests = records.parse_requests(REQUESTS[:-4], "x")
+    assert requests.truncated
+    assert len(requests) == 3
+
+
+def test_a_broken_request_is_named() -> None:
+    with pytest.raises(UserError, match=r"requests\.csv, line 4: not a request"):
+        records.parse_requests(REQUESTS.replace(",200,41\n0,a3", ",two hundred,41\n0,a3"), "requests.csv")
+
+
+def test_a_trial_is_read_whole(tmp_path: Path) -> None:
+    write_results(tmp_path, blocks=1, refused=False)
+    folder = next(tmp_path.glob("trials/*-otel-agent"))
+    data = records.read_trial(folder)
+    assert data.trial.level == "otel-agent"
+    assert data.trial.names("backend") == ["jaeger"]
+    assert data.trial.window_s == 15
+    assert data.trial.backend is not None
+    assert set(data.trial.containers) == set(data.counters.containers)
+    assert len(data.requests) > 100
+
+
+def test_a_missing_record_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"trial\.json is missing"):
+        records.read_trial(tmp_path)
+
+
+def test_a_trial_with_a_wrong_field_is_named(tmp_path: Path) -> None:
+    write_results(tmp_path, blocks=1, refused=False)
+    path = next(tmp_path.glob("trials/*/trial.json"))
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"users": "many"}))
+    with pytest.raises(UserError, match=r"trial\.json: users: "):
+        records.read_trial_record(path.parent)
+
+
+def test_json_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    records.write_json_atomic(path, {"a": 1})
+    with pytest.raises(ValueError, match="Out of range float"):
+        records.write_json_atomic(path, {"a": float("nan")})
+    assert json.loads(path.read_text()) == {"a": 1}
+
+
+def test_targets_are_written_as_the_observer_reads_them(tmp_path: Path) -> None:
+    path = tmp_path / "targets.json"
+    records.write_targets(path, {"ab" * 32: "gateway"}, {"app": "172.18.0.0/16"})
+    data = records.read_json(path, "tollbooth.targets", 1)
+    assert data["containers"] == {"ab" * 32: "gateway"}
+    assert data["networks"] == {"app": "172.18.0.0/16"}
+
+
+def test_an_increase_is_interpolated_at_the_edges() -> None:
+    assert increase([0, 100, 300], 5, 15) == pytest.approx(50 + 100)
+
+
+def test_an_increase_between_two_samples_is_a_part_of_theirs() -> None:
+    assert increase([0, 100], 2, 4) == pytest.approx(20)
+
+
+def test_an_increase_of_exactly_the_samples_needs_no_more() -> None:
+    assert increase([7, 9, 12], 0, 20) == 5
+
+
+def test_unix_times_lose_no_digits() -> None:
+    epoch_ns = 1_760_000_000_000_000_000
+    t_ns = np.array([epoch_ns, epoch_ns + 1000], dtype=np.int64)
+    assert counter_increase(t_ns, t_ns, epoch_ns + 1, epoch_ns + 4) == 3
+
+
+@pytest.mark.parametrize("window", [(-1, 10), (5, 21)])
+def test_a_window_that_is_not_covered_is_refused(window: tuple[int, int]) -> None:
+    with pytest.raises(NotDerivableError, match="do not cover"):
+        increase([0, 1, 2], *window)
+
+
+def test_a_counter_that_never_was_is_refused() -> None:
+    with pytest.raises(NotDerivableError, match="do not cover"):
+        increase([], 0, 1)
+
+
+def test_a_reset_is_refused_only_where_it_matters() -> None:
+    assert increase([5, 9, 1, 2], 20, 30) == 1
+    with pytest.raises(NotDerivableError, match="went back"):
+        increase([5, 9, 1, 2], 5, 25)
+
+
+def test_a_series_is_cut_to_its_window() -> None:
+    series = Series(np.array([1, 2, 3, 4]), np.array([10, 20, 30, 40]))
+    assert series.within(2, 3).values.tolist() == [20, 30]
