@@ -57,7 +57,9 @@ def _kinds(topology: Topology) -> list[tuple[str, str]]:
 
 
 def _node(name: str, kind: str, level: Level, variant: Variant, root: Path) -> dict[str, object]:
-    environment = {"NODE": name, "OTEL_SERVICE_NAME": name, **variant.environment, **level.environment}
+    given = {"NODE": name, "OTEL_SERVICE_NAME": name, **variant.environment, **level.environment}
+    # Compose would take a dollar sign for a variable of its own.
+    environment = {key: value.replace("$", "$$") for key, value in given.items()}
     service: dict[str, object] = {"environment": environment, "profiles": [kind]}
     if name != kind:
         service["extends"] = {"file": str(root / "compose.yaml"), "service": kind}

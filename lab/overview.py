@@ -1,9 +1,11 @@
 """What could be run, and how long it would take here: `lab list` and `lab plan`."""
 
+import math
 import statistics
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
 from rich.console import Console
 from rich.table import Table
 
@@ -12,6 +14,7 @@ from lab.errors import UserError
 from lab.plan import Plan, blocks_for_precision, estimate_duration_s, make_plan
 from lab.progress import minutes
 from lab.spec import Experiment, load_experiment
+from lab.stats.compare import log_ratios, paired
 
 # Before anything has run here: what a trial took, besides warm-up and window, on the 2 cores that the lab was built on.
 FIRST_GUESS_S = 25.0
@@ -79,14 +82,23 @@ def _starts_s(results: Path) -> Mapping[str, float]:
 
 
 def _spread(experiment: Experiment, results: Path) -> tuple[float, str]:
-    """The largest spread of a level's log ratio in CPU per request, and where it is from."""
-    summary = results / experiment.name / "latest" / "summary.json"
-    if summary.exists():
-        spreads = [
-            estimate.log_ratio_sd
-            for estimate in records.read_summary(summary).estimates
-            if estimate.metric == "cpu_per_request_services_ms" and estimate.log_ratio_sd
-        ]
-        if spreads:
-            return max(spreads), "from the last run"
+    """Between-block standard deviation of the log ratio in CPU per request, over all levels, and where it is from."""
+    path = results / experiment.name / "latest" / "summary.json"
+    if path.exists():
+        summary = records.read_summary(path)
+        baseline = _by_block(summary, experiment.baseline)
+        pairs = [paired(_by_block(summary, level.name), baseline) for level in make_plan(experiment).levels]
+        ratios = [log_ratios(*np.array(each).T) for each in pairs if len(each) > 1]
+        variances = [float(values.var(ddof=1)) for values in ratios if values.any()]
+        if variances:
+            return math.sqrt(statistics.mean(variances)), "from the last run"
     return FIRST_GUESS_SD, "a guess, as nothing was run yet"
+
+
+def _by_block(summary: records.Summary, level: str) -> dict[int, float]:
+    """CPU per request of a level's valid trials."""
+    return {
+        trial.block: trial.values["cpu_per_request_services_ms"]
+        for trial in summary.trials
+        if trial.level == level and trial.valid
+    }

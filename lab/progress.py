@@ -11,7 +11,8 @@ from rich.progress import Progress as Bar
 
 from lab.plan import Trial
 
-Report = Callable[[Trial, list[str], float], None]
+Report = Callable[[Trial, list[str], float, bool], None]
+"""Told of each attempt: the trial, why it was refused (if it was), its seconds, and whether the trial is settled."""
 
 
 class Progress:
@@ -51,8 +52,8 @@ class Progress:
         with bar:
             task = bar.add_task(f"trial {done + 1} of {total}", total=total, completed=done)
 
-            def report(trial: Trial, reasons: list[str], took_s: float) -> None:
-                tally.add(reasons, took_s)
+            def report(trial: Trial, reasons: list[str], took_s: float, settled: bool) -> None:
+                tally.add(settled, took_s)
                 for line in tally.lines(trial, reasons, took_s):
                     self.say(line)
                 bar.update(task, completed=tally.done, description=tally.next())
@@ -67,9 +68,9 @@ class _Tally:
         self.total, self.done = total, done
         self.attempts_s: list[float] = []
 
-    def add(self, reasons: list[str], took_s: float) -> None:
+    def add(self, settled: bool, took_s: float) -> None:
         self.attempts_s.append(took_s)
-        self.done += not reasons
+        self.done += settled
 
     def left(self) -> str:
         left_s = (self.total - self.done) * sum(self.attempts_s) / len(self.attempts_s)

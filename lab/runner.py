@@ -106,8 +106,9 @@ def _until_valid(bench: Bench, run: Run, trial: Trial, level: Level, users: int,
     for attempt in range(len(_attempts(run, trial)) + 1, _attempts_allowed(bench) + 1):
         started_s = bench.system.clock.now_s()
         reasons = _attempt(bench, run, trial, level, users, attempt)
-        report(trial, reasons, bench.system.clock.now_s() - started_s)
-        if not reasons:
+        settled = not reasons or attempt == _attempts_allowed(bench)
+        report(trial, reasons, bench.system.clock.now_s() - started_s, settled)
+        if settled:
             return
 
 

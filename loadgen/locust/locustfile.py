@@ -9,6 +9,7 @@ import random
 import time
 from pathlib import Path
 
+import gevent
 from locust import FastHttpUser, events, task
 
 ROUTES = os.environ["ROUTES"].split()
@@ -55,7 +56,7 @@ class Visitor(FastHttpUser):
     @task
     def visit(self) -> None:
         """Waits until the intended start, asks the next route, and records it."""
-        self._sleep(max(0.0, (self.intended_ns - now_ns()) / 1e9))
+        gevent.sleep(max(0.0, (self.intended_ns - now_ns()) / 1e9))
         if not self.to_visit:
             self.to_visit = self.random.sample(ROUTES, len(ROUTES))
         route = self.to_visit.pop()

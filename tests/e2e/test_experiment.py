@@ -170,7 +170,9 @@ def test_a_second_run_is_refused(tiny: Path) -> None:
 
 def test_a_container_that_cannot_start_shows_its_last_log_lines(tiny: Path, tmp_path: Path) -> None:
     broken = tmp_path / "broken.yaml"
-    broken.write_text(TINY.replace("{telemetry: otel-manual}", "{telemetry: baseline, environment: {JAVA_OPTS: -Xmx1k}}"))
+    broken.write_text(
+        TINY.replace("{telemetry: otel-manual}", "{telemetry: baseline, environment: {JAVA_OPTS: -Xmx1k}}")
+    )
     done = lab("run", str(broken), "--set", "protocol.retries=0")
     assert "ended with exit code 1 instead of becoming ready" in one_line(done)
     assert "Too small maximum heap" in done.stderr

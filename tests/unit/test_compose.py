@@ -21,11 +21,11 @@ TOPOLOGIES = sorted(path.stem for path in workshop.TOPOLOGIES.glob("*.yaml"))
 HOST_PID = {"observer"}
 
 
-def config(tmp_path: Path, telemetry: str, topology: str, generator: str) -> dict[str, Any]:
+def config(tmp_path: Path, level: Level, topology: str = "mesh", generator: str = "locust") -> dict[str, Any]:
     """What Compose makes of one combination."""
     path = workshop.TOPOLOGIES / f"{topology}.yaml"
     wanted = deployment(
-        Level(telemetry, telemetry, {}), VARIANTS[telemetry], load_topology(path), CpuSplit((0,), (1,)),
+        level, VARIANTS[level.telemetry], load_topology(path), CpuSplit((0,), (1,)),
         Place(workshop.ROOT, path, tmp_path), {}, ("observer", GENERATORS[generator].service),
     )  # fmt: skip
     overlay = tmp_path / "overlay.json"
@@ -45,7 +45,7 @@ def config(tmp_path: Path, telemetry: str, topology: str, generator: str) -> dic
 @pytest.mark.parametrize("topology", TOPOLOGIES)
 @pytest.mark.parametrize("telemetry", VARIANTS)
 def test_every_combination(tmp_path: Path, telemetry: str, topology: str, generator: str) -> None:
-    services = config(tmp_path, telemetry, topology, generator)
+    services = config(tmp_path, Level(telemetry, telemetry, {}), topology, generator)
     for name, service in services.items():
         assert service["read_only"], name
         assert service["cap_drop"] == ["ALL"], name
@@ -59,3 +59,11 @@ def test_every_combination(tmp_path: Path, telemetry: str, topology: str, genera
     nodes = load_topology(workshop.TOPOLOGIES / f"{topology}.yaml").nodes
     assert all(services[node]["environment"]["NODE"] == node for node in nodes)
     assert all(services[node]["cpuset"] == "0" for node in nodes)
+
+
+def test_a_levels_environment_reaches_the_services_to_the_letter(tmp_path: Path) -> None:
+    given = {"OTEL_BSP_MAX_EXPORT_BATCH_SIZE": "64", "ODD": "a $HOME ${X} $$ b"}
+    services = config(tmp_path, Level("batch-64", "otel-manual", given))
+    # `config` prints a file that Compose can read again, with its dollar signs doubled.
+    assert {key: services["a1"]["environment"][key].replace("$$", "$") for key in given} == given
+    assert services["a1"]["environment"]["TELEMETRY"] == "otel-manual"

@@ -12,9 +12,9 @@ from lab.lock import only_run
 
 
 def test_a_second_holder_is_refused_and_told_the_first(tmp_path: Path) -> None:
-    with only_run(tmp_path / "lock"), pytest.raises(UserError, match=f"in use by process {os.getpid()}"):
-        with only_run(tmp_path / "lock"):
-            pass
+    message = f"in use by process {os.getpid()}"
+    with only_run(tmp_path / "lock"), pytest.raises(UserError, match=message), only_run(tmp_path / "lock"):
+        pass
     with only_run(tmp_path / "lock"):
         pass
 

@@ -10,7 +10,8 @@ from lab.progress import Progress, minutes
 
 
 @pytest.mark.parametrize(
-    ("seconds", "text"), [(0, "0 s"), (89, "89 s"), (90, "2 min"), (3540, "59 min"), (3600, "1 h 00 min"), (5460, "1 h 31 min")]
+    ("seconds", "text"),
+    [(0, "0 s"), (89, "89 s"), (90, "2 min"), (3540, "59 min"), (3600, "1 h 00 min"), (5460, "1 h 31 min")],
 )
 def test_minutes(seconds: float, text: str) -> None:
     assert minutes(seconds) == text
@@ -19,8 +20,8 @@ def test_minutes(seconds: float, text: str) -> None:
 def test_without_a_terminal_there_are_lines_with_the_time_left_and_no_escape_codes() -> None:
     out = io.StringIO()
     with Progress(Console(file=out, width=200)).trials(total=4, done=1) as report:
-        report(Trial(2, 0, 1, "otel-agent", 1), [], 40.0)
-        report(Trial(3, 0, 2, "[bold]", 1), ["the host stole 9 %"], 20.0)
+        report(Trial(2, 0, 1, "otel-agent", 1), [], 40.0, True)
+        report(Trial(3, 0, 2, "[bold]", 1), ["the host stole 9 %"], 20.0, False)
     lines = out.getvalue().splitlines()
     assert lines[0] == "1 of 4 trials are there already"
     assert lines[1].startswith("[  2/4] block 1  otel-agent")

@@ -76,7 +76,7 @@ def test_every_level_and_the_placebo_run_once_per_block_in_the_planned_order(tmp
 
 def test_the_load_is_calibrated_once_and_kept(tmp_path: Path) -> None:
     run, said = complete(bench(FakeDriver()), tmp_path)
-    # The synthetic baseline takes 40 ms a request, so 0.4 of 2 CPUs carry 20 requests/s, each user asking about every 1.1 s.
+    # The synthetic baseline takes 40 ms a request: 0.4 of 2 CPUs carry 20 requests/s, a user asks every 1.1 s.
     assert run.manifest["calibration"]["users"] == pytest.approx(20 * 1.11, abs=1.5)
     assert {trial["users"] for trial in trials(run).values()} == {run.manifest["calibration"]["users"]}
     assert (run.folder / "calibration" / "requests.csv").exists()
