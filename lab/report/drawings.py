@@ -81,7 +81,8 @@ def _forest_row(summary: Summary, metric: str, level: str) -> ForestRow | None:
     high = estimate.ratio if estimate.ratio_high is None else estimate.ratio_high
     if not all(isfinite(value) and value > 0 for value in (low, estimate.ratio, high)):
         return None
-    text = f"{ratio(estimate.ratio)} ({ratio_interval(low, high)})"
+    within = ratio_interval(estimate.ratio_low, estimate.ratio_high) or "no interval"
+    text = f"{ratio(estimate.ratio)} ({within})"
     return ForestRow(level, estimate.ratio, low, high, text, estimate.finding or "")
 
 

@@ -34,7 +34,7 @@ def _answer(summary: Summary, level: str) -> str:
     metric = primary_metric(summary)
     estimate = estimate_of(summary, metric, level)
     if metric is None or estimate is None:
-        return "no valid trial, so nothing can be said of it."
+        return "No valid trial, so nothing can be said of it."
     title = _title(summary, metric)
     if estimate.ratio is None:
         return f"{title} has no ratio to {summary.baseline}: no block has a valid trial of both."
@@ -81,7 +81,7 @@ def placebo_sentence(summary: Summary) -> str:
     by = f"{change(estimate.ratio)} ({change_interval(estimate)})"
     shown = f"It is the baseline run a second time, and came out at {by}."
     if estimate.noise_floor is None:
-        return shown
+        return f"{shown} How large this run's noise is, it does not show."
     return f"{shown} So a difference below {percent(estimate.noise_floor)} is noise here."
 
 
@@ -110,7 +110,7 @@ def _placebo_called_different(summary: Summary) -> Sequence[str]:
 
 def _levels_all_refused(summary: Summary) -> Sequence[str]:
     return [
-        f"{name} has no valid trial: {level.refused} of {level.refused} were refused."
+        f"{name} has no valid trial; attempts refused: {level.refused}."
         for name, level in summary.levels.items()
         if level.trials == 0
     ]
