@@ -14,6 +14,8 @@ from lab.image_recipes import DIGEST_LABEL
 REGISTRY_ANSWERS_WITHIN_S = 20.0
 PULL_BOUND_S = 900.0
 LAST_LOG_LINES = 12
+# BuildKit also where it is not yet the default; the engine's own builder, because others see no local images.
+BUILD_ENVIRONMENT = {**os.environ, "DOCKER_BUILDKIT": "1", "BUILDX_BUILDER": "default"}
 
 
 class Engine(Protocol):
@@ -37,8 +39,6 @@ class CommandLineEngine:
 
     def __init__(self) -> None:
         self._builds: set[subprocess.Popen[bytes]] = set()
-        # BuildKit also where it is not yet the default; the engine's own builder, because others see no local images.
-        self._environment = {**os.environ, "DOCKER_BUILDKIT": "1", "BUILDX_BUILDER": "default"}
 
     def digests(self, references: Iterable[str]) -> dict[str, str]:
         """See `Engine.digests`."""
@@ -62,7 +62,7 @@ class CommandLineEngine:
     def build(self, name: str, command: list[str], log: Path) -> None:
         """See `Engine.build`."""
         with log.open("wb") as out:
-            build = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, env=self._environment)
+            build = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, env=BUILD_ENVIRONMENT)
             self._builds.add(build)
             build.wait()
         self._builds.discard(build)

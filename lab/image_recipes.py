@@ -58,9 +58,9 @@ def read_versions(text: str, environment: Mapping[str, str]) -> dict[str, str]:
     return {name.strip(): environment.get(name.strip()) or value.strip() for name, _, value in lines}
 
 
-def reference(name: str, versions: Mapping[str, str]) -> str:
+def reference(name: str, pinned: Mapping[str, str]) -> str:
     """`tollbooth/<name>:<version>`."""
-    return f"tollbooth/{name}:{version(name, versions)}"
+    return f"tollbooth/{name}:{version(name, pinned)}"
 
 
 def with_bases(names: Iterable[str]) -> list[str]:
@@ -71,11 +71,11 @@ def with_bases(names: Iterable[str]) -> list[str]:
     return list(found)
 
 
-def wanted_digests(root: Path, versions: Mapping[str, str]) -> dict[str, str]:
+def wanted_digests(root: Path, pinned: Mapping[str, str]) -> dict[str, str]:
     """For every image a digest of its inputs' paths and content, its version and its bases' digests."""
     digests: dict[str, str] = {}
     for name in with_bases(TABLE):
-        image, content = TABLE[name], hashlib.sha256(version(name, versions).encode())
+        image, content = TABLE[name], hashlib.sha256(version(name, pinned).encode())
         for base in image.bases.values():
             content.update(digests[base].encode())
         for path in sorted(_files(root, image.inputs)):
@@ -85,16 +85,31 @@ def wanted_digests(root: Path, versions: Mapping[str, str]) -> dict[str, str]:
     return digests
 
 
-def build_command(name: str, digest: str, versions: Mapping[str, str], root: Path, secret: Iterable[str]) -> list[str]:
+def build_command(name: str, digest: str, pinned: Mapping[str, str], root: Path, secret: Iterable[str]) -> list[str]:
     """The command that builds an image; `secret` is what `ca_bundle_secret` gave."""
-    image, tag = TABLE[name], reference(name, versions)
-    if image.script:
-        return [str(root / image.script), tag, version(name, versions)]
-    arguments = {argument: reference(base, versions) for argument, base in image.bases.items()}
-    if image.official:
-        arguments["VERSION"] = version(name, versions)
+    if TABLE[name].script:
+        return [str(root / TABLE[name].script), reference(name, pinned), version(name, pinned)]
     return [
-        *("docker", "build", "--progress=plain", "--tag", tag, "--label", f"{DIGEST_LABEL}={digest}"),
+        *("docker", "build", "--tag", reference(name, pinned), "--label", f"{DIGEST_LABEL}={digest}"),
+        *_build_options(name, pinned, root, secret),
+    ]
+
+
+def stage_command(name: str, pinned: Mapping[str, str], root: Path, secret: Iterable[str]) -> list[str]:
+    """The command that runs the tests of an image's sources: its Dockerfile's stage `test`."""
+    return [
+        *("docker", "build", "--target", "test", "--tag", f"tollbooth/{name}:test"),
+        *_build_options(name, pinned, root, secret),
+    ]
+
+
+def _build_options(name: str, pinned: Mapping[str, str], root: Path, secret: Iterable[str]) -> list[str]:
+    image = TABLE[name]
+    arguments = {argument: reference(base, pinned) for argument, base in image.bases.items()}
+    if image.official:
+        arguments["VERSION"] = version(name, pinned)
+    return [
+        "--progress=plain",
         *(word for argument, value in arguments.items() for word in ("--build-arg", f"{argument}={value}")),
         *secret,
         *("--file", str(root / image.dockerfile), str(root / image.context)),
@@ -110,10 +125,10 @@ def ca_bundle_secret(environment: Mapping[str, str]) -> list[str]:
     return ["--secret", f"id=ca-bundle,src={path}"] if path else []
 
 
-def version(name: str, versions: Mapping[str, str]) -> str:
-    """The image's version: from `versions`, or "dev" for the lab's own images."""
+def version(name: str, pinned: Mapping[str, str]) -> str:
+    """The image's version: from `pinned`, or "dev" for the lab's own images."""
     variable = TABLE[name].version
-    return versions[variable] if variable else "dev"
+    return pinned[variable] if variable else "dev"
 
 
 def _files(root: Path, inputs: Iterable[str]) -> Iterable[Path]:

@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# test.sh STAGE...: runs the stages in the order given, says how long each took, stops at the first that fails.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+lint() { .venv/bin/ruff check . && .venv/bin/mypy; }
+# What the containers of the later stages run from; named as a stage of its own because from nothing it takes minutes.
+images() { .venv/bin/lab images quick; }
+go() { .venv/bin/python scripts/test_image.py observer; }
+java() { .venv/bin/python scripts/test_image.py services; }
+python() { .venv/bin/pytest ${PYTEST_ARGS:-}; }
+
+for stage in "$@"; do
+  began=$SECONDS
+  printf '\n== %s\n' "$stage"
+  "$stage" || { printf '== %s FAILED after %d s\n' "$stage" $((SECONDS - began)); exit 1; }
+  printf '== %s passed in %d s\n' "$stage" $((SECONDS - began))
+done

@@ -1,0 +1,207 @@
+"""Which images are pulled, which are built, in what order, and which are left alone."""
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from lab import images
+from lab.errors import UserError
+from lab.image_recipes import (
+    TABLE,
+    build_command,
+    ca_bundle_secret,
+    read_versions,
+    reference,
+    stage_command,
+    wanted_digests,
+    with_bases,
+)
+from lab.images import ROOT, make_present
+
+PINNED = {"DEBIAN_RELEASE": "trixie", "JAEGER_VERSION": "2.13.0", "LOCUST_VERSION": "2.47.0"}
+
+
+class FakeEngine:
+    """An engine in memory. `registry` names the official images that can be pulled; `broken` the builds that fail."""
+
+    def __init__(self, present: dict[str, str] | None = None, registry: Iterable[str] = (), broken: str = "") -> None:
+        self.present = dict(present or {})
+        self.registry = set(registry)
+        self.broken = broken
+        self.asked: list[str] = []
+        self.built: list[str] = []
+        self.cancelled = False
+
+    def digests(self, references: Iterable[str]) -> dict[str, str]:
+        return {name: self.present[name] for name in references if name in self.present}
+
+    def pull(self, official: str, reference: str) -> bool:
+        self.asked.append(official)
+        return official in self.registry
+
+    def build(self, name: str, command: list[str], log: Path) -> None:
+        if name == self.broken:
+            raise UserError(f"the image {name} could not be built", "why")
+        self.built.append(name)
+
+    def cancel(self) -> None:
+        self.cancelled = True
+
+
+@pytest.fixture
+def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A repository's root with one file for every input of every image."""
+    for image in TABLE.values():
+        for name in image.inputs:
+            path = tmp_path / name
+            if path.suffix not in (".mod", ".sum"):
+                path.mkdir(parents=True, exist_ok=True)
+                path = path / "file"
+            path.write_text(name)
+    monkeypatch.setattr(images, "ROOT", tmp_path)
+    monkeypatch.setattr(images, "LOGS", tmp_path / "logs")
+    return tmp_path
+
+
+def run(engine: FakeEngine, tree: Path, *names: str) -> list[str]:
+    said: list[str] = []
+    make_present(names, said.append, engine, PINNED, tree, [])
+    return said
+
+
+def everything(tree: Path) -> dict[str, str]:
+    return {reference(name, PINNED): digest for name, digest in wanted_digests(tree, PINNED).items()}
+
+
+def test_what_is_right_is_left_alone(tree: Path) -> None:
+    engine = FakeEngine(everything(tree))
+    assert run(engine, tree, *TABLE) == []
+    assert (engine.asked, engine.built) == ([], [])
+
+
+def test_from_nothing_without_a_registry_bases_come_first(tree: Path) -> None:
+    engine = FakeEngine()
+    run(engine, tree, "services", "observer", "jaeger", "locust")
+    assert set(engine.built) == set(TABLE)
+    for name in engine.built:
+        assert all(engine.built.index(base) < engine.built.index(name) for base in TABLE[name].bases.values())
+
+
+def test_a_registry_that_refused_once_is_not_asked_again(tree: Path) -> None:
+    engine = FakeEngine()
+    run(engine, tree, "jaeger", "locust")
+    assert len(engine.asked) == 1
+
+
+def test_an_official_image_needs_no_toolchain(tree: Path) -> None:
+    engine = FakeEngine(registry=["jaegertracing/jaeger:2.13.0", "debian:trixie-slim"])
+    run(engine, tree, "jaeger")
+    assert engine.built == []
+    assert engine.asked == ["jaegertracing/jaeger:2.13.0"]
+
+
+def test_only_what_is_asked_for_is_made(tree: Path) -> None:
+    engine = FakeEngine()
+    run(engine, tree, "locust")
+    assert engine.built == ["debian", "locust"]
+
+
+def test_a_changed_source_rebuilds_its_image_only(tree: Path) -> None:
+    engine = FakeEngine(everything(tree))
+    (tree / "services" / "file").write_text("changed")
+    run(engine, tree, "services", "observer", "jaeger", "locust")
+    assert engine.built == ["services"]
+
+
+def test_a_changed_base_rebuilds_what_stands_on_it(tree: Path) -> None:
+    engine = FakeEngine(everything(tree))
+    (tree / "images/jre/file").write_text("changed")
+    run(engine, tree, "services", "observer")
+    assert engine.built == ["jre", "services"]
+
+
+def test_a_readme_and_built_classes_are_no_inputs(tree: Path) -> None:
+    before = wanted_digests(tree, PINNED)
+    (tree / "services/README.md").write_text("words")
+    (tree / "services/gateway/target").mkdir(parents=True)
+    (tree / "services/gateway/target/Gateway.class").write_text("code")
+    assert wanted_digests(tree, PINNED) == before
+
+
+def test_a_renamed_file_is_a_change(tree: Path) -> None:
+    before = wanted_digests(tree, PINNED)
+    (tree / "services/file").rename(tree / "services/other")
+    assert wanted_digests(tree, PINNED)["services"] != before["services"]
+
+
+def test_a_pulled_image_is_right_by_its_tag_but_one_of_ours_is_not(tree: Path) -> None:
+    unlabelled = dict.fromkeys(everything(tree), "")
+    engine = FakeEngine(unlabelled)
+    run(engine, tree, "jaeger", "observer")
+    assert engine.built == ["toolchain-go", "observer"]
+
+
+def test_a_failed_build_ends_the_others_and_says_why(tree: Path) -> None:
+    engine = FakeEngine(broken="toolchain-go")
+    with pytest.raises(UserError, match="toolchain-go could not be built"):
+        run(engine, tree, "observer")
+    assert engine.cancelled
+    assert "observer" not in engine.built
+
+
+def test_an_unknown_image_names_the_nearest(tree: Path) -> None:
+    with pytest.raises(UserError) as refused:
+        run(FakeEngine(), tree, "jager")
+    assert "did you mean 'jaeger'?" in refused.value.hint
+
+
+def test_versions_come_from_the_file_unless_the_environment_says_otherwise() -> None:
+    text = "# JAEGER_VERSION=0\nJAEGER_VERSION=2.13.0\n\nLOCUST_VERSION=2.47.0\n"
+    assert read_versions(text, {"LOCUST_VERSION": "2.48.0", "HOME": "/"}) == {
+        "JAEGER_VERSION": "2.13.0", "LOCUST_VERSION": "2.48.0",
+    }
+
+
+def test_a_build_is_given_bases_version_label_and_secret() -> None:
+    command = build_command("jaeger", "abc", PINNED, ROOT, ["--secret", "id=ca-bundle,src=/ca.pem"])
+    line = " ".join(command)
+    assert "--tag tollbooth/jaeger:2.13.0 --label org.tollbooth.inputs=abc" in line
+    assert "--build-arg TOOLCHAIN=tollbooth/toolchain-go:trixie --build-arg VERSION=2.13.0" in line
+    assert "--secret id=ca-bundle,src=/ca.pem" in line
+
+
+def test_tests_run_in_the_stage_of_that_name() -> None:
+    assert stage_command("services", PINNED, ROOT, [])[:6] == [
+        "docker", "build", "--target", "test", "--tag", "tollbooth/services:test",
+    ]
+
+
+def test_the_ca_bundle_is_the_one_named_else_the_usual_one(tmp_path: Path) -> None:
+    bundle = tmp_path / "ca.pem"
+    bundle.write_text("PEM")
+    other = str(tmp_path / "missing.pem")
+    lent = ["--secret", f"id=ca-bundle,src={bundle}"]
+    assert ca_bundle_secret({"CA_BUNDLE": str(bundle), "SSL_CERT_FILE": other}) == lent
+    assert ca_bundle_secret({"SSL_CERT_FILE": str(bundle)}) == lent
+    assert ca_bundle_secret({"SSL_CERT_FILE": other}) == []
+    assert ca_bundle_secret({}) == []
+    with pytest.raises(UserError, match="is not a file"):
+        ca_bundle_secret({"CA_BUNDLE": other})
+
+
+@pytest.mark.parametrize("name", [name for name, image in TABLE.items() if image.dockerfile])
+def test_every_base_is_an_argument_of_its_dockerfile(name: str) -> None:
+    text = (ROOT / TABLE[name].dockerfile).read_text()
+    declared = dict(re.findall(r"^ARG (\w+)=(\S+)$", text, re.MULTILINE))
+    assert declared == {argument: reference(base, PINNED) for argument, base in TABLE[name].bases.items()}
+
+
+def test_bases_come_before_what_needs_them() -> None:
+    assert with_bases(["jaeger"]) == ["debian", "toolchain-go", "jaeger"]
+
+
+def test_what_is_not_there_is_not_read(tree: Path) -> None:
+    (tree / "go.sum").unlink()
+    assert set(wanted_digests(tree, PINNED)) == set(TABLE)
