@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from lab.metrics import cpu_cores, window_requests
-from lab.records import TrialData
-from lab.series import NotDerivableError
+from lab.records import TrialData, TrialRecord
+from lab.series import NotDerivableError, Series
 
 SECOND_NS = 1e9
 HOST_BUSY = ("cpu_user_ns", "cpu_nice_ns", "cpu_system_ns", "cpu_irq_ns", "cpu_softirq_ns")
@@ -49,6 +49,8 @@ Check = Callable[[TrialData, Bounds], Iterator[str]]
 
 def reasons(data: TrialData, bounds: Bounds = BOUNDS) -> list[str]:
     """Return why the trial is refused, a sentence each; nothing for a valid one."""
+    if len(data.requests) == 0:
+        return ["the load generator finished no request: its log says why"]
     found = [reason for check in RECORD_CHECKS for reason in check(data, bounds)]
     # The others compute with counters, which only whole records allow.
     return found or [reason for check in LOAD_CHECKS for reason in check(data, bounds)]
@@ -82,24 +84,29 @@ def containers_there(data: TrialData, bounds: Bounds) -> Iterator[str]:
 def observed_throughout(data: TrialData, bounds: Bounds) -> Iterator[str]:
     """Refuse windows that the observer did not see whole."""
     trial = data.trial
-    longest_ns = bounds.gap_intervals * data.counters.interval_ns
+    containers_by_fault: dict[str, list[str]] = {}
     for name in trial.containers:
-        try:
-            series = data.counters.containers[name]["cpu_usage_ns"]
-            series.increase(trial.window_start_ns, trial.window_end_ns)
-        except KeyError:
-            yield f"the observer never saw container {name}"
-            continue
-        except NotDerivableError as error:
-            yield f"CPU time of container {name}: {error}"
-            continue
-        in_window = (series.t_ns[1:] > trial.window_start_ns) & (series.t_ns[:-1] < trial.window_end_ns)
-        gap_ns = np.diff(series.t_ns)[in_window].max()
-        if gap_ns > longest_ns:
-            yield (
-                f"the observer has no sample of container {name} for {gap_ns / SECOND_NS:.1f} s "
-                f"(limit {longest_ns / SECOND_NS:.1f} s)"
-            )
+        fields = data.counters.containers.get(name, {})
+        fault = _unseen(fields.get("cpu_usage_ns"), trial, bounds.gap_intervals * data.counters.interval_ns)
+        if fault:
+            containers_by_fault.setdefault(fault, []).append(name)
+    for fault, names in containers_by_fault.items():
+        yield f"the observer's record of {', '.join(names)}: {fault}"
+
+
+def _unseen(cpu: Series | None, trial: TrialRecord, longest_ns: float) -> str | None:
+    """Say what of the window the samples miss."""
+    if cpu is None:
+        return "there is none"
+    try:
+        cpu.increase(trial.window_start_ns, trial.window_end_ns)
+    except NotDerivableError as error:
+        return str(error)
+    in_window = (cpu.t_ns[1:] > trial.window_start_ns) & (cpu.t_ns[:-1] < trial.window_end_ns)
+    gap_ns = np.diff(cpu.t_ns)[in_window].max()
+    if gap_ns > longest_ns:
+        return f"no sample for {gap_ns / SECOND_NS:.1f} s (limit {longest_ns / SECOND_NS:.1f} s)"
+    return None
 
 
 def load_held(data: TrialData, bounds: Bounds) -> Iterator[str]:

@@ -24,8 +24,10 @@ class Series:
         return counter_increase(self.t_ns, self.values, start_ns, end_ns)
 
     def within(self, start_ns: int, end_ns: int) -> "Series":
-        """Return the samples of the window, its edges included."""
+        """Return the samples of the window, its edges included; raises `NotDerivableError` where there is none."""
         inside = (self.t_ns >= start_ns) & (self.t_ns <= end_ns)
+        if not inside.any():
+            raise NotDerivableError("no sample is in the window")
         return Series(self.t_ns[inside], self.values[inside])
 
 

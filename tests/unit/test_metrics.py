@@ -78,6 +78,16 @@ def test_what_cannot_be_derived_is_left_out(agent: TrialData) -> None:
     assert found["cpu_services_cores"] > 0
 
 
+def test_a_window_that_was_not_observed_has_no_counters_metrics(agent: TrialData) -> None:
+    later = {
+        "window_start_ns": agent.trial.window_end_ns + 10**10,
+        "window_end_ns": agent.trial.window_end_ns + 2 * 10**10,
+    }
+    found = values(replace(agent, trial=agent.trial.model_copy(update=later)))
+    assert "memory_services_mean_mib" not in found
+    assert "cpu_services_cores" not in found
+
+
 def test_the_warm_up_does_not_count(agent: TrialData) -> None:
     requests = window_requests(agent)
     assert 0 < len(requests) < len(agent.requests)

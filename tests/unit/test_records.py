@@ -197,3 +197,5 @@ def test_a_reset_is_refused_only_where_it_matters() -> None:
 def test_a_series_is_cut_to_its_window() -> None:
     series = Series(np.array([1, 2, 3, 4]), np.array([10, 20, 30, 40]))
     assert series.within(2, 3).values.tolist() == [20, 30]
+    with pytest.raises(NotDerivableError, match="no sample"):
+        series.within(5, 6)
