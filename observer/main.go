@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
 	"syscall"
 	"time"
 
@@ -49,6 +50,7 @@ func main() {
 	if err != nil {
 		exit(exitUsage, err)
 	}
+	runtime.GOMAXPROCS(1) // there is one loop: a second processor would only be woken to look for work
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
 	err = observe.Run(ctx, config)

@@ -2,8 +2,8 @@ package cgroup
 
 import (
 	"io/fs"
+	"os"
 	"path/filepath"
-	"strings"
 )
 
 // Finder finds containers' groups by the container's id, whichever cgroup driver the engine uses:
@@ -44,12 +44,12 @@ func (f *Finder) Find(id string) string {
 // walk looks for the group in the whole tree.
 func (f *Finder) walk(id string) (found string) {
 	names := groupNames(id)
-	_ = filepath.WalkDir(f.tree, func(path string, entry fs.DirEntry, err error) error {
+	_ = fs.WalkDir(os.DirFS(f.tree), ".", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil { // groups come and go meanwhile
 			return fs.SkipDir
 		}
 		if entry.IsDir() && (entry.Name() == names[0] || entry.Name() == names[1]) {
-			found = strings.TrimPrefix(path, f.tree+"/")
+			found = path
 			return fs.SkipAll
 		}
 		return nil
