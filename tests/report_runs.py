@@ -8,7 +8,7 @@ from typing import Any
 from lab.analyse import analyse
 from tests.synthetic import Level, write_results
 
-AWKWARD_NAME = "<b>&$x$ \"q\"</b>"
+AWKWARD_NAME = '<b>&$x$ "q"</b>'
 
 
 def quick(root: Path) -> Path:

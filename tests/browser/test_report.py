@@ -1,0 +1,227 @@
+"""The report in a real browser: complete, readable at any width, on paper, and without any other file.
+
+Screenshots are left in `.lab/screenshots/`, for people to look at.
+"""
+
+import itertools
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
+
+from lab.report import build
+from tests import report_runs
+
+pytestmark = pytest.mark.browser
+
+SCREENSHOTS = Path(__file__).parents[2] / ".lab" / "screenshots"
+LAPTOP = ViewportSize(width=1366, height=768)
+SIZES = {
+    "laptop": LAPTOP,
+    "large": ViewportSize(width=1920, height=1080),
+    "phone": ViewportSize(width=390, height=844),
+}
+RUNS: dict[str, Callable[[Path], Path]] = {
+    "quick": report_runs.quick,
+    "degenerate": report_runs.degenerate,
+    "bare": report_runs.bare_manifest,
+}
+SECTIONS = {
+    "answer": 0, "table": 0, "intervals": 1, "latency": 1, "usage": 2, "bytes": 1, "trace": 2, "order": 1,
+    "refused": 0, "manifest": 0, "reading": 0, "again": 0,
+}  # fmt: skip
+"""The page's sections in their order, and how many figures each has for `quick`."""
+
+TOO_WIDE = """() => [...document.querySelectorAll("body *")]
+    .filter((element) => !element.closest(".scroll, nav ul, pre"))
+    .filter((element) => element.getBoundingClientRect().right > document.documentElement.clientWidth + 1)
+    .map((element) => element.outerHTML.slice(0, 80))"""
+
+CUT_LABELS = """() => [...document.querySelectorAll("figure svg")].flatMap((svg) => {
+    const edge = svg.getBoundingClientRect();
+    return [...svg.querySelectorAll("text")].filter((text) => {
+        const box = text.getBoundingClientRect();
+        return box.width && (box.left < edge.left - 1 || box.right > edge.right + 1 || box.bottom > edge.bottom + 1);
+    }).map((text) => text.textContent);
+})"""
+
+COVERED_LABELS = """() => [...document.querySelectorAll("figure svg")].flatMap((svg) => {
+    const texts = [...svg.querySelectorAll("text")].filter((text) => text.textContent.trim());
+    const boxes = texts.map((text) => text.getBoundingClientRect());
+    const found = [];
+    for (let one = 0; one < boxes.length; one++) {
+        for (let other = one + 1; other < boxes.length; other++) {
+            const [a, b] = [boxes[one], boxes[other]];
+            const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+            const high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+            if (wide > 2 && high > 5) found.push(texts[one].textContent + " / " + texts[other].textContent);
+        }
+    }
+    return found;
+})"""
+
+
+@dataclass
+class Opened:
+    """A page, and what it said and asked for while it was opened."""
+
+    page: Page
+    console: list[str] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    names = ("chromium", "google-chrome", "chromium-browser")
+    program = next((path for name in names if (path := shutil.which(name))), None)
+    assert program, "there is no Chromium: `make test` installs one"
+    quiet = ("background-networking", "component-update", "sync", "extensions")
+    arguments = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=program, args=[*arguments, *(f"--disable-{name}" for name in quiet)]
+        )
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    return {name: build(write(tmp_path_factory.mktemp(name))) for name, write in RUNS.items()}
+
+
+def opened(browser: Browser, report: Path, size: ViewportSize, dark: bool = False) -> Opened:
+    page = browser.new_context(viewport=size, color_scheme="dark" if dark else "light").new_page()
+    result = Opened(page)
+    page.on("console", lambda message: result.console.append(message.text))
+    page.on("pageerror", lambda error: result.console.append(str(error)))
+    page.on("request", lambda request: result.requests.append(request.url))
+    page.goto(report.as_uri())
+    return result
+
+
+def screenshot(page: Page, name: str) -> None:
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    page.screenshot(path=SCREENSHOTS / f"{name}.png", full_page=True)
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_nothing_is_asked_for_and_nothing_is_complained_of(
+    browser: Browser, reports: dict[str, Path], run: str
+) -> None:
+    result = opened(browser, reports[run], LAPTOP)
+    assert result.requests == [reports[run].as_uri()]
+    assert result.console == []
+
+
+def test_every_section_is_there_with_its_figures(browser: Browser, reports: dict[str, Path]) -> None:
+    page = opened(browser, reports["quick"], LAPTOP).page
+    sections = page.locator("main > section").all()
+    found = {
+        section.get_attribute("id"): section.locator("figure > .scroll > svg[role=img]").count() for section in sections
+    }
+    assert found == SECTIONS
+    assert list(found) == list(SECTIONS)
+    linked = [link.get_attribute("href") for link in page.locator("nav a").all()]
+    assert linked == [f"#{name}" for name in SECTIONS]
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_headings_are_in_order_and_ids_are_unique(browser: Browser, reports: dict[str, Path], run: str) -> None:
+    page = opened(browser, reports[run], LAPTOP).page
+    levels = [int(tag[1]) for tag in page.eval_on_selector_all("h1, h2, h3", "found => found.map(one => one.tagName)")]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after - before <= 1 for before, after in itertools.pairwise(levels))
+    ids = page.eval_on_selector_all("[id]", "found => found.map(one => one.id)")
+    assert len(ids) == len(set(ids))
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_what_cannot_be_seen_is_said(browser: Browser, reports: dict[str, Path], run: str) -> None:
+    page = opened(browser, reports[run], LAPTOP).page
+    described = page.eval_on_selector_all(
+        "figure svg",
+        """found => found.map((svg) => svg.getAttribute("aria-labelledby").split(" ")
+            .map((id) => document.getElementById(id).textContent).join(" "))""",
+    )
+    assert described
+    assert all(len(text) > 30 for text in described)
+    assert page.locator("th:not([scope])").count() == 0
+    assert page.locator("table:not(:has(caption))").count() == 0
+
+
+@pytest.mark.parametrize(
+    ("run", "levels"),
+    [
+        ("quick", ["baseline", "placebo", "otel-manual", "otel-agent"]),
+        ("degenerate", ["baseline", "placebo", report_runs.AWKWARD_NAME, "refused"]),
+    ],
+)
+def test_every_level_is_named_in_the_table(
+    browser: Browser, reports: dict[str, Path], run: str, levels: list[str]
+) -> None:
+    page = opened(browser, reports[run], LAPTOP).page
+    rows = page.locator("#table > .scroll tbody").first.locator("th[scope=row]")
+    assert [name.strip() for name in rows.all_inner_texts()] == levels
+    assert all(row.is_visible() for row in rows.all())
+
+
+def test_reasons_are_text_and_never_markup(browser: Browser, reports: dict[str, Path]) -> None:
+    page = opened(browser, reports["degenerate"], LAPTOP).page
+    assert "<i>not steady</i>" in page.locator("#refused").inner_text()
+    assert page.locator("main i, main b").count() == 0
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("run", RUNS)
+def test_the_page_never_scrolls_sideways(browser: Browser, reports: dict[str, Path], run: str, size: str) -> None:
+    page = opened(browser, reports[run], SIZES[size]).page
+    screenshot(page, f"{run}-{size}")
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    assert page.evaluate(TOO_WIDE) == []
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_labels_are_neither_cut_nor_on_top_of_each_other(browser: Browser, reports: dict[str, Path], run: str) -> None:
+    page = opened(browser, reports[run], LAPTOP).page
+    page.eval_on_selector_all("details", "found => found.forEach((one) => { one.name = ''; one.open = true; })")
+    assert page.evaluate(CUT_LABELS) == []
+    assert page.evaluate(COVERED_LABELS) == []
+
+
+def test_tables_and_figures_fit_a_laptop_without_scrolling(browser: Browser, reports: dict[str, Path]) -> None:
+    page = opened(browser, reports["quick"], LAPTOP).page
+    hidden = page.eval_on_selector_all(
+        ".scroll", "found => found.filter((one) => one.scrollWidth > one.clientWidth + 1).length"
+    )
+    assert hidden == 0
+
+
+def test_the_dark_page_is_dark_and_its_figures_too(browser: Browser, reports: dict[str, Path]) -> None:
+    page = opened(browser, reports["quick"], LAPTOP, dark=True).page
+    screenshot(page, "quick-dark")
+    brightness = "([r, g, b]) => (Number(r) + Number(g) + Number(b)) / 3"
+    colour_of = f"(element, name) => ({brightness})(getComputedStyle(element)[name].match(/\\d+/g))"
+    assert page.locator("body").evaluate(f"(one) => ({colour_of})(one, 'backgroundColor')") < 60
+    assert page.locator("#intervals svg text").first.evaluate(f"(one) => ({colour_of})(one, 'fill')") > 130
+
+
+def test_on_paper_it_has_pages_and_no_figure_is_torn(browser: Browser, reports: dict[str, Path]) -> None:
+    page = opened(browser, reports["quick"], LAPTOP).page
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    paper = page.pdf(path=SCREENSHOTS / "quick.pdf", prefer_css_page_size=True, print_background=True)
+    pages = paper.count(b"/Type /Page\n") or paper.count(b"/Type /Page ")
+    assert 4 <= pages <= 14
+    page.emulate_media(media="print")
+    page.set_viewport_size(ViewportSize(width=695, height=1000))
+    tall = page.eval_on_selector_all("figure", "found => found.map((one) => one.getBoundingClientRect().height)")
+    assert max(tall) < 1000, "a figure is higher than a page of A4"
+    assert page.locator("nav").is_hidden()
+
+
+def test_the_page_is_small(reports: dict[str, Path]) -> None:
+    assert reports["quick"].stat().st_size < 3_000_000

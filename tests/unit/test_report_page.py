@@ -1,0 +1,152 @@
+"""The report's words: honest sentences, escaped names, and the whole page against a golden one."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from markupsafe import Markup
+
+from lab.records import Summary, TrialRecord
+from lab.report import findings
+from lab.report.drawings import Drawings, Trace, order_cells
+from lab.report.numbers import MINUS, TIMES
+from lab.report.render import render
+from lab.report.view import page
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "report.html"
+CPU = "cpu_per_request_services_ms"
+EXPORT = "bytes_per_request_telemetry"
+
+
+def estimate(level: str, **values: Any) -> dict[str, Any]:
+    return {"metric": CPU, "level": level, "baseline": "baseline", "mean": 40.0, "n": 3} | values
+
+
+BASELINE = estimate("baseline", mean=41.0, mean_low=39.0, mean_high=43.0)
+PLACEBO = estimate(
+    "placebo", ratio=1.01, ratio_low=0.98, ratio_high=1.03, noise_floor=0.03, finding="same within margin"
+)
+TRACED = estimate(
+    "<b>&", mean=60.0, mean_low=58.0, mean_high=62.0, difference=19.0, difference_low=17.0, difference_high=21.0,
+    ratio=1.46, ratio_low=1.4, ratio_high=1.52, noise_floor=0.03, finding="higher",
+)  # fmt: skip
+EXPORTED = estimate("<b>&", metric=EXPORT, mean=9000.0, difference=9000.0, finding="higher")
+
+
+def summary(*estimates: dict[str, Any], blocks: int = 3, refused: int = 0) -> Summary:
+    metrics = {
+        CPU: {"title": "CPU per request, services", "unit": "ms", "better": "lower"},
+        EXPORT: {"title": "Bytes per request, telemetry", "unit": "B", "better": "lower"},
+        "requests_per_s": {"title": "Requests", "unit": "1/s", "better": "higher"},
+    }
+    trials = [
+        {"trial": f"{block}", "level": "baseline", "block": block, "valid": True, "reasons": [], "values": {}}
+        for block in range(blocks)
+    ]
+    levels = {
+        name: {"settings": {}, "trials": 0 if refused and name == "<b>&" else blocks, "refused": refused}
+        for name in ("baseline", "placebo", "<b>&")
+    }
+    return Summary.model_validate(
+        {
+            "format": "tollbooth.summary", "version": 1, "experiment": "quick", "title": "What does <tracing> cost?",
+            "baseline": "baseline", "placebo": "placebo", "confidence": 0.95, "equivalence_margin": 0.05,
+            "metrics": metrics, "levels": levels, "estimates": estimates, "trials": trials,
+        }
+    )  # fmt: skip
+
+
+def trial(number: int, level: str, **values: Any) -> TrialRecord:
+    record = {
+        "number": number, "attempt": 1, "block": 0, "position": number - 1, "level": level, "settings": {},
+        "valid": True, "reasons": [], "users": 12, "load_start_ns": 0, "window_start_ns": 1, "window_end_ns": 2,
+        "service_cpus": [0], "generator_cpus": [1], "containers": {}, "startup_s": {}, "phases_s": {},
+    }  # fmt: skip
+    return TrialRecord.model_validate(record | values)
+
+
+REFUSED = trial(2, "<b>&", valid=False, reasons=["the host stole <9 %> of its CPUs' time"])
+TRIALS = [trial(1, "baseline"), REFUSED, trial(2, "<b>&", attempt=2), trial(3, "placebo")]
+MANIFEST = {
+    "format": "tollbooth.manifest", "version": 1, "experiment": "quick", "command": "lab experiment quick",
+    "spec": {"question": "What does it cost\n  per request?", "seed": 1}, "topology": {"entry": "gateway"},
+    "seed": 1, "order": [{"number": 1, "block": 0, "position": 0, "level": "baseline"}],
+    "started": "2026-11-21T13:00:00Z", "finished": None, "git": {"revision": "0123abc", "dirty": True},
+    "machine": {"cpus": 2, "governors": ["performance"], "steal": None}, "images": {"services": "sha256:00"},
+    "versions": {"java": "25.0.3"}, "calibration": {"users": 24}, "durations_s": {"trials": 425.0, "total": 431.2},
+}  # fmt: skip
+NOTHING_DRAWN = Drawings(None, None, None, None, None, [], None)
+
+
+def answer(*estimates: dict[str, Any]) -> str:
+    return findings.answers(summary(*estimates))[0][1]
+
+
+def test_a_difference_is_said_with_its_interval_and_both_means() -> None:
+    said = answer(BASELINE, PLACEBO, TRACED)
+    assert (
+        said
+        == "CPU per request, services: higher than the baseline's, +46 % (+40 % to +52 %); 60.0 ms against 41.0 ms."
+    )
+
+
+def test_what_cannot_be_told_is_said_so() -> None:
+    said = answer(
+        BASELINE, PLACEBO, TRACED | {"finding": "cannot tell", "ratio": 1.02, "ratio_low": 0.9, "ratio_high": 1.2}
+    )
+    assert f"this run cannot tell whether it differs, +2.0 % ({MINUS}10 % to +20 %)" in said
+
+
+def test_a_difference_no_larger_than_the_noise_is_doubted() -> None:
+    said = answer(BASELINE, PLACEBO, TRACED | {"ratio": 1.02, "ratio_low": 1.01, "ratio_high": 1.03})
+    assert "not more than this run's noise, 3.0 %: doubt it" in said
+
+
+def test_a_level_without_estimates_gets_no_answer_but_a_caution() -> None:
+    nothing = summary(BASELINE, PLACEBO, refused=4)
+    assert findings.answers(nothing)[0][1] == "No valid trial, so nothing can be said of it."
+    assert findings.cautions(nothing) == ["<b>& has no valid trial; attempts refused: 4."]
+
+
+def test_a_placebo_that_was_called_different_is_a_caution() -> None:
+    wrong = PLACEBO | {"finding": "higher", "ratio_low": 1.005}
+    (caution,) = findings.cautions(summary(BASELINE, wrong, TRACED))
+    assert caution.startswith("The placebo was called different from the baseline")
+
+
+def test_one_block_is_a_caution() -> None:
+    (caution,) = findings.cautions(summary(BASELINE, PLACEBO, TRACED, blocks=1))
+    assert "one block at most" in caution
+
+
+def test_the_placebo_without_a_ratio_leaves_the_noise_unknown() -> None:
+    assert "does not know its own noise" in findings.placebo_sentence(summary(BASELINE, TRACED))
+
+
+def test_the_order_says_what_became_of_each_planned_trial() -> None:
+    planned = {"order": [{"number": 4, "block": 1, "position": 0, "level": "baseline"}, ["not", "an", "entry"]]}
+    cells = order_cells(planned, [trial(1, "baseline"), REFUSED])
+    assert [(cell.number, cell.outcome, cell.remark) for cell in cells] == [
+        (1, "valid", ""),
+        (2, "refused", f"refused {TIMES}1"),
+        (4, "not run", "not run"),
+    ]
+
+
+@pytest.mark.parametrize("manifest", [{}, {"git": None, "machine": "?", "durations_s": {"total": None}, "spec": []}])
+def test_a_manifest_without_its_parts_does_not_break_the_page(manifest: dict[str, Any]) -> None:
+    html = render(page(summary(BASELINE, PLACEBO, TRACED), manifest, TRIALS), NOTHING_DRAWN)
+    assert "unknown" in html
+    assert "No level of this run made a trace." in html
+
+
+def test_the_page_is_the_golden_one(tmp_path: Path) -> None:
+    """Markup and words, without the style and the figures. Where a change is meant, copy the actual page over."""
+    drawn = Markup('<svg role="img"></svg>')
+    drawings = Drawings(drawn, drawn, drawn, drawn, None, [Trace("<b>&", "123", drawn)], drawn)
+    html = render(page(summary(BASELINE, PLACEBO, TRACED, EXPORTED), MANIFEST, TRIALS), drawings)
+    scrubbed = re.sub(r"<style>.*</style>", "<style></style>", html, flags=re.DOTALL)
+    actual = tmp_path / "report.html"
+    actual.write_text(scrubbed, encoding="utf-8")
+    assert scrubbed == GOLDEN.read_text(encoding="utf-8"), f"compare {GOLDEN} with {actual}"
