@@ -8,6 +8,7 @@ lint() { .venv/bin/ruff check . && .venv/bin/mypy; }
 images() { .venv/bin/lab images quick; }
 go() { .venv/bin/python scripts/test_image.py observer; }
 java() { .venv/bin/python scripts/test_image.py services; }
+# shellcheck disable=SC2086  # several arguments in one variable
 python() { .venv/bin/pytest ${PYTEST_ARGS:-}; }
 
 for stage in "$@"; do

@@ -4,8 +4,10 @@ set -euo pipefail
 tag=$1 release=$2
 
 if ! command -v mmdebstrap >/dev/null; then
-  [[ $EUID -eq 0 ]] && command -v apt-get >/dev/null \
-    || { echo "no registry answers, and mmdebstrap (to make the base image) is missing: install it" >&2; exit 1; }
+  if [[ $EUID -ne 0 ]] || ! command -v apt-get >/dev/null; then
+    echo "no registry answers, and mmdebstrap, which makes the base image, is missing: install it" >&2
+    exit 1
+  fi
   DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends mmdebstrap debian-archive-keyring
 fi
 

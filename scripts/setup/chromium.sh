@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # A browser for the test that looks at the report.
 
 ensure_chromium() {

@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # What every part of the set-up needs: messages, and Debian packages.
 
 say() { printf 'setup: %s\n' "$*" >&2; }

@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # A Docker engine that answers: the one that is there, or the distribution's.
 
 ENGINE_LOG=/var/log/dockerd.log
@@ -7,13 +8,21 @@ ensure_engine() {
   engine_answers && return
   if ! has dockerd; then
     refuse_unless_installable
-    install_packages docker.io
+    install_engine
   fi
   [[ $EUID -eq 0 ]] || fail "the Docker engine does not answer" "start it (sudo systemctl start docker) and join the group docker, or run this as root"
   start_engine
 }
 
 engine_answers() { docker info >/dev/null 2>&1; }
+
+install_engine() {
+  apt_update_once
+  local packages=(docker.io)
+  # Newer releases have the client in a package of its own.
+  [[ -z $(package_version docker-cli) ]] || packages+=(docker-cli)
+  install_packages "${packages[@]}"
+}
 
 refuse_unless_installable() {
   local needed="Docker Engine 20.10 or newer with Compose 2.20 or newer"

@@ -1,16 +1,19 @@
-# Compose and buildx, the engine client's plugins. Compose must be 2.20 or newer.
+# shellcheck shell=bash
+# Compose and buildx, the engine client's plugins. Compose builds nothing here, so any buildx is right.
 
 PLUGIN_FOLDER=/usr/local/lib/docker/cli-plugins
 
 ensure_plugins() {
-  compose_is_recent && buildx_answers && return
+  plugins_are_right && return
   can_install_packages || fail "Docker Compose 2.20 or buildx is missing" "install both plugins (they come with Docker Desktop, and as docker-compose-plugin and docker-buildx-plugin)"
   apt_update_once
   install_plugins_of_this_release
-  compose_is_recent && buildx_answers || borrow_plugins_from_trixie
+  plugins_are_right || borrow_plugins_from_trixie
   compose_is_recent || fail "Docker Compose is still older than 2.20" "install a newer one (docker compose version)"
   buildx_answers || fail "buildx still does not answer" "install Docker's buildx plugin (docker buildx version)"
 }
+
+plugins_are_right() { compose_is_recent && buildx_answers; }
 
 buildx_answers() { docker buildx version >/dev/null 2>&1; }
 
@@ -32,10 +35,11 @@ install_plugins_of_this_release() {
 
 is_at_least() { [[ -n $2 && $(printf '%s\n' "$1" "$2" | sort -V | head -n 1) == "$1" ]]; }
 
-# Bookworm has neither. Trixie's packages hold static Go programs that run there; they are fetched through
+# Bookworm has neither. Trixie's packages hold Go programs that run there too; they are fetched through
 # package lists of their own, so that apt itself never learns of the newer release.
 borrow_plugins_from_trixie() {
   local mirror keyring=/usr/share/keyrings/debian-archive-keyring.gpg folder
+  # shellcheck disable=SC2016  # apt-get fills the variable in
   mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Origin: Debian' 'Label: Debian' 'Created-By: Packages' | head -n 1)
   [[ -n $mirror && -f $keyring ]] || fail "this release has no Compose 2 package" "install Docker's Compose and buildx plugins"
   say "fetching Compose and buildx from Debian trixie"

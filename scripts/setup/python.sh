@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # A virtual environment in .venv with exactly what requirements.lock names.
 
 ensure_python() {
