@@ -6,6 +6,7 @@ ENGINE_START_TIMEOUT_S=60
 
 ensure_engine() {
   engine_answers && return
+  [[ -z ${DOCKER_HOST:-} ]] || fail "no Docker engine answers at DOCKER_HOST=$DOCKER_HOST" "start that one, or unset DOCKER_HOST"
   if ! has dockerd; then
     refuse_unless_installable
     install_engine
