@@ -109,11 +109,8 @@ def _placebo_called_different(summary: Summary) -> Sequence[str]:
 
 
 def _levels_all_refused(summary: Summary) -> Sequence[str]:
-    return [
-        f"{name} has no valid trial; attempts refused: {level.refused}."
-        for name, level in summary.levels.items()
-        if level.trials == 0
-    ]
+    empty = [f"{name} ({level.refused} refused)" for name, level in summary.levels.items() if level.trials == 0]
+    return [f"No valid trial of {', '.join(empty)}."] if empty else []
 
 
 def _too_few_blocks(summary: Summary) -> Sequence[str]:

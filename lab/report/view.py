@@ -8,7 +8,7 @@ import yaml
 
 from lab.records import Estimate, MetricSummary, Summary, TrialRecord
 from lab.report import findings
-from lab.report.numbers import DASH, Scale, change, duration, percent, ratio, scale_for
+from lab.report.numbers import DASH, Scale, change, duration, number, percent, ratio, scale_for
 from lab.report.palette import PLACEBO, Colour, level_colours
 
 MAIN = (
@@ -189,14 +189,18 @@ def _compared(summary: Summary) -> str:
 def _counts(summary: Summary, trials: Sequence[TrialRecord], manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
     valid = [trial for trial in trials if trial.valid]
     blocks = {trial.block for trial in trials}
-    total_s = _mapping(manifest.get("durations_s")).get("total")
+    took_s = _durations_s(manifest)
     return [
-        (str(len(summary.levels)), "levels"),
-        (str(len(blocks)), "block" if len(blocks) == 1 else "blocks"),
-        (str(len(valid)), "trials valid"),
-        (str(len(trials) - len(valid)), "attempts refused"),
-        *([(duration(float(total_s)), "in all")] if isinstance(total_s, int | float) else []),
+        _count(len(summary.levels), "level", "levels"),
+        _count(len(blocks), "block", "blocks"),
+        _count(len(valid), "valid trial", "valid trials"),
+        _count(len(trials) - len(valid), "refused attempt", "refused attempts"),
+        *([(duration(took_s.get("total", sum(took_s.values()))), "in all")] if took_s else []),
     ]
+
+
+def _count(count: int, one: str, many: str) -> tuple[str, str]:
+    return str(count), one if count == 1 else many
 
 
 def _finding(estimate: Estimate, metric: MetricSummary) -> Finding | None:
@@ -320,9 +324,13 @@ def _facts(manifest: Mapping[str, Any]) -> list[Facts]:
     ]
     parts = {"Calibrated load": "calibration", "Machine": "machine", "Versions": "versions", "Images": "images"}
     found = [Facts(title, _flat(_mapping(manifest.get(key)))) for title, key in parts.items()]
-    durations = _mapping(manifest.get("durations_s"))
-    took = [(name, duration(float(value))) for name, value in durations.items() if isinstance(value, int | float)]
+    took = [(name, duration(seconds)) for name, seconds in _durations_s(manifest).items()]
     return [Facts("Run", run), *(part for part in [*found, Facts("How long it took", took)] if part.rows)]
+
+
+def _durations_s(manifest: Mapping[str, Any]) -> Mapping[str, float]:
+    durations = _mapping(manifest.get("durations_s"))
+    return {name: float(seconds) for name, seconds in durations.items() if isinstance(seconds, int | float)}
 
 
 def _flat(part: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
@@ -331,6 +339,11 @@ def _flat(part: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
         name = f"{prefix}{key}".replace("_", " ")
         if isinstance(value, Mapping):
             rows += _flat(value, f"{name}, ")
+        elif name.endswith(" bytes") and isinstance(value, int):
+            scale = scale_for("B", [value])
+            rows.append((name.removesuffix(" bytes"), f"{scale.show(value)} {scale.unit}"))
+        elif name.endswith(" fraction") and isinstance(value, float):
+            rows.append((name, percent(value)))
         else:
             rows.append((name, _plain(value)))
     return rows
@@ -341,7 +354,7 @@ def _plain(value: Any) -> str:
         return ", ".join(_plain(item) for item in value)
     if isinstance(value, bool) or value is None:
         return {True: "yes", False: "no", None: "unknown"}[value]
-    return str(value)
+    return number(value) if isinstance(value, float) else str(value)
 
 
 def _documents(manifest: Mapping[str, Any]) -> list[Document]:
@@ -356,7 +369,7 @@ def _documents(manifest: Mapping[str, Any]) -> list[Document]:
 def _commands(manifest: Mapping[str, Any]) -> list[str]:
     revision = _mapping(manifest.get("git")).get("revision")
     checkout = [f"git checkout {revision}"] if revision else []
-    return [*checkout, str(manifest.get("command") or f"lab experiment {manifest.get('experiment', '')}")]
+    return [*checkout, "make setup", f".venv/bin/{manifest.get('command') or 'lab experiment'}"]
 
 
 def _rerun_note(manifest: Mapping[str, Any]) -> str:

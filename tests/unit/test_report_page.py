@@ -106,7 +106,7 @@ def test_a_difference_no_larger_than_the_noise_is_doubted() -> None:
 def test_a_level_without_estimates_gets_no_answer_but_a_caution() -> None:
     nothing = summary(BASELINE, PLACEBO, refused=4)
     assert findings.answers(nothing)[0][1] == "No valid trial, so nothing can be said of it."
-    assert findings.cautions(nothing) == ["<b>& has no valid trial; attempts refused: 4."]
+    assert findings.cautions(nothing) == ["No valid trial of <b>& (4 refused)."]
 
 
 def test_a_placebo_that_was_called_different_is_a_caution() -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
+from typing import Any
 
 import numpy as np
 from markupsafe import Markup
@@ -10,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from lab.report.figures.labels import spread
 from lab.report.numbers import short
 from lab.report.palette import BAND, INK, MUTED, Colour
 from lab.report.svg import draw, quiet
@@ -18,6 +20,10 @@ Floats = NDArray[np.float64]
 
 COLUMNS = 4
 PANEL_IN = 1.75
+HEADROOM = 1.3
+"""How far the axis goes beyond the highest value: room for what is written at its top."""
+LABEL_SHARE = 0.1
+"""A label's height as a share of the axis."""
 
 
 @dataclass(frozen=True)
@@ -42,14 +48,15 @@ def usage(
     """Draw one small panel per level, all on the same axes."""
     columns = min(COLUMNS, len(lines))
     rows = ceil(len(lines) / columns)
+    highest = HEADROOM * max(_highest(line) for trials in lines.values() for line in trials)
 
     def fill(figure: Figure) -> None:
         panels = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
         for axes in panels.flat[len(lines) :]:
             axes.set_visible(False)
         for axes, (level, trials) in zip(panels.flat, lines.items(), strict=False):
-            _panel(axes, level, trials, colours[level].light)
-        panels[0, 0].set_ylim(0, 1.3 * max(_highest(line) for trials in lines.values() for line in trials))
+            _panel(axes, level, trials, colours[level].light, highest)
+        panels[0, 0].set_ylim(0, highest)
         for axes in panels[:, 0]:
             axes.set_ylabel(unit)
         for axes in panels.flat[max(0, len(lines) - columns) : len(lines)]:
@@ -63,34 +70,35 @@ def _highest(line: Line) -> float:
     return max(float(line.services.max()), 0.0 if line.backends is None else float(line.backends.max())) or 1.0
 
 
-def _panel(axes: Axes, level: str, trials: Sequence[Line], colour: str) -> None:
+def _panel(axes: Axes, level: str, trials: Sequence[Line], colour: str, highest: float) -> None:
     start = float(np.median([line.window_start_s for line in trials]))
     end = float(np.median([line.window_end_s for line in trials]))
     axes.axvspan(0, start, color=BAND.light, linewidth=0, zorder=0)
     for edge in (start, end):
         axes.axvline(edge, color=MUTED.light, linewidth=0.9, linestyle=(0, (3, 2)), zorder=1)
-    for line in trials:
-        axes.plot(line.time_s, line.services, color=colour, linewidth=0.7, alpha=0.45)
-        if line.backends is not None:
-            axes.plot(line.time_s, line.backends, color=MUTED.light, linewidth=0.7, alpha=0.45)
-    _median(axes, [(line.time_s, line.services) for line in trials], colour, "services")
+    small: dict[str, Any] = {"ha": "center", "fontsize": 8}
+    for text, middle in (("warm-up", start / 2), ("window", (start + end) / 2)):
+        axes.text(middle, 0.97, text, transform=axes.get_xaxis_transform(), va="top", color=MUTED.light, **small)
+    tops = {"services": _draw_lines(axes, [(line.time_s, line.services) for line in trials], colour)}
     backends = [(line.time_s, line.backends) for line in trials if line.backends is not None]
     if backends:
-        _median(axes, backends, MUTED.light, "backends")
+        tops["backends"] = _draw_lines(axes, backends, MUTED.light)
+    places = spread(list(tops.values()), LABEL_SHARE * highest)
+    lift = max(0.0, -min(places))
+    for label, y in zip(tops, places, strict=True):
+        place = ((start + end) / 2, y + lift)
+        axes.annotate(label, place, (0, 3), textcoords="offset points", color=INK.light, **small)
     axes.set_title(short(level))
-    axes.set_xlim(0, end + 0.03 * end)
+    axes.set_xlim(0, 1.03 * end)
     quiet(axes, "y")
-    top = axes.get_xaxis_transform()
-    axes.text(start / 2, 0.97, "warm-up", transform=top, ha="center", va="top", fontsize=8, color=MUTED.light)
-    axes.text((start + end) / 2, 0.97, "window", transform=top, ha="center", va="top", fontsize=8, color=MUTED.light)
 
 
-def _median(axes: Axes, lines: Sequence[tuple[Floats, Floats]], colour: str, label: str) -> None:
+def _draw_lines(axes: Axes, lines: Sequence[tuple[Floats, Floats]], colour: str) -> float:
+    """Draw trials and their median; return what none of them exceeds in the middle of the window."""
+    for time_s, values in lines:
+        axes.plot(time_s, values, color=colour, linewidth=0.7, alpha=0.45)
     grid = max((time_s for time_s, _ in lines), key=len)
     on_grid = [np.interp(grid, time_s, values) for time_s, values in lines]
     axes.plot(grid, np.median(on_grid, axis=0), color=colour, linewidth=2)
-    # Above whatever any trial does around the label's place, so that no line runs through it.
-    around = slice(int(len(grid) * 0.55), int(len(grid) * 0.9) + 1)
-    top = float(np.max([values[around] for values in on_grid]))
-    place = (float(grid[around].mean()), top)
-    axes.annotate(label, place, (0, 3), textcoords="offset points", ha="center", fontsize=8, color=INK.light)
+    around = slice(int(len(grid) * 0.5), int(len(grid) * 0.9) + 1)
+    return float(np.max([values[around] for values in on_grid]))
