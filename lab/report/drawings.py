@@ -22,13 +22,16 @@ from lab.report.palette import Colour, level_colours
 from lab.report.source import Source
 from lab.report.view import main_metrics, ratio_interval
 
+MOST_SPANS = 1500
+"""A topology may make ten thousand calls per request: more bars than this only make the page heavy."""
+
 
 @dataclass(frozen=True)
 class Trace:
-    """A level's trace, drawn."""
+    """A level's trace, drawn, and in words how many spans it has."""
 
     level: str
-    spans: str
+    extent: str
     figure: Markup
 
 
@@ -151,7 +154,9 @@ def _traces(source: Source) -> list[Trace]:
             f"A request of {level}: {len(spans)} spans of {services}, "
             f"{number(max(span.end_ms for span in spans))} ms in all."
         )
-        drawn.append(Trace(level, str(len(spans)), gantt(f"trace-{index}", spans, description)))
+        shown = spans[:MOST_SPANS]
+        extent = f"{len(spans)} spans" if shown == spans else f"{len(spans)} spans, the first {len(shown)} drawn"
+        drawn.append(Trace(level, extent, gantt(f"trace-{index}", shown, description)))
     return drawn
 
 

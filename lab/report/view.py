@@ -4,11 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import yaml
-
 from lab.records import Estimate, MetricSummary, Summary, TrialRecord
-from lab.report import findings
-from lab.report.numbers import DASH, Scale, change, duration, number, percent, ratio, scale_for
+from lab.report import facts, findings
+from lab.report.facts import Document, Facts
+from lab.report.numbers import DASH, Scale, change, duration, percent, ratio, scale_for
 from lab.report.palette import PLACEBO, Colour, level_colours
 
 MAIN = (
@@ -100,22 +99,6 @@ class Refusal:
 
 
 @dataclass(frozen=True)
-class Facts:
-    """A titled list of names and values of the manifest."""
-
-    title: str
-    rows: Sequence[tuple[str, str]]
-
-
-@dataclass(frozen=True)
-class Document:
-    """A part of the manifest shown whole, as text."""
-
-    title: str
-    text: str
-
-
-@dataclass(frozen=True)
 class Page:
     """Everything that the page says outside its figures."""
 
@@ -146,7 +129,7 @@ class Page:
 def page(summary: Summary, manifest: Mapping[str, Any], trials: Sequence[TrialRecord]) -> Page:
     """Build the page's words from the summary, the manifest and the trials' verdicts."""
     colours = level_colours(list(summary.levels), summary.baseline, summary.placebo)
-    spec = _mapping(manifest.get("spec"))
+    spec = facts.mapping(manifest.get("spec"))
     main = main_metrics(summary)
     others = {name: metric for name, metric in summary.metrics.items() if name not in main}
     return Page(
@@ -165,10 +148,10 @@ def page(summary: Summary, manifest: Mapping[str, Any], trials: Sequence[TrialRe
         table=_table(summary, main, colours),
         other_table=_table(summary, others, colours),
         refusals=[_refusal(trial) for trial in trials if not trial.valid],
-        facts=_facts(manifest),
-        documents=_documents(manifest),
-        commands=_commands(manifest),
-        rerun_note=_rerun_note(manifest),
+        facts=facts.facts(manifest),
+        documents=facts.documents(manifest),
+        commands=facts.commands(manifest),
+        rerun_note=facts.rerun_note(manifest),
         confidence=percent(summary.confidence),
         baseline=summary.baseline,
         margin=percent(summary.equivalence_margin),
@@ -189,7 +172,7 @@ def _compared(summary: Summary) -> str:
 def _counts(summary: Summary, trials: Sequence[TrialRecord], manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
     valid = [trial for trial in trials if trial.valid]
     blocks = {trial.block for trial in trials}
-    took_s = _durations_s(manifest)
+    took_s = facts.durations_s(manifest)
     return [
         _count(len(summary.levels), "level", "levels"),
         _count(len(blocks), "block", "blocks"),
@@ -309,74 +292,3 @@ def _refusal(trial: TrialRecord) -> Refusal:
         attempt=str(trial.attempt),
         reasons=list(trial.reasons) or ["no reason was recorded"],
     )
-
-
-def _facts(manifest: Mapping[str, Any]) -> list[Facts]:
-    git = _mapping(manifest.get("git"))
-    revision = f"{git.get('revision') or 'unknown'}{', with changes not committed' if git.get('dirty') else ''}"
-    run = [
-        ("experiment", str(manifest.get("experiment", "unknown"))),
-        ("command", str(manifest.get("command", "unknown"))),
-        ("started", str(manifest.get("started") or "unknown")),
-        ("finished", str(manifest.get("finished") or "not: the run was interrupted")),
-        ("git revision", revision),
-        ("seed", str(manifest.get("seed", "unknown"))),
-    ]
-    parts = {"Calibrated load": "calibration", "Machine": "machine", "Versions": "versions", "Images": "images"}
-    found = [Facts(title, _flat(_mapping(manifest.get(key)))) for title, key in parts.items()]
-    took = [(name, duration(seconds)) for name, seconds in _durations_s(manifest).items()]
-    return [Facts("Run", run), *(part for part in [*found, Facts("How long it took", took)] if part.rows)]
-
-
-def _durations_s(manifest: Mapping[str, Any]) -> Mapping[str, float]:
-    durations = _mapping(manifest.get("durations_s"))
-    return {name: float(seconds) for name, seconds in durations.items() if isinstance(seconds, int | float)}
-
-
-def _flat(part: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
-    rows: list[tuple[str, str]] = []
-    for key, value in part.items():
-        name = f"{prefix}{key}".replace("_", " ")
-        if isinstance(value, Mapping):
-            rows += _flat(value, f"{name}, ")
-        elif name.endswith(" bytes") and isinstance(value, int):
-            scale = scale_for("B", [value])
-            rows.append((name.removesuffix(" bytes"), f"{scale.show(value)} {scale.unit}"))
-        elif name.endswith(" fraction") and isinstance(value, float):
-            rows.append((name, percent(value)))
-        else:
-            rows.append((name, _plain(value)))
-    return rows
-
-
-def _plain(value: Any) -> str:
-    if isinstance(value, list):
-        return ", ".join(_plain(item) for item in value)
-    if isinstance(value, bool) or value is None:
-        return {True: "yes", False: "no", None: "unknown"}[value]
-    return number(value) if isinstance(value, float) else str(value)
-
-
-def _documents(manifest: Mapping[str, Any]) -> list[Document]:
-    titles = {"spec": "The experiment as run", "topology": "The topology"}
-    return [
-        Document(title, yaml.safe_dump(manifest[key], sort_keys=False, allow_unicode=True, width=100))
-        for key, title in titles.items()
-        if manifest.get(key)
-    ]
-
-
-def _commands(manifest: Mapping[str, Any]) -> list[str]:
-    revision = _mapping(manifest.get("git")).get("revision")
-    checkout = [f"git checkout {revision}"] if revision else []
-    return [*checkout, "make setup", f".venv/bin/{manifest.get('command') or 'lab experiment'}"]
-
-
-def _rerun_note(manifest: Mapping[str, Any]) -> str:
-    if _mapping(manifest.get("git")).get("dirty"):
-        return "The run was made with changes that were not committed: the revision alone does not give it back."
-    return ""
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}

@@ -144,7 +144,7 @@ def test_a_manifest_without_its_parts_does_not_break_the_page(manifest: dict[str
 def test_the_page_is_the_golden_one(tmp_path: Path) -> None:
     """Markup and words, without the style and the figures. Where a change is meant, copy the actual page over."""
     drawn = Markup('<svg role="img"></svg>')
-    drawings = Drawings(drawn, drawn, drawn, drawn, None, [Trace("<b>&", "123", drawn)], drawn)
+    drawings = Drawings(drawn, drawn, drawn, drawn, None, [Trace("<b>&", "123 spans", drawn)], drawn)
     html = render(page(summary(BASELINE, PLACEBO, TRACED, EXPORTED), MANIFEST, TRIALS), drawings)
     scrubbed = re.sub(r"<style>.*</style>", "<style></style>", html, flags=re.DOTALL)
     actual = tmp_path / "report.html"

@@ -1,0 +1,102 @@
+"""The manifest's part of the page: what the run was made with, and how to make it again."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from lab.report.numbers import duration, number, percent, scale_for
+
+
+@dataclass(frozen=True)
+class Facts:
+    """A titled list of names and values of the manifest."""
+
+    title: str
+    rows: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class Document:
+    """A part of the manifest shown whole, as text."""
+
+    title: str
+    text: str
+
+
+def facts(manifest: Mapping[str, Any]) -> list[Facts]:
+    """List what is known of the run; a part that is missing is left out."""
+    git = mapping(manifest.get("git"))
+    revision = f"{git.get('revision') or 'unknown'}{', with changes not committed' if git.get('dirty') else ''}"
+    run = [
+        ("experiment", str(manifest.get("experiment", "unknown"))),
+        ("command", str(manifest.get("command", "unknown"))),
+        ("started", str(manifest.get("started") or "unknown")),
+        ("finished", str(manifest.get("finished") or "not: the run was interrupted")),
+        ("git revision", revision),
+        ("seed", str(manifest.get("seed", "unknown"))),
+    ]
+    parts = {"Calibrated load": "calibration", "Machine": "machine", "Versions": "versions", "Images": "images"}
+    found = [Facts(title, _flat(mapping(manifest.get(key)))) for title, key in parts.items()]
+    took = [(name, duration(seconds)) for name, seconds in durations_s(manifest).items()]
+    return [Facts("Run", run), *(part for part in [*found, Facts("How long it took", took)] if part.rows)]
+
+
+def durations_s(manifest: Mapping[str, Any]) -> Mapping[str, float]:
+    """How long each part of the run took."""
+    durations = mapping(manifest.get("durations_s"))
+    return {name: float(seconds) for name, seconds in durations.items() if isinstance(seconds, int | float)}
+
+
+def _flat(part: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
+    rows: list[tuple[str, str]] = []
+    for key, value in part.items():
+        name = f"{prefix}{key}".replace("_", " ")
+        if isinstance(value, Mapping):
+            rows += _flat(value, f"{name}, ")
+        elif name.endswith(" bytes") and isinstance(value, int):
+            scale = scale_for("B", [value])
+            rows.append((name.removesuffix(" bytes"), f"{scale.show(value)} {scale.unit}"))
+        elif name.endswith(" fraction") and isinstance(value, float):
+            rows.append((name, percent(value)))
+        else:
+            rows.append((name, _plain(value)))
+    return rows
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(_plain(item) for item in value)
+    if isinstance(value, bool) or value is None:
+        return {True: "yes", False: "no", None: "unknown"}[value]
+    return number(value) if isinstance(value, float) else str(value)
+
+
+def documents(manifest: Mapping[str, Any]) -> list[Document]:
+    """Give the experiment and its topology as YAML."""
+    titles = {"spec": "The experiment as run", "topology": "The topology"}
+    return [
+        Document(title, yaml.safe_dump(manifest[key], sort_keys=False, allow_unicode=True, width=100))
+        for key, title in titles.items()
+        if manifest.get(key)
+    ]
+
+
+def commands(manifest: Mapping[str, Any]) -> list[str]:
+    """List what to type to run it again."""
+    revision = mapping(manifest.get("git")).get("revision")
+    checkout = [f"git checkout {revision}"] if revision else []
+    return [*checkout, "make setup", f".venv/bin/{manifest.get('command') or 'lab experiment'}"]
+
+
+def rerun_note(manifest: Mapping[str, Any]) -> str:
+    """Say what the commands cannot give back; empty where they give back all."""
+    if mapping(manifest.get("git")).get("dirty"):
+        return "The run was made with changes that were not committed: the revision alone does not give it back."
+    return ""
+
+
+def mapping(value: Any) -> Mapping[str, Any]:
+    """Take a part of the manifest as the mapping that it should be; an empty one where it is not."""
+    return value if isinstance(value, Mapping) else {}
