@@ -1,5 +1,6 @@
 """Which images are pulled, which are built, in what order, and which are left alone."""
 
+import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -8,6 +9,7 @@ import pytest
 
 from lab import images
 from lab.errors import UserError
+from lab.image_engine import CommandLineEngine, image_ids
 from lab.image_recipes import (
     TABLE,
     build_command,
@@ -205,3 +207,56 @@ def test_bases_come_before_what_needs_them() -> None:
 def test_what_is_not_there_is_not_read(tree: Path) -> None:
     (tree / "go.sum").unlink()
     assert set(wanted_digests(tree, PINNED)) == set(TABLE)
+
+
+@pytest.fixture
+def docker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A `docker` command made of a script that a test writes; it keeps what it was asked in `asked`."""
+    script = tmp_path / "docker"
+    script.touch(mode=0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    return script
+
+
+def says(script: Path, *lines: str) -> None:
+    script.write_text("\n".join(["#!/bin/sh", f'echo "$@" >>{script.parent}/asked', *lines]))
+
+
+def test_a_pulled_image_gets_the_local_name(docker: Path) -> None:
+    says(docker, "echo Pulling from someone/jaeger")
+    assert CommandLineEngine().pull("someone/jaeger:1", "tollbooth/jaeger:1")
+    assert (docker.parent / "asked").read_text().splitlines() == [
+        "pull someone/jaeger:1", "tag someone/jaeger:1 tollbooth/jaeger:1",
+    ]
+
+
+@pytest.mark.parametrize("answer", ["exit 1", "exec sleep 60"])
+def test_a_registry_that_refuses_or_says_nothing_gives_nothing(
+    answer: str, docker: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lab.image_engine.REGISTRY_ANSWERS_WITHIN_S", 0.2)
+    says(docker, answer)
+    assert not CommandLineEngine().pull("someone/jaeger:1", "tollbooth/jaeger:1")
+
+
+def test_a_failed_build_shows_the_end_of_its_log(docker: Path, tmp_path: Path) -> None:
+    says(docker, "seq 100", "exit 1")
+    with pytest.raises(UserError) as failed:
+        CommandLineEngine().build("jaeger", [str(docker)], tmp_path / "jaeger.log")
+    assert failed.value.message == "the image jaeger could not be built"
+    assert failed.value.hint.splitlines()[-1] == "100"
+
+
+def test_digests_and_ids_are_read_by_name(docker: Path) -> None:
+    says(
+        docker,
+        """case "$*" in""",
+        """*Labels*) echo '["tollbooth/jre:1","else:2"] {"org.tollbooth.inputs":"abc"}'; echo '["debian:1"] null' ;;""",
+        """*) echo '["tollbooth/jre:1"] "sha256:1"' ;;""",
+        "esac",
+        "exit 1",
+    )
+    engine = CommandLineEngine()
+    found = engine.digests(["tollbooth/jre:1", "debian:1"])
+    assert found == {"tollbooth/jre:1": "abc", "else:2": "abc", "debian:1": ""}
+    assert image_ids(["tollbooth/jre:1"]) == {"tollbooth/jre:1": "sha256:1"}
