@@ -19,9 +19,9 @@ var (
 
 // trees holds every version and cgroup driver; all tests here are passed by all of them.
 var trees = map[string]struct{ version, path, cpuFile, memoryFile string }{
-	"v1-cgroupfs": {"v1", "docker/" + id, "cpuacct/%s/cpuacct.usage_user", "memory/%s/memory.max_usage_in_bytes"},
-	"v1-systemd":  {"v1", "system.slice/docker-" + id + ".scope", "cpuacct/%s/cpuacct.usage_user", "memory/%s/memory.max_usage_in_bytes"},
-	"v1-nested":   {"v1", "docker/" + strings.Repeat("b2", 32) + "/docker/" + id, "cpuacct/%s/cpuacct.usage_user", "memory/%s/memory.max_usage_in_bytes"},
+	"v1-cgroupfs": {"v1", "docker/" + id, "cpuacct/%s/cpuacct.stat", "memory/%s/memory.max_usage_in_bytes"},
+	"v1-systemd":  {"v1", "system.slice/docker-" + id + ".scope", "cpuacct/%s/cpuacct.stat", "memory/%s/memory.max_usage_in_bytes"},
+	"v1-nested":   {"v1", "docker/" + strings.Repeat("b2", 32) + "/docker/" + id, "cpuacct/%s/cpuacct.stat", "memory/%s/memory.max_usage_in_bytes"},
 	"v2-cgroupfs": {"v2", "docker/" + id, "%s/cpu.stat", "%s/memory.peak"},
 	"v2-systemd":  {"v2", "system.slice/docker-" + id + ".scope", "%s/cpu.stat", "%s/memory.peak"},
 	"v2-nested":   {"v2", "lab.slice/lab-runs.slice/docker-" + id + ".scope", "%s/cpu.stat", "%s/memory.peak"},

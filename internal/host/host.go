@@ -13,8 +13,6 @@ import (
 )
 
 const (
-	// /proc/stat counts in ticks of USER_HZ, which is 100 per second on every architecture that Docker runs on.
-	nsPerTick  = 10_000_000
 	bytesPerKB = 1024
 	hzPerKHz   = 1000
 )
@@ -131,7 +129,7 @@ func parseCPU(values []byte, counters *Counters) {
 	} {
 		var value []byte
 		value, values = parse.Word(values)
-		*counter = parse.Uint(value).Times(nsPerTick)
+		*counter = parse.Uint(value).Times(parse.NsPerTick)
 	}
 }
 

@@ -3,6 +3,9 @@ package parse
 
 import "bytes"
 
+// NsPerTick is the kernel's unit for most times: USER_HZ is 100 per second on every architecture that Docker runs on.
+const NsPerTick = 10_000_000
+
 // Count is a counter that this kernel may not offer. The zero value is "not offered".
 type Count struct {
 	Value uint64
