@@ -11,9 +11,13 @@ nodes:
   svc-a: {kind: svc-a, operations: {answer: {}}}
 TOPOLOGY
 for kind in gateway svc-a; do
+  list="/tmp/$kind.classes"
   archive="/app/kinds/$kind/classes.jsa"
-  KIND=$kind NODE=$kind TOPOLOGY_FILE=/tmp/topology.yaml \
-    JAVA_OPTS="-XX:ArchiveClassesAtExit=$archive -XX:+UseSerialGC -Dspring.context.exit=onRefresh" /app/entrypoint.sh
+  start() {
+    KIND=$kind NODE=$kind TOPOLOGY_FILE=/tmp/topology.yaml JAVA_OPTS="-XX:+UseSerialGC $1" /app/entrypoint.sh
+  }
+  start "-XX:DumpLoadedClassList=$list -Dspring.context.exit=onRefresh"
+  start "-Xshare:dump -XX:SharedClassListFile=$list -XX:SharedArchiveFile=$archive -XX:+AOTClassLinking -Xlog:disable -Xlog:all=error"
   test -s "$archive"
 done
-rm -r /tmp/topology.yaml /tmp/hsperfdata_*
+rm -r /tmp/*

@@ -36,14 +36,13 @@ class_path="$(cat "/app/kinds/$kind/classpath")$(cat "/app/telemetry/$TELEMETRY/
 
 # Half of the container's memory is heap; the rest is for classes, code, threads and, in some variants, an agent.
 set -- -XX:MaxRAMPercentage=50
-archive="/app/kinds/$kind/classes.jsa"
-if [ -f "$archive" ]; then
-  # An agent that changes the boot class path makes the JVM set part of the archive aside, with a warning at every start.
-  set -- "$@" -XX:SharedArchiveFile="$archive" -Xlog:cds=off -Xlog:cds+dynamic=off
-fi
 options="/app/telemetry/$TELEMETRY/jvm.options"
+archive="/app/kinds/$kind/classes.jsa"
 if [ -f "$options" ]; then
+  # An agent may rewrite any class as it is loaded: with one the JVM takes no archive of linked classes.
   set -- "$@" "@$options"
+elif [ -f "$archive" ]; then
+  set -- "$@" -XX:SharedArchiveFile="$archive"
 fi
 # JAVA_OPTS is split at spaces on purpose.
 # shellcheck disable=SC2086
