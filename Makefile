@@ -13,7 +13,7 @@ LAB := .venv/bin/lab
 
 ##@ Measure
 
-experiment: setup ## run an experiment and report on it: EXPERIMENT=quick ARGS="--set protocol.repetitions=5"
+experiment: setup ## run an experiment and report on it: EXPERIMENT=quick ARGS="--set repetitions=5"
 	@$(LAB) experiment $(EXPERIMENT) $(ARGS)
 
 experiments: setup-python ## list the experiments, and how long each takes here
@@ -56,7 +56,6 @@ setup: ## set up what is missing: Python packages, Docker engine, Compose
 	@scripts/setup.sh
 
 clean: ## remove containers, images, caches and .venv; results stay
-	@[ ! -x $(LAB) ] || $(LAB) down
 	@scripts/clean.sh
 
 help: ## this list

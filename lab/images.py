@@ -97,6 +97,7 @@ def _pull(
         if official and registry_answers:
             progress(f"pulling {official}")
             if engine.pull(official, reference(name, pinned)):
+                progress(f"pulled {official}")
                 pulled.add(name)
                 continue
             registry_answers = False

@@ -3,7 +3,7 @@
 
 ensure_python() {
   local stamp=.venv/.installed-from wanted
-  wanted=$(cat requirements.lock pyproject.toml | sha256sum)
+  wanted=$(cat requirements.lock pyproject.toml | cksum)
   [[ -f $stamp && $(<"$stamp") == "$wanted" ]] && .venv/bin/python -V >/dev/null 2>&1 && return
   .venv/bin/python -c 'import pip' 2>/dev/null || make_venv
   say "installing the Python packages of requirements.lock"
