@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from lab.report.numbers import number, short
-from lab.report.palette import BAND, INK, MUTED, PAPER, Colour, service_colours
+from lab.report.palette import BAND, INK, MUTED, Colour, service_colours
 from lab.report.svg import draw, quiet
 
 LANE_IN = 0.24
@@ -117,7 +117,8 @@ def _start(axes: Axes, first: Sequence[Span], colours: Mapping[str, Colour], zoo
 
 def _bars(axes: Axes, spans: Sequence[Span], top: float, height: float, colour: str) -> None:
     bars = [(span.start_ms, span.duration_ms) for span in spans]
-    axes.broken_barh(bars, (top, height), facecolor=colour, edgecolor=PAPER.light, linewidth=0.3)
+    # An edge of the bar's own colour keeps a span visible that is narrower than a pixel.
+    axes.broken_barh(bars, (top, height), facecolor=colour, edgecolor=colour, linewidth=0.4)
 
 
 def _finish(axes: Axes, labels: Sequence[str], end_ms: float) -> None:

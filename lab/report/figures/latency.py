@@ -82,7 +82,7 @@ def _density(values_ms: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArr
     if spread_of < 1e-6:
         return np.exp(middle + np.array([-0.01, 0.0, 0.01])), np.array([0.0, 1.0, 0.0])
     estimate = gaussian_kde(logs)
-    margin = 0.4 * spread_of
+    margin = 3 * estimate.factor * spread_of
     x = np.linspace(float(logs.min()) - margin, float(logs.max()) + margin, CURVE_POINTS)
     y = estimate(x)
     return np.exp(x), y / y.max()

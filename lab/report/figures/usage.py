@@ -22,6 +22,8 @@ COLUMNS = 4
 PANEL_IN = 1.75
 HEADROOM = 1.3
 """How far the axis goes beyond the highest value: room for what is written at its top."""
+WRITABLE_SHARE = 0.25
+"""A span of time narrower than this share of the axis has no room for its name."""
 LABEL_SHARE = 0.1
 """A label's height as a share of the axis."""
 
@@ -77,7 +79,9 @@ def _panel(axes: Axes, level: str, trials: Sequence[Line], colour: str, highest:
     for edge in (start, end):
         axes.axvline(edge, color=MUTED.light, linewidth=0.9, linestyle=(0, (3, 2)), zorder=1)
     small: dict[str, Any] = {"ha": "center", "fontsize": 8}
-    for text, middle in (("warm-up", start / 2), ("window", (start + end) / 2)):
+    for text, middle, width in (("warm-up", start / 2, start), ("window", (start + end) / 2, end - start)):
+        if width < WRITABLE_SHARE * end:
+            continue
         axes.text(middle, 0.97, text, transform=axes.get_xaxis_transform(), va="top", color=MUTED.light, **small)
     tops = {"services": _draw_lines(axes, [(line.time_s, line.services) for line in trials], colour)}
     backends = [(line.time_s, line.backends) for line in trials if line.backends is not None]
