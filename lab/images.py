@@ -32,10 +32,10 @@ PROGRESS_EVERY_S = 15.0
 
 __all__ = ["ensure", "image_ids", "make_present", "references", "versions"]
 
-Progress = Callable[[str], None]
+Say = Callable[[str], None]
 
 
-def ensure(names: Iterable[str], progress: Progress) -> None:
+def ensure(names: Iterable[str], progress: Say) -> None:
     """Makes exactly these images present, with what they are built from; raises `UserError` where one cannot be had."""
     make_present(names, progress, CommandLineEngine(), versions(), ROOT, ca_bundle_secret(os.environ))
 
@@ -53,7 +53,7 @@ def references(names: Iterable[str]) -> dict[str, str]:
 
 def make_present(
     names: Iterable[str],
-    progress: Progress,
+    progress: Say,
     engine: Engine,
     pinned: Mapping[str, str],
     root: Path,
@@ -79,7 +79,7 @@ def _is_right(name: str, label: str | None, digest: str) -> bool:
 
 
 def _pull(
-    wanted: Iterable[str], missing: set[str], progress: Progress, engine: Engine, pinned: Mapping[str, str]
+    wanted: Iterable[str], missing: set[str], progress: Say, engine: Engine, pinned: Mapping[str, str]
 ) -> dict[str, set[str]]:
     """Pulls what is missing and has an official image; returns what is left to build, each with its bases among it.
 
@@ -108,7 +108,7 @@ def _pull(
 
 
 def _build_all(
-    graph: Mapping[str, set[str]], progress: Progress, engine: Engine, command: Callable[[str], list[str]]
+    graph: Mapping[str, set[str]], progress: Say, engine: Engine, command: Callable[[str], list[str]]
 ) -> None:
     """Builds every image of `graph` after its bases, some at a time."""
     sorter = TopologicalSorter(graph)
