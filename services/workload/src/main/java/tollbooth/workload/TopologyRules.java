@@ -1,9 +1,16 @@
 package tollbooth.workload;
 
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /** What a call graph must keep to: every target exists, no request goes on without end or beyond a bound. */
 final class TopologyRules {
@@ -12,7 +19,6 @@ final class TopologyRules {
   static final int MOST_CALLS = 10_000;
 
   private final Topology topology;
-  private final Map<Target, Long> callsBelow = new HashMap<>();
 
   TopologyRules(Topology topology) {
     this.topology = topology;
@@ -21,8 +27,8 @@ final class TopologyRules {
   void check() {
     checkEntry();
     topology.nodes().forEach(this::checkTargets);
-    topology.nodes().forEach(this::checkCycles);
-    topology.nodes().forEach(this::checkSize);
+    Map<Target, Long> calls = countCalls();
+    topology.nodes().forEach((name, node) -> checkSize(name, node, calls));
   }
 
   private void checkEntry() {
@@ -43,7 +49,7 @@ final class TopologyRules {
             (operation, body) ->
                 body.calls().stream()
                     .flatMap(group -> group.to().stream())
-                    .forEach(target -> checkTarget(name, callsOf(operation), target)));
+                    .forEach(target -> checkTarget(name, callsField(operation), target)));
   }
 
   private void checkTarget(String name, String field, Target target) {
@@ -60,42 +66,11 @@ final class TopologyRules {
     }
   }
 
-  private void checkCycles(String name, Node node) {
-    node.operations().keySet().forEach(op -> visit(new Target(name, op), new ArrayList<>()));
-  }
-
-  /** Depth first; counts calls on the way back, so that every operation is visited once. */
-  private void visit(Target target, List<Target> way) {
-    int seen = way.indexOf(target);
-    if (seen >= 0) {
-      List<String> cycle = new ArrayList<>(way.subList(seen, way.size()).stream().map(Target::toString).toList());
-      cycle.add(target.toString());
-      throw new TopologyException(
-          target.node(),
-          callsOf(target.operation()),
-          "a request would never end: " + String.join(" -> ", cycle));
-    }
-    if (callsBelow.containsKey(target)) {
-      return;
-    }
-    way.add(target);
-    long calls = 0;
-    for (List<Call> stage : CallPlan.of(topology.operation(target))) {
-      for (Call call : stage) {
-        visit(call.target(), way);
-        calls += 1 + callsBelow.get(call.target());
-      }
-    }
-    way.removeLast();
-    // Bounded, so that doublings of doublings do not overflow.
-    callsBelow.put(target, Math.min(calls, MOST_CALLS + 1L));
-  }
-
-  private void checkSize(String name, Node node) {
+  private void checkSize(String name, Node node, Map<Target, Long> calls) {
     node.routes()
         .forEach(
             (route, target) -> {
-              if (1 + callsBelow.get(target) > MOST_CALLS) {
+              if (1 + calls.get(target) > MOST_CALLS) {
                 throw new TopologyException(
                     name,
                     "routes." + route,
@@ -104,7 +79,92 @@ final class TopologyRules {
             });
   }
 
-  private static String callsOf(String operation) {
+  /**
+   * How many calls each operation leads to, from the leaves upwards (Kahn, 1962): each operation once, however many ways
+   * lead to it. What is left over at the end waits for itself.
+   */
+  private Map<Target, Long> countCalls() {
+    Map<Target, Set<Target>> uncounted = callees();
+    Map<Target, List<Target>> callers = new HashMap<>();
+    uncounted.forEach(
+        (caller, callees) ->
+            callees.forEach(
+                callee -> callers.computeIfAbsent(callee, key -> new ArrayList<>()).add(caller)));
+    Deque<Target> countable = new ArrayDeque<>();
+    uncounted.forEach((caller, callees) -> addIf(callees.isEmpty(), caller, countable));
+
+    Map<Target, Long> calls = new HashMap<>();
+    while (!countable.isEmpty()) {
+      Target counted = countable.remove();
+      uncounted.remove(counted);
+      calls.put(counted, callsOf(topology.operation(counted), calls));
+      for (Target caller : callers.getOrDefault(counted, List.of())) {
+        Set<Target> left = uncounted.get(caller);
+        left.remove(counted);
+        addIf(left.isEmpty(), caller, countable);
+      }
+    }
+    if (!uncounted.isEmpty()) {
+      throw cycle(uncounted);
+    }
+    return calls;
+  }
+
+  /** Every operation, with the operations that it calls itself. */
+  private Map<Target, Set<Target>> callees() {
+    Map<Target, Set<Target>> callees = new LinkedHashMap<>();
+    topology
+        .nodes()
+        .forEach(
+            (name, node) ->
+                node.operations()
+                    .forEach(
+                        (operation, body) ->
+                            callees.put(
+                                new Target(name, operation),
+                                body.calls().stream()
+                                    .flatMap(group -> group.to().stream())
+                                    .collect(Collectors.toCollection(LinkedHashSet::new)))));
+    return callees;
+  }
+
+  private static void addIf(boolean wanted, Target target, Deque<Target> targets) {
+    if (wanted) {
+      targets.add(target);
+    }
+  }
+
+  private static long callsOf(Operation operation, Map<Target, Long> calls) {
+    long sum = 0;
+    for (List<Call> stage : CallPlan.of(operation)) {
+      for (Call call : stage) {
+        sum += 1 + calls.get(call.target());
+      }
+    }
+    // Bounded, so that doublings of doublings do not overflow.
+    return Math.min(sum, MOST_CALLS + 1L);
+  }
+
+  /** Follows operations that wait for each other until one comes again. */
+  private static TopologyException cycle(Map<Target, Set<Target>> waiting) {
+    List<Target> way = new ArrayList<>();
+    Set<Target> seen = new HashSet<>();
+    Target next = waiting.keySet().iterator().next();
+    while (seen.add(next)) {
+      way.add(next);
+      next = waiting.get(next).iterator().next();
+    }
+    String cycle =
+        way.subList(way.indexOf(next), way.size()).stream()
+            .map(Target::toString)
+            .collect(Collectors.joining(" -> "));
+    return new TopologyException(
+        next.node(),
+        callsField(next.operation()),
+        "a request would never end: " + cycle + " -> " + next);
+  }
+
+  private static String callsField(String operation) {
     return "operations." + operation + ".calls";
   }
 }
