@@ -152,7 +152,10 @@ def _context_switches_per_request(data: TrialData) -> float:
 
 
 def _spans_accepted_per_request(data: TrialData) -> float | None:
-    """Count over the whole load: a span reaches the backend seconds after its request's window."""
+    """Count over the whole load: a span reaches the backend seconds after its request's window.
+
+    Requests that were still under way at the load's end made spans too, so the value may be above the predicted.
+    """
     backend = data.trial.backend
     if backend is None or backend.accepted_spans is None or len(data.requests) == 0:
         return None
