@@ -62,6 +62,12 @@ def analyse(folder: Folder = None) -> None:
     commands.analyse(folder)
 
 
+@app.command(epilog="Example: lab table docs/results/quick")
+def table(folder: Folder = None) -> None:
+    """Prints the table of a summary.json as it is, without raw records."""
+    commands.table(folder)
+
+
 @app.command(epilog="Example: lab report results/quick/latest")
 def report(folder: Folder = None) -> None:
     """Writes report.html from a results folder."""

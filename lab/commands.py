@@ -18,10 +18,12 @@ from lab.driver.compose import ComposeDriver
 from lab.errors import UserError
 from lab.lock import only_run
 from lab.progress import Progress, minutes
+from lab.records import read_summary
 from lab.schema import SCHEMAS, schema_text
 from lab.table import print_table
 
-console = Console()
+# What is no terminal has no width of its own; the table wants this much.
+console = Console(width=None if sys.stdout.isatty() else 100)
 
 
 class NoValidTrials(UserError):
@@ -52,6 +54,11 @@ def plan(name: str, overrides: Sequence[str], half_width: float) -> None:
 def analyse(folder: Path | None) -> None:
     """Computes and prints the summary of a results folder."""
     _analyse(workshop.results_folder(folder))
+
+
+def table(folder: Path | None) -> None:
+    """Prints the table of a results folder that was analysed."""
+    print_table(read_summary(workshop.results_folder(folder) / "summary.json"), console)
 
 
 def report(folder: Path | None) -> None:
