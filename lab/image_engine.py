@@ -92,7 +92,7 @@ def _bounded(process: subprocess.Popen[str], bound_s: float, read: Callable[[], 
 
 
 def _inspect(references: Iterable[str], template: str) -> list[list[str]]:
-    # Images that are not there make the command fail; it prints the others all the same.
+    # Images that are not there make the command fail; it prints the others all the same, or an empty line for none.
     command = ["docker", "image", "inspect", "--format", template, *references]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return [line.split(" ", 1) for line in done.stdout.splitlines()]
+    return [line.split(" ", 1) for line in done.stdout.splitlines() if line]

@@ -260,3 +260,8 @@ def test_digests_and_ids_are_read_by_name(docker: Path) -> None:
     found = engine.digests(["tollbooth/jre:1", "debian:1"])
     assert found == {"tollbooth/jre:1": "abc", "else:2": "abc", "debian:1": ""}
     assert image_ids(["tollbooth/jre:1"]) == {"tollbooth/jre:1": "sha256:1"}
+
+
+def test_an_engine_without_our_images_has_no_digests(docker: Path) -> None:
+    says(docker, "echo", "echo 'Error: No such image' >&2", "exit 1")
+    assert CommandLineEngine().digests(["tollbooth/jre:1"]) == {}
