@@ -17,8 +17,7 @@ class OperationController {
   }
 
   @GetMapping("/op/{operation}")
-  Answer perform(
-      @PathVariable String operation, @RequestHeader(CallPath.HEADER) CallPath path)
+  Answer perform(@PathVariable String operation, @RequestHeader(CallPath.HEADER) CallPath path)
       throws InterruptedException {
     return performer.perform(operation, path);
   }

@@ -45,9 +45,11 @@ class Performer {
   }
 
   /**
-   * Waits the operation's latency, fails if this call is drawn to fail, then makes the operation's calls.
+   * Waits the operation's latency, fails if this call is drawn to fail, then makes the operation's
+   * calls.
    *
-   * @throws ResponseStatusException 404 for an unknown operation, 500 for a drawn failure, 502 where a peer fails
+   * @throws ResponseStatusException 404 for an unknown operation, 500 for a drawn failure, 502
+   *     where a peer fails
    */
   Answer perform(String name, CallPath path) throws InterruptedException {
     Plan plan = plans.get(name);

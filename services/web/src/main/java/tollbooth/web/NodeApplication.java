@@ -10,7 +10,10 @@ public final class NodeApplication {
 
   private NodeApplication() {}
 
-  /** Starts a service from its environment; with unusable settings, ends the process with one line instead. */
+  /**
+   * Starts a service from its environment; with unusable settings, ends the process with one line
+   * instead.
+   */
   public static void start(Class<?> application, String kind) {
     NodeSettings settings;
     try {

@@ -11,7 +11,8 @@ import tollbooth.workload.Topology;
 import tollbooth.workload.TopologyException;
 
 /**
- * Who this process is in the topology. Read once, before Spring starts, so that a mistake is one line.
+ * Who this process is in the topology. Read once, before Spring starts, so that a mistake is one
+ * line.
  *
  * @param name the node's name
  * @param topology the whole call graph
@@ -94,7 +95,9 @@ public record NodeSettings(
     Path path = Path.of(directory);
     if (!Files.isWritable(path)) {
       throw new SettingsException(
-          "READY_DIR: cannot write to " + path + ": it must be a directory that user 65532 may write");
+          "READY_DIR: cannot write to "
+              + path
+              + ": it must be a directory that user 65532 may write");
     }
     return path;
   }

@@ -15,8 +15,8 @@ import org.springframework.context.ApplicationListener;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Tells the lab that this node listens, by a file that appears whole (see docs/formats.md). A health check would cost CPU in
- * the window that is measured.
+ * Tells the lab that this node listens, by a file that appears whole (see docs/formats.md). A
+ * health check would cost CPU in the window that is measured.
  */
 final class ReadyFile implements ApplicationListener<ApplicationReadyEvent> {
 
@@ -61,7 +61,10 @@ final class ReadyFile implements ApplicationListener<ApplicationReadyEvent> {
     content.put(
         "versions",
         Map.of(
-            "java", Runtime.version().toString(), "spring-boot", SpringBootVersion.getVersion()));
+            "java",
+            System.getProperty("java.version"),
+            "spring-boot",
+            SpringBootVersion.getVersion()));
     return content;
   }
 

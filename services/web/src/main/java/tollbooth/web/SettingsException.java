@@ -1,6 +1,8 @@
 package tollbooth.web;
 
-/** Settings that a service cannot start with. Its message is one line for the person who wrote them. */
+/**
+ * Settings that a service cannot start with. Its message is one line for the person who wrote them.
+ */
 public final class SettingsException extends RuntimeException {
 
   private static final long serialVersionUID = 1L;

@@ -3,8 +3,9 @@ package tollbooth.workload;
 import java.util.regex.Pattern;
 
 /**
- * Names one call of one request: the request's number, then the index of each call on the way, joined by dots ({@code 17},
- * {@code 17.3}, {@code 17.3.0}). It travels with the call, as header {@link #HEADER}.
+ * Names one call of one request: the request's number, then the index of each call on the way,
+ * joined by dots ({@code 17}, {@code 17.3}, {@code 17.3.0}). It travels with the call, as header
+ * {@link #HEADER}.
  *
  * @param text the path as it is written
  */

@@ -10,8 +10,8 @@ public final class CallPlan {
   private CallPlan() {}
 
   /**
-   * Lays an operation's calls out in stages: the calls of one stage go out together, the next stage waits for all of
-   * them. A sequence is stages of one call each, a parallel group is one stage.
+   * Lays an operation's calls out in stages: the calls of one stage go out together, the next stage
+   * waits for all of them. A sequence is stages of one call each, a parallel group is one stage.
    */
   public static List<List<Call>> of(Operation operation) {
     List<List<Call>> stages = new ArrayList<>();

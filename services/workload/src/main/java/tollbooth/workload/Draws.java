@@ -1,8 +1,9 @@
 package tollbooth.workload;
 
 /**
- * Chance that can be repeated: every draw is a function of seed, call path and node, so that the same request meets the same
- * faults in every trial and under every variant, whatever the order in which calls arrive.
+ * Chance that can be repeated: every draw is a function of seed, call path and node, so that the
+ * same request meets the same faults in every trial and under every variant, whatever the order in
+ * which calls arrive.
  */
 public final class Draws {
 
@@ -35,8 +36,9 @@ public final class Draws {
   }
 
   /**
-   * SplitMix64's finaliser (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014): every
-   * input bit flips every output bit with a probability near one half.
+   * SplitMix64's finaliser (Steele, Lea and Flood, "Fast splittable pseudorandom number
+   * generators", OOPSLA 2014): every input bit flips every output bit with a probability near one
+   * half.
    */
   private static long mix(long value) {
     long z = (value ^ (value >>> 30)) * 0xbf58476d1ce4e5b9L;

@@ -5,7 +5,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** A YAML mapping, and where in the topology it stands, so that every complaint names node and field. */
+/**
+ * A YAML mapping, and where in the topology it stands, so that every complaint names node and
+ * field.
+ */
 final class Fields {
 
   private final String node;

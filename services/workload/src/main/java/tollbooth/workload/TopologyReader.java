@@ -11,7 +11,9 @@ import org.yaml.snakeyaml.Yaml;
 import org.yaml.snakeyaml.constructor.SafeConstructor;
 import org.yaml.snakeyaml.error.YAMLException;
 
-/** Turns YAML into a topology: form and values. What the graph means is {@link TopologyRules}' part. */
+/**
+ * Turns YAML into a topology: form and values. What the graph means is {@link TopologyRules}' part.
+ */
 final class TopologyReader {
 
   private static final String FORMAT = "tollbooth.topology";
@@ -66,11 +68,10 @@ final class TopologyReader {
     Map<String, Target> routes = new LinkedHashMap<>();
     fields
         .mapping("routes")
-        .forEach(
-            (route, value) -> {
-              requireName(fields, "routes", route);
-              routes.put(route, fields.target("routes." + route, value));
-            });
+        .forEach((route, value) -> {
+          requireName(fields, "routes", route);
+          routes.put(route, fields.target("routes." + route, value));
+        });
     return new Node(Kinds.GATEWAY, routes, Map.of());
   }
 
@@ -79,11 +80,10 @@ final class TopologyReader {
     Map<String, Operation> operations = new LinkedHashMap<>();
     fields
         .mapping("operations")
-        .forEach(
-            (name, value) -> {
-              requireName(fields, "operations", name);
-              operations.put(name, operation(fields.below("operations." + name, value)));
-            });
+        .forEach((name, value) -> {
+          requireName(fields, "operations", name);
+          operations.put(name, operation(fields.below("operations." + name, value)));
+        });
     return new Node(kind, Map.of(), operations);
   }
 

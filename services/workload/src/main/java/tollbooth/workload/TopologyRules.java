@@ -12,7 +12,10 @@ import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** What a call graph must keep to: every target exists, no request goes on without end or beyond a bound. */
+/**
+ * What a call graph must keep to: every target exists, no request goes on without end or beyond a
+ * bound.
+ */
 final class TopologyRules {
 
   /** The most calls that one request may make in all, the gateway's own included. */
@@ -45,11 +48,10 @@ final class TopologyRules {
   private void checkTargets(String name, Node node) {
     node.routes().forEach((route, target) -> checkTarget(name, "routes." + route, target));
     node.operations()
-        .forEach(
-            (operation, body) ->
-                body.calls().stream()
-                    .flatMap(group -> group.to().stream())
-                    .forEach(target -> checkTarget(name, callsField(operation), target)));
+        .forEach((operation, body) ->
+            body.calls().stream()
+                .flatMap(group -> group.to().stream())
+                .forEach(target -> checkTarget(name, callsField(operation), target)));
   }
 
   private void checkTarget(String name, String field, Target target) {
@@ -57,7 +59,9 @@ final class TopologyRules {
     if (callee == null) {
       String hint = Nearest.hint(target.node(), topology.nodes().keySet());
       throw new TopologyException(
-          name, field, "calls " + target + ", but there is no node '" + target.node() + "'; " + hint);
+          name,
+          field,
+          "calls " + target + ", but there is no node '" + target.node() + "'; " + hint);
     }
     if (!callee.operations().containsKey(target.operation())) {
       String hint = Nearest.hint(target.operation(), callee.operations().keySet());
@@ -68,28 +72,26 @@ final class TopologyRules {
 
   private void checkSize(String name, Node node, Map<Target, Long> calls) {
     node.routes()
-        .forEach(
-            (route, target) -> {
-              if (1 + calls.get(target) > MOST_CALLS) {
-                throw new TopologyException(
-                    name,
-                    "routes." + route,
-                    "a request would make more than " + MOST_CALLS + " calls in all; lower 'times'");
-              }
-            });
+        .forEach((route, target) -> {
+          if (1 + calls.get(target) > MOST_CALLS) {
+            throw new TopologyException(
+                name,
+                "routes." + route,
+                "a request would make more than " + MOST_CALLS + " calls in all; lower 'times'");
+          }
+        });
   }
 
   /**
-   * How many calls each operation leads to, from the leaves upwards (Kahn, 1962): each operation once, however many ways
-   * lead to it. What is left over at the end waits for itself.
+   * How many calls each operation leads to, from the leaves upwards (Kahn, 1962): each operation
+   * once, however many ways lead to it. What is left over at the end waits for itself.
    */
   private Map<Target, Long> countCalls() {
     Map<Target, Set<Target>> uncounted = callees();
     Map<Target, List<Target>> callers = new HashMap<>();
-    uncounted.forEach(
-        (caller, callees) ->
-            callees.forEach(
-                callee -> callers.computeIfAbsent(callee, key -> new ArrayList<>()).add(caller)));
+    uncounted.forEach((caller, callees) ->
+        callees.forEach(
+            callee -> callers.computeIfAbsent(callee, key -> new ArrayList<>()).add(caller)));
     Deque<Target> countable = new ArrayDeque<>();
     uncounted.forEach((caller, callees) -> addIf(callees.isEmpty(), caller, countable));
 
@@ -115,16 +117,14 @@ final class TopologyRules {
     Map<Target, Set<Target>> callees = new LinkedHashMap<>();
     topology
         .nodes()
-        .forEach(
-            (name, node) ->
-                node.operations()
-                    .forEach(
-                        (operation, body) ->
-                            callees.put(
-                                new Target(name, operation),
-                                body.calls().stream()
-                                    .flatMap(group -> group.to().stream())
-                                    .collect(Collectors.toCollection(LinkedHashSet::new)))));
+        .forEach((name, node) ->
+            node.operations()
+                .forEach((operation, body) ->
+                    callees.put(
+                        new Target(name, operation),
+                        body.calls().stream()
+                            .flatMap(group -> group.to().stream())
+                            .collect(Collectors.toCollection(LinkedHashSet::new)))));
     return callees;
   }
 

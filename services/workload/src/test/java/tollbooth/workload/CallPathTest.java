@@ -21,7 +21,8 @@ class CallPathTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"", ".", "17.", ".3", "17..3", "-1", "a", "17 ", "17.3\n", "12345678901234567890"})
+  @ValueSource(
+      strings = {"", ".", "17.", ".3", "17..3", "-1", "a", "17 ", "17.3\n", "12345678901234567890"})
   void refusesWhatIsNoPath(String text) {
     assertThatIllegalArgumentException().isThrownBy(() -> CallPath.valueOf(text));
   }

@@ -19,7 +19,8 @@ class DrawsTest {
     assertThat(new Draws(1, "a1").uniform(path)).isEqualTo(new Draws(1, "a1").uniform(path));
     assertThat(new Draws(1, "a1").uniform(path)).isNotEqualTo(new Draws(2, "a1").uniform(path));
     assertThat(new Draws(1, "a1").uniform(path)).isNotEqualTo(new Draws(1, "a2").uniform(path));
-    assertThat(new Draws(1, "a1").uniform(path)).isNotEqualTo(new Draws(1, "a1").uniform(path.call(0)));
+    assertThat(new Draws(1, "a1").uniform(path))
+        .isNotEqualTo(new Draws(1, "a1").uniform(path.call(0)));
   }
 
   @Test
@@ -34,8 +35,7 @@ class DrawsTest {
     Draws draws = new Draws(1, "a1");
     long failures = requests().filter(i -> draws.fails(call(i), probability)).count();
 
-    assertThat(failures / (double) CALLS)
-        .isCloseTo(probability, within(fourSigma(probability)));
+    assertThat(failures / (double) CALLS).isCloseTo(probability, within(fourSigma(probability)));
   }
 
   @Test
@@ -50,7 +50,8 @@ class DrawsTest {
     for (long count : counts) {
       chiSquared += (count - expected) * (count - expected) / expected;
     }
-    // 63 degrees of freedom: mean 63, standard deviation 11.2; five of these away is chance in a million.
+    // 63 degrees of freedom: mean 63, standard deviation 11.2; five of these away is chance in a
+    // million.
     assertThat(chiSquared).isBetween(63 - 5 * 11.2, 63 + 5 * 11.2);
   }
 

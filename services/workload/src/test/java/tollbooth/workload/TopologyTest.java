@@ -79,7 +79,14 @@ class TopologyTest {
   void refusesAliasesThatGrowWithoutEnd() {
     String bomb =
         IntStream.range(0, 60)
-            .mapToObj(i -> "b" + i + ": &b" + i + " [" + (i == 0 ? "x" : "*b" + (i - 1) + ",*b" + (i - 1)) + "]\n")
+            .mapToObj(i ->
+                "b"
+                    + i
+                    + ": &b"
+                    + i
+                    + " ["
+                    + (i == 0 ? "x" : "*b" + (i - 1) + ",*b" + (i - 1))
+                    + "]\n")
             .collect(Collectors.joining());
 
     assertThatThrownBy(() -> Topology.parse(bomb)).isInstanceOf(TopologyException.class);
@@ -88,24 +95,27 @@ class TopologyTest {
   @Test
   void acceptsTheLongestChain() {
     assertThat(Topology.parse(chain(9_999)).nodes()).containsOnlyKeys("gateway", "a1");
-    assertThatThrownBy(() -> Topology.parse(chain(10_000))).hasMessageContaining("gateway: routes.a1");
+    assertThatThrownBy(() -> Topology.parse(chain(10_000)))
+        .hasMessageContaining("gateway: routes.a1");
   }
 
   private static String chain(int calls) {
     return """
-        format: tollbooth.topology
-        version: 1
-        entry: gateway
-        nodes:
-          gateway: {kind: gateway, routes: {a1: a1.o0}}
-          a1:
-            kind: svc-a
-            operations:
-        """
+    format: tollbooth.topology
+    version: 1
+    entry: gateway
+    nodes:
+      gateway: {kind: gateway, routes: {a1: a1.o0}}
+      a1:
+        kind: svc-a
+        operations:
+    """
         + IntStream.range(0, calls)
             .mapToObj(i -> "      o" + i + ": {calls: [{to: [a1.o" + (i + 1) + "]}]}\n")
             .collect(Collectors.joining())
-        + "      o" + calls + ": {}\n";
+        + "      o"
+        + calls
+        + ": {}\n";
   }
 
   private static Object expected(String yaml, String what) {
@@ -117,7 +127,8 @@ class TopologyTest {
 
   private static Map<String, Long> callsByRoute(Topology topology) {
     return topology.nodes().get(topology.entry()).routes().entrySet().stream()
-        .collect(Collectors.toMap(Map.Entry::getKey, route -> 1 + calls(topology, route.getValue())));
+        .collect(
+            Collectors.toMap(Map.Entry::getKey, route -> 1 + calls(topology, route.getValue())));
   }
 
   private static long calls(Topology topology, Target target) {

@@ -74,7 +74,8 @@ final class ServerSpans extends HttpFilter {
   private static void end(Span span, HttpServletRequest request, HttpServletResponse response) {
     int status = response.getStatus();
     span.setAttribute(HTTP_RESPONSE_STATUS_CODE, (long) status);
-    if (request.getAttribute(HandlerMapping.BEST_MATCHING_PATTERN_ATTRIBUTE) instanceof String route) {
+    if (request.getAttribute(HandlerMapping.BEST_MATCHING_PATTERN_ATTRIBUTE)
+        instanceof String route) {
       span.setAttribute(HTTP_ROUTE, route).updateName(request.getMethod() + " " + route);
     }
     // A server's own fault is an error; a 4xx is the client's.

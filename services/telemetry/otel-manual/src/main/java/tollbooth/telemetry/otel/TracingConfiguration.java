@@ -19,11 +19,17 @@ public class TracingConfiguration {
 
   private static final String SCOPE = "tollbooth.otel-manual";
 
-  /** Configured by the standard {@code OTEL_*} variables; flushes by its own shutdown hook. */
+  /**
+   * Configured by the standard {@code OTEL_*} variables. Spring closes it last, which flushes what
+   * is left.
+   */
   @Bean
   @ConditionalOnMissingBean
   OpenTelemetry openTelemetry() {
-    return AutoConfiguredOpenTelemetrySdk.initialize().getOpenTelemetrySdk();
+    return AutoConfiguredOpenTelemetrySdk.builder()
+        .disableShutdownHook()
+        .build()
+        .getOpenTelemetrySdk();
   }
 
   /** First of all filters, so that the span covers all the work of a request. */

@@ -1,0 +1,87 @@
+package tollbooth.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpResponse;
+import org.junit.jupiter.api.Test;
+import tollbooth.web.PeerAddresses;
+import tollbooth.web.testing.RunningNode;
+import tollbooth.web.testing.StubPeer;
+
+class RouteControllerTest {
+
+  private static final String TOPOLOGY =
+      """
+      format: tollbooth.topology
+      version: 1
+      entry: gateway
+      nodes:
+        gateway: {kind: gateway, routes: {a1: a1.work, other: a1.answer}}
+        a1: {kind: svc-a, operations: {work: {}, answer: {}}}
+      """;
+
+  @Test
+  void passesRequestAndAnswerOnAndNumbersRequests() throws Exception {
+    try (StubPeer peer = StubPeer.answering(200);
+        RunningNode gateway = gateway(peer.addresses())) {
+      HttpResponse<String> answer = gateway.get("/a1");
+      gateway.get("/other");
+
+      assertThat(answer.statusCode()).isEqualTo(200);
+      assertThat(answer.body()).isEqualTo("{\"node\":\"stub\"}");
+      assertThat(answer.headers().firstValue("content-type")).contains("application/json");
+      assertThat(peer.asked()).containsExactly("work 0", "answer 1");
+    }
+  }
+
+  @Test
+  void keepsTheNumberThatARequestBrings() throws Exception {
+    try (StubPeer peer = StubPeer.answering(200);
+        RunningNode gateway = gateway(peer.addresses())) {
+      gateway.get("/a1", "17");
+
+      assertThat(peer.asked()).containsExactly("work 17");
+      assertThat(gateway.get("/a1", "seventeen").statusCode()).isEqualTo(400);
+    }
+  }
+
+  @Test
+  void namesTheRoutesWhereARouteIsUnknown() throws Exception {
+    try (StubPeer peer = StubPeer.answering(200);
+        RunningNode gateway = gateway(peer.addresses())) {
+      HttpResponse<String> answer = gateway.get("/a9");
+
+      assertThat(answer.statusCode()).isEqualTo(404);
+      assertThat(answer.body()).contains("no route 'a9'; there is: [a1, other]");
+      assertThat(peer.asked()).isEmpty();
+    }
+  }
+
+  @Test
+  void answers502WhereTheServiceFails() throws Exception {
+    try (StubPeer peer = StubPeer.answering(500);
+        RunningNode gateway = gateway(peer.addresses())) {
+      HttpResponse<String> answer = gateway.get("/a1");
+
+      assertThat(answer.statusCode()).isEqualTo(502);
+      assertThat(answer.body()).contains("a1.work answered 500");
+    }
+  }
+
+  @Test
+  void answers502WhereNobodyListens() throws Exception {
+    try (RunningNode gateway = gateway(node -> URI.create("http://localhost:1"))) {
+      HttpResponse<String> answer = gateway.get("/a1");
+
+      assertThat(answer.statusCode()).isEqualTo(502);
+      assertThat(answer.body()).contains("a1.work did not answer");
+    }
+  }
+
+  private static RunningNode gateway(PeerAddresses addresses) throws IOException {
+    return RunningNode.start(
+        Application.class, RunningNode.settings("gateway", TOPOLOGY, addresses));
+  }
+}

@@ -1,0 +1,92 @@
+package tollbooth.svca;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import tollbooth.web.NodeSettings;
+import tollbooth.web.PeerAddresses;
+import tollbooth.web.testing.RunningNode;
+import tollbooth.workload.Topology;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/** The program as a process: how it starts, and how it refuses to. */
+class ApplicationTest {
+
+  private static final String TOPOLOGY =
+      """
+      format: tollbooth.topology
+      version: 1
+      entry: gateway
+      nodes:
+        gateway: {kind: gateway, routes: {a1: a1.answer}}
+        a1: {kind: svc-a, operations: {answer: {}}}
+      """;
+
+  @TempDir private Path folder;
+
+  @Test
+  void tellsWhenItListens() throws Exception {
+    long before = unixNs(Instant.now());
+    NodeSettings settings =
+        new NodeSettings(
+            "a1",
+            Topology.parse(TOPOLOGY),
+            1,
+            "otel-manual",
+            Optional.of(folder),
+            PeerAddresses.BY_CONTAINER_NAME);
+    try (RunningNode node = RunningNode.start(Application.class, settings)) {
+      assertThat(folder).isDirectoryContaining("glob:**/a1.json");
+      JsonNode ready = JsonMapper.shared().readTree(Files.readString(folder.resolve("a1.json")));
+
+      assertThat(ready.get("format").asString()).isEqualTo("tollbooth.ready");
+      assertThat(ready.get("version").asInt()).isEqualTo(1);
+      assertThat(ready.get("node").asString()).isEqualTo("a1");
+      assertThat(ready.get("variant").asString()).isEqualTo("otel-manual");
+      assertThat(ready.get("t_ns").asLong()).isBetween(before, unixNs(Instant.now()));
+      assertThat(ready.get("process_start_ns").asLong()).isPositive().isLessThan(before);
+      assertThat(ready.get("spring_ready_ns").asLong())
+          .isLessThanOrEqualTo(ready.get("t_ns").asLong());
+      assertThat(ready.get("versions").get("java").asString()).startsWith("25");
+      assertThat(ready.get("versions").get("spring-boot").asString()).isNotEmpty();
+      try (var files = Files.list(folder)) {
+        assertThat(files).as("nothing unfinished is left").hasSize(1);
+      }
+    }
+  }
+
+  @Test
+  void refusesABadTopologyInOneLine() throws Exception {
+    Process process = startProcess(TOPOLOGY.replace("{answer: {}}", "{answer: {latency_ms: -1}}"));
+    String errors = new String(process.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
+
+    assertThat(process.waitFor()).isEqualTo(2);
+    assertThat(errors.strip()).hasLineCount(1).contains("a1: operations.answer.latency_ms");
+    assertThat(process.getInputStream().readAllBytes()).isEmpty();
+  }
+
+  private Process startProcess(String topology) throws IOException {
+    Path file = Files.writeString(folder.resolve("topology.yaml"), topology);
+    ProcessBuilder builder =
+        new ProcessBuilder(
+            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "-cp",
+            System.getProperty("java.class.path"),
+            Application.class.getName());
+    builder.environment().putAll(Map.of("NODE", "a1", "TOPOLOGY_FILE", file.toString()));
+    return builder.start();
+  }
+
+  private static long unixNs(Instant instant) {
+    return instant.getEpochSecond() * 1_000_000_000L + instant.getNano();
+  }
+}

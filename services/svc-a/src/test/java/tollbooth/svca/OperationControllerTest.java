@@ -1,0 +1,116 @@
+package tollbooth.svca;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import tollbooth.web.testing.RunningNode;
+import tollbooth.web.testing.StubPeer;
+
+class OperationControllerTest {
+
+  private static final String TOPOLOGY =
+      """
+      format: tollbooth.topology
+      version: 1
+      entry: gateway
+      nodes:
+        gateway: {kind: gateway, routes: {a1: a1.work}}
+        a1:
+          kind: svc-a
+          operations:
+            work: {calls: [{to: [a2.left, a2.right], times: 5, order: sequence}]}
+            together: {calls: [{to: [a2.left, a2.right], times: 4, order: parallel}, {to: [a2.last]}]}
+            slow: {latency_ms: 80}
+            broken: {error_probability: 1, calls: [{to: [a2.left]}]}
+        a2: {kind: svc-a, operations: {left: {}, right: {}, last: {}}}
+      """;
+
+  @Test
+  void makesItsCallsInTurn() throws Exception {
+    try (StubPeer peer = StubPeer.answering(200);
+        RunningNode node = node(peer)) {
+      HttpResponse<String> answer = node.get("/op/work", "17");
+
+      assertThat(answer.statusCode()).isEqualTo(200);
+      assertThat(answer.body()).isEqualTo("{\"node\":\"a1\",\"operation\":\"work\",\"calls\":5}");
+      assertThat(peer.asked())
+          .containsExactly("left 17.0", "right 17.1", "left 17.2", "right 17.3", "left 17.4");
+    }
+  }
+
+  @Test
+  void makesParallelCallsAtTheSameTimeAndWaitsForAll() throws Exception {
+    try (StubPeer peer = StubPeer.answeringTogether(4);
+        RunningNode node = node(peer)) {
+      HttpResponse<String> answer = node.get("/op/together", "17");
+
+      assertThat(answer.body()).contains("\"calls\":5");
+      assertThat(peer.asked().subList(0, 4))
+          .containsExactlyInAnyOrder("left 17.0", "right 17.1", "left 17.2", "right 17.3");
+      assertThat(peer.asked().subList(4, 5)).containsExactly("last 17.4");
+    }
+  }
+
+  @Test
+  void stopsAtTheFirstPeerThatFails() throws Exception {
+    try (StubPeer peer = StubPeer.answering(500);
+        RunningNode node = node(peer)) {
+      HttpResponse<String> answer = node.get("/op/work", "17");
+
+      assertThat(answer.statusCode()).isEqualTo(502);
+      assertThat(answer.body()).contains("a2.left answered 500");
+      assertThat(peer.asked()).containsExactly("left 17.0");
+    }
+  }
+
+  @Test
+  void answers502WhereAParallelPeerFails() throws Exception {
+    try (StubPeer peer = StubPeer.answering(500);
+        RunningNode node = node(peer)) {
+      assertThat(node.get("/op/together", "17").statusCode()).isEqualTo(502);
+      assertThat(peer.asked()).hasSize(4);
+    }
+  }
+
+  @Test
+  void failsWhereItIsDrawnToAndThenCallsNobody() throws Exception {
+    try (StubPeer peer = StubPeer.answering(200);
+        RunningNode node = node(peer)) {
+      assertThat(node.get("/op/broken", "17").statusCode()).isEqualTo(500);
+      assertThat(peer.asked()).isEmpty();
+    }
+  }
+
+  @Test
+  void waitsItsLatency() throws Exception {
+    try (StubPeer peer = StubPeer.answering(200);
+        RunningNode node = node(peer)) {
+      long start = System.nanoTime();
+      node.get("/op/slow", "17");
+
+      assertThat(Duration.ofNanos(System.nanoTime() - start))
+          .isGreaterThanOrEqualTo(Duration.ofMillis(80));
+    }
+  }
+
+  @Test
+  void refusesWhatItDoesNotKnow() throws Exception {
+    try (StubPeer peer = StubPeer.answering(200);
+        RunningNode node = node(peer)) {
+      HttpResponse<String> answer = node.get("/op/wrok", "17");
+
+      assertThat(answer.statusCode()).isEqualTo(404);
+      assertThat(answer.body()).contains("no operation 'wrok'").contains("work");
+      assertThat(node.get("/op/work").statusCode()).isEqualTo(400);
+      assertThat(node.get("/op/work", "x").statusCode()).isEqualTo(400);
+    }
+  }
+
+  private static RunningNode node(StubPeer peer) throws IOException {
+    return RunningNode.start(
+        Application.class, RunningNode.settings("a1", TOPOLOGY, peer.addresses()));
+  }
+}

@@ -1,0 +1,82 @@
+package tollbooth.web.testing;
+
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import tollbooth.web.PeerAddresses;
+import tollbooth.workload.CallPath;
+
+/** Stands for every peer of a node under test: notes what it was asked, answers as it was told. */
+public final class StubPeer implements AutoCloseable {
+
+  private static final byte[] BODY = "{\"node\":\"stub\"}".getBytes();
+
+  private final HttpServer server;
+  private final List<String> asked = new CopyOnWriteArrayList<>();
+  private final int status;
+  private final CountDownLatch together;
+
+  private StubPeer(int status, int together) throws IOException {
+    this.status = status;
+    this.together = new CountDownLatch(together);
+    server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+    server.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
+    server.createContext("/", this::answer);
+    server.start();
+  }
+
+  /** Answers every request with this status. */
+  public static StubPeer answering(int status) throws IOException {
+    return new StubPeer(status, 0);
+  }
+
+  /**
+   * Answers only when this many requests wait for an answer at the same time; 503 after five
+   * seconds.
+   */
+  public static StubPeer answeringTogether(int requests) throws IOException {
+    return new StubPeer(200, requests);
+  }
+
+  /** What was asked, in order: operation and call path, such as {@code answer 17.0}. */
+  public List<String> asked() {
+    return asked;
+  }
+
+  /** Every node is here. */
+  public PeerAddresses addresses() {
+    return node -> URI.create("http://localhost:" + server.getAddress().getPort());
+  }
+
+  @Override
+  public void close() {
+    server.stop(0);
+  }
+
+  private void answer(HttpExchange exchange) throws IOException {
+    asked.add(
+        exchange.getRequestURI().getPath().replace("/op/", "")
+            + " "
+            + exchange.getRequestHeaders().getFirst(CallPath.HEADER));
+    exchange.sendResponseHeaders(allTogether() ? status : 503, BODY.length);
+    exchange.getResponseBody().write(BODY);
+    exchange.close();
+  }
+
+  private boolean allTogether() {
+    together.countDown();
+    try {
+      return together.await(5, TimeUnit.SECONDS);
+    } catch (InterruptedException interrupted) {
+      return false;
+    }
+  }
+}
