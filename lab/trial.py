@@ -19,6 +19,9 @@ from lab.system import SECOND_NS, System
 from lab.topology import Topology
 
 LOAD_MARGIN_S = 60.0
+# The window is counted from the first request, which is up to a think time after the generator's start, and the generator
+# has to be there, and sampled once, after the window's end.
+LOAD_TAIL_S = 3
 DELIVERY_BOUND_S = 10.0
 
 
@@ -102,8 +105,7 @@ def head(trial: Trial, level: Level, attempt: int) -> dict[str, object]:
 
 def _variables(bench: Bench, users: int, seed: int) -> dict[str, str]:
     protocol, load = bench.experiment.protocol, bench.experiment.load
-    # One second more, so that the window is covered to its end.
-    duration_s = protocol.warm_up_s + protocol.window_s + 1
+    duration_s = protocol.warm_up_s + protocol.window_s + LOAD_TAIL_S
     plan = LoadPlan(users, load.think_time_s, duration_s, bench.system.topology.routes(), seed)
     return bench.generator.environment(plan) | {
         "OBSERVER_INTERVAL": f"{1000 / bench.experiment.observer.rate_hz:.0f}ms"
