@@ -10,6 +10,8 @@ import (
 	"unsafe"
 )
 
+const page = 4096
+
 // File is an open file under /proc or /sys. The zero value is a file that this kernel does not offer: it reads as empty.
 type File struct {
 	path string
@@ -77,8 +79,8 @@ func (b *Buffer) Read(f *File) ([]byte, error) {
 	}
 }
 
-// ReadList reads a file that the kernel writes entry by entry (processes, threads, interfaces), which a single
-// system call may return only in part.
+// ReadList reads a file that the kernel writes entry by entry (processes, threads, interfaces): a single system call
+// returns at most a page of it, less the entry that did not fit. Entries are far shorter than half a page.
 func (b *Buffer) ReadList(f *File) ([]byte, error) {
 	if !f.Offered() {
 		return nil, nil
@@ -89,10 +91,10 @@ func (b *Buffer) ReadList(f *File) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if n == 0 {
+		length += n
+		if n < page/2 {
 			return b.bytes[:length], nil
 		}
-		length += n
 	}
 }
 
@@ -111,7 +113,7 @@ func (b *Buffer) ReadListAt(path string) ([]byte, error) {
 // The call is raw: these files are made in memory and never wait for a device, and the scheduler, told of each call,
 // would wake a second thread for about one in a hundred of them, which costs more than the reading.
 func (b *Buffer) readAt(f *File, offset int) (int, error) {
-	if len(b.bytes) == offset {
+	if len(b.bytes) < offset+page {
 		b.grow()
 	}
 	free := b.bytes[offset:]
@@ -124,7 +126,7 @@ func (b *Buffer) readAt(f *File, offset int) (int, error) {
 }
 
 func (b *Buffer) grow() {
-	bytes := make([]byte, max(8192, 2*len(b.bytes)))
+	bytes := make([]byte, max(2*page, 2*len(b.bytes)))
 	copy(bytes, b.bytes)
 	b.bytes = bytes
 }

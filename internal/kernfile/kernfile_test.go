@@ -43,6 +43,18 @@ func TestBothWaysOfReadingReturnTheWholeFileOfAnySize(t *testing.T) {
 	}
 }
 
+func TestAListOfManyPagesFromTheKernelIsReadWhole(t *testing.T) {
+	const path = "/proc/kallsyms"
+	want, err := os.ReadFile(path)
+	if err != nil || len(want) < 100*page {
+		t.Skipf("%s has %d bytes: %v", path, len(want), err)
+	}
+	var buffer Buffer
+	if got, err := buffer.ReadList(open(t, path)); err != nil || string(got) != string(want) {
+		t.Errorf("read %d bytes of %d, error %v", len(got), len(want), err)
+	}
+}
+
 func TestAFileIsReadAfreshEachTime(t *testing.T) {
 	path := write(t, "1\n")
 	file := open(t, path)
