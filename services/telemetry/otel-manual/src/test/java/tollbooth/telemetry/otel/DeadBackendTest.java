@@ -28,7 +28,7 @@ class DeadBackendTest {
   /** More spans than the batch processor's queue holds (2048), so that some must be dropped. */
   private static final int REQUESTS = 2_500;
 
-  /** Far above any request here, far below any timeout of the exporter. */
+  /** Far above any request here, below the exporter's timeout. */
   private static final Duration BOUND = Duration.ofSeconds(2);
 
   private final Map<String, String> properties =
@@ -36,6 +36,7 @@ class DeadBackendTest {
           "otel.metrics.exporter", "none",
           "otel.logs.exporter", "none",
           "otel.exporter.otlp.protocol", "grpc",
+          "otel.exporter.otlp.timeout", "4000",
           "otel.exporter.otlp.compression", "gzip");
 
   @AfterEach
