@@ -8,6 +8,7 @@ import (
 	"errors"
 	"net/netip"
 	"path/filepath"
+	"slices"
 
 	"tollbooth/internal/kernfile"
 	"tollbooth/internal/parse"
@@ -97,6 +98,12 @@ func (n *Namespace) Read(buffer *kernfile.Buffer) ([]Interface, error) {
 	}
 	n.interfaces = n.interfaces[:count]
 	return n.interfaces, nil
+}
+
+// HasUnnamed says whether the network of some interface is not known, or no interface has been read so far.
+func (n *Namespace) HasUnnamed() bool {
+	return len(n.interfaces) == 0 ||
+		slices.ContainsFunc(n.interfaces, func(i Interface) bool { return i.Network == "" })
 }
 
 // NameNetworks finds out which network each interface is connected to, from the subnets it routes to directly.

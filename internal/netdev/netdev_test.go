@@ -32,11 +32,17 @@ func open(t *testing.T, procRoot, pid string) *Namespace {
 func TestInterfacesAreReadWithoutTheLoopbackAndNamedByTheirSubnet(t *testing.T) {
 	namespace := open(t, procRoot, "4001")
 	var buffer kernfile.Buffer
+	if !namespace.HasUnnamed() {
+		t.Error("interfaces that were not read count as named")
+	}
 	if _, err := namespace.Read(&buffer); err != nil {
 		t.Fatal(err)
 	}
 	if err := namespace.NameNetworks(&buffer, subnets); err != nil {
 		t.Fatal(err)
+	}
+	if !namespace.HasUnnamed() {
+		t.Error("eth1 counts as named")
 	}
 	got, err := namespace.Read(&buffer)
 	if err != nil {
@@ -49,6 +55,18 @@ func TestInterfacesAreReadWithoutTheLoopbackAndNamedByTheirSubnet(t *testing.T) 
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("interfaces are %+v\nwant %+v", got, want)
+	}
+}
+
+func TestInterfacesThatAllHaveANetworkNeedNoMoreNaming(t *testing.T) {
+	namespace := open(t, procRoot, "4001")
+	var buffer kernfile.Buffer
+	if _, err := namespace.Read(&buffer); err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]netip.Prefix{"all": netip.MustParsePrefix("172.16.0.0/12")}
+	if err := namespace.NameNetworks(&buffer, all); err != nil || namespace.HasUnnamed() {
+		t.Errorf("error %v, interfaces %+v", err, namespace.interfaces)
 	}
 }
 

@@ -169,6 +169,7 @@ func (o *observer) setTargets(wanted targets.Targets) {
 		}
 		delete(known, id)
 		c.name = name
+		c.detachNetwork() // the networks' names may have changed
 		o.containers = append(o.containers, c)
 	}
 	for _, c := range known {
@@ -187,7 +188,7 @@ func (o *observer) attachContainers() {
 		if c.group != nil && c.namespace == nil {
 			o.attachNetwork(c)
 		}
-		if c.namespace != nil {
+		if c.namespace != nil && c.namespace.HasUnnamed() {
 			o.check(c, &c.networkFault, c.nameNetworks(&o.buffer, o.networks))
 		}
 	}
