@@ -39,6 +39,8 @@ class CommandLineEngine:
 
     def __init__(self) -> None:
         self._builds: set[subprocess.Popen[bytes]] = set()
+        self._cancelled = False
+        self._lock = threading.Lock()
 
     def digests(self, references: Iterable[str]) -> dict[str, str]:
         """See `Engine.digests`."""
@@ -62,8 +64,12 @@ class CommandLineEngine:
     def build(self, name: str, command: list[str], log: Path) -> None:
         """See `Engine.build`."""
         with log.open("wb") as out:
-            build = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, env=BUILD_ENVIRONMENT)
-            self._builds.add(build)
+            # Together, so that no build starts between a cancellation and the end of the others.
+            with self._lock:
+                if self._cancelled:
+                    raise UserError(f"the image {name} was not built", "another one failed first")
+                build = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, env=BUILD_ENVIRONMENT)
+                self._builds.add(build)
             build.wait()
         self._builds.discard(build)
         if build.returncode != 0:
@@ -72,8 +78,10 @@ class CommandLineEngine:
 
     def cancel(self) -> None:
         """See `Engine.cancel`."""
-        for build in list(self._builds):
-            build.terminate()
+        with self._lock:
+            self._cancelled = True
+            for build in list(self._builds):
+                build.terminate()
 
 
 def image_ids(references: Iterable[str]) -> dict[str, str]:

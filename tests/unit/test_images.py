@@ -3,11 +3,13 @@
 import os
 import re
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from lab import images
+from lab.clock import SystemClock, wait_until
 from lab.errors import UserError
 from lab.image_engine import CommandLineEngine, image_ids
 from lab.image_recipes import (
@@ -265,3 +267,20 @@ def test_digests_and_ids_are_read_by_name(docker: Path) -> None:
 def test_an_engine_without_our_images_has_no_digests(docker: Path) -> None:
     says(docker, "echo", "echo 'Error: No such image' >&2", "exit 1")
     assert CommandLineEngine().digests(["tollbooth/jre:1"]) == {}
+
+
+def test_a_cancelled_build_ends_and_no_other_starts(docker: Path, tmp_path: Path) -> None:
+    says(docker, "exec sleep 60")
+    engine = CommandLineEngine()
+
+    def build() -> None:
+        engine.build("jaeger", [str(docker)], tmp_path / "jaeger.log")
+
+    with ThreadPoolExecutor(1) as pool:
+        running = pool.submit(build)
+        assert wait_until((docker.parent / "asked").exists, 10, 0.01, SystemClock())
+        engine.cancel()
+        with pytest.raises(UserError, match="could not be built"):
+            running.result(timeout=10)
+    with pytest.raises(UserError, match="was not built"):
+        build()
