@@ -19,7 +19,7 @@ from lab.system import SECOND_NS, System
 from lab.topology import Topology
 
 LOAD_MARGIN_S = 60.0
-# The window is counted from the first request, which is up to a think time after the generator's start, and the generator
+# The window is counted from the first request, up to a think time after the generator's start, and the generator
 # has to be there, and sampled once, after the window's end.
 LOAD_TAIL_S = 3
 DELIVERY_BOUND_S = 10.0
