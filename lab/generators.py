@@ -9,13 +9,14 @@ from typing import Protocol
 
 @dataclass(frozen=True)
 class LoadPlan:
-    """The load of one trial. `users` is the closed loop's number of users, think times are seconds."""
+    """The load of one trial. `users` is the closed loop's number of users, who do not think for `saturate_s`."""
 
     users: int
     think_time_s: tuple[float, float]
     duration_s: float
     routes: tuple[str, ...]
     seed: int
+    saturate_s: float
 
 
 class LoadGenerator(Protocol):
@@ -40,6 +41,7 @@ class Locust:
             "LOAD_DURATION_S": f"{plan.duration_s:.0f}",
             "LOAD_ROUTES": " ".join(plan.routes),
             "LOAD_THINK_TIME_S": f"{plan.think_time_s[0]} {plan.think_time_s[1]}",
+            "LOAD_SATURATE_S": f"{plan.saturate_s:g}",
             "SEED": str(plan.seed),
         }
 

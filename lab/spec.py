@@ -61,6 +61,10 @@ class Protocol(Shape):
     """How a trial goes, and how many there are."""
 
     warm_up_s: float = Field(ge=0, le=3600, description="time under load before the window")
+    warm_up_load: Literal["same", "saturating"] = Field(
+        default="same",
+        description="`saturating`: users do not think until shortly before the window, which warms a JVM up sooner",
+    )
     window_s: float = Field(ge=2, le=3600, description="time that is measured")
     repetitions: int = Field(ge=1, le=1000, description="blocks; each runs every level once, in a seeded random order")
     retries: int = Field(default=2, ge=0, le=10, description="further attempts for a refused trial")

@@ -14,7 +14,7 @@ from lab.driver import Container
 from lab.generators import GENERATORS, LoadGenerator, LoadPlan
 from lab.plan import Trial
 from lab.spantree import difference
-from lab.spec import Experiment, Level
+from lab.spec import Experiment, Level, Protocol
 from lab.system import SECOND_NS, System
 from lab.topology import Topology
 
@@ -22,6 +22,8 @@ LOAD_MARGIN_S = 60.0
 # The window is counted from the first request, up to a think time after the generator's start, and the generator
 # has to be there, and sampled once, after the window's end.
 LOAD_TAIL_S = 3
+# From the end of a saturating warm-up's load to the window: queues empty, and users get out of step.
+SETTLE_S = 3.0
 DELIVERY_BOUND_S = 10.0
 
 
@@ -106,10 +108,15 @@ def head(trial: Trial, level: Level, attempt: int) -> dict[str, object]:
 def _variables(bench: Bench, users: int, seed: int) -> dict[str, str]:
     protocol, load = bench.experiment.protocol, bench.experiment.load
     duration_s = protocol.warm_up_s + protocol.window_s + LOAD_TAIL_S
-    plan = LoadPlan(users, load.think_time_s, duration_s, bench.system.topology.routes(), seed)
+    plan = LoadPlan(users, load.think_time_s, duration_s, bench.system.topology.routes(), seed, saturate_s(protocol))
     return bench.generator.environment(plan) | {
         "OBSERVER_INTERVAL": f"{1000 / bench.experiment.observer.rate_hz:.0f}ms"
     }
+
+
+def saturate_s(protocol: Protocol) -> float:
+    """How long users ask without thinking, from the load's start."""
+    return max(0.0, protocol.warm_up_s - SETTLE_S) if protocol.warm_up_load == "saturating" else 0.0
 
 
 def _load(bench: Bench) -> None:

@@ -1,7 +1,8 @@
 """The thesis's load: every user visits all routes once, in random order, before repeating one, and thinks in between.
 
 Writes one row per finished request to /out/requests.csv (docs/formats.md). Configuration comes by environment: ROUTES
-(space-separated), THINK_TIME_S (lowest and highest, seconds), SEED; users and run time by Locust's own variables.
+(space-separated), THINK_TIME_S (lowest and highest, seconds), SATURATE_S (how long users do not think at all, 0 if left
+out), SEED; users and run time by Locust's own variables.
 """
 
 import os
@@ -14,6 +15,7 @@ from locust import FastHttpUser, events, task
 
 ROUTES = os.environ["ROUTES"].split()
 THINK_LOW_S, THINK_HIGH_S = map(float, os.environ["THINK_TIME_S"].split())
+SATURATE_S = float(os.environ.get("SATURATE_S", "0"))
 SEED = int(os.environ["SEED"])
 
 # perf_counter is monotonic; the offset puts it on the wall clock once, so that a clock step cannot bend a latency.
@@ -50,8 +52,9 @@ class Visitor(FastHttpUser):
         self.number = Visitor.born
         self.random = random.Random(f"{SEED}/{self.number}")
         self.to_visit: list[str] = []
-        # Users who begin together would ask in step for ever, as the think time varies by a tenth only.
-        self.intended_ns = now_ns() + int(self.random.uniform(0, THINK_HIGH_S) * 1e9)
+        self.saturate_until_ns = now_ns() + int(SATURATE_S * 1e9)
+        self.intended_ns = now_ns() + int(self.random.uniform(0, 0.2) * 1e9)
+        self.in_step = True
 
     @task
     def visit(self) -> None:
@@ -65,4 +68,14 @@ class Visitor(FastHttpUser):
         end_ns = now_ns()
         row = (self.number, route, self.intended_ns, start_ns, end_ns, answer.status_code, len(answer.content or b""))
         records.write(",".join(map(str, row)) + "\n")
-        self.intended_ns = end_ns + int(self.random.uniform(THINK_LOW_S, THINK_HIGH_S) * 1e9)
+        self.intended_ns = end_ns + int(self.think_s(end_ns) * 1e9)
+
+    def think_s(self, after_ns: int) -> float:
+        """How long this user thinks after an answer, in seconds."""
+        if after_ns < self.saturate_until_ns:
+            return 0.0
+        if self.in_step:
+            # Users who begin together would ask in step for ever, as the think time varies by a tenth only.
+            self.in_step = False
+            return self.random.uniform(0, THINK_HIGH_S)
+        return self.random.uniform(THINK_LOW_S, THINK_HIGH_S)

@@ -1,7 +1,6 @@
 package tollbooth.web;
 
-import java.net.http.HttpClient;
-import org.springframework.boot.http.client.JdkClientHttpRequestFactoryBuilder;
+import org.springframework.boot.http.client.HttpComponentsClientHttpRequestFactoryBuilder;
 import org.springframework.boot.http.client.autoconfigure.ClientHttpRequestFactoryBuilderCustomizer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -12,11 +11,14 @@ import tools.jackson.databind.json.JsonMapper;
 @Configuration(proxyBeanMethods = false)
 class NodeConfiguration {
 
-  /** Without this the JDK's client would offer an upgrade to HTTP/2 with every new connection. */
+  private static final int CONNECTIONS = 1000;
+
+  /** The client's own limit of 5 connections to a peer would make calls queue in the caller. */
   @Bean
-  ClientHttpRequestFactoryBuilderCustomizer<JdkClientHttpRequestFactoryBuilder> http11() {
+  ClientHttpRequestFactoryBuilderCustomizer<HttpComponentsClientHttpRequestFactoryBuilder> pool() {
     return builder ->
-        builder.withHttpClientCustomizer(client -> client.version(HttpClient.Version.HTTP_1_1));
+        builder.withConnectionManagerCustomizer(
+            pool -> pool.setMaxConnPerRoute(CONNECTIONS).setMaxConnTotal(CONNECTIONS));
   }
 
   @Bean
