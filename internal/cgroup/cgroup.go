@@ -15,15 +15,15 @@ import (
 // Usage is what is read at every sample.
 type Usage struct {
 	CPUUserNs, CPUSystemNs, CPUUsageNs parse.Count
-	// MemoryWorkingSetBytes is usage less inactive file pages: what cannot be given back without harm.
-	MemoryWorkingSetBytes parse.Count
-	MemoryRSSBytes        parse.Count // anonymous pages
-	MemoryUsageBytes      parse.Count
-	MemoryPeakBytes       parse.Count
+	MemoryUsageBytes                   parse.Count
 }
 
-// Limits is what is read at the slow interval: how often a limit was met, and what went to block devices.
-type Limits struct {
+// SlowUsage is what is read at the slow interval: it takes the kernel long to tell, changes seldom, or is a maximum.
+type SlowUsage struct {
+	// MemoryWorkingSetBytes is usage less inactive file pages: what cannot be given back without harm.
+	MemoryWorkingSetBytes               parse.Count
+	MemoryRSSBytes                      parse.Count // anonymous pages
+	MemoryPeakBytes                     parse.Count
 	CPUThrottledNs, CPUThrottledPeriods parse.Count
 	BlockReadBytes, BlockWriteBytes     parse.Count
 }
@@ -41,7 +41,7 @@ type Version interface {
 // Group is the open counters of one container.
 type Group interface {
 	ReadUsage(*kernfile.Buffer, *Usage) error
-	ReadLimits(*kernfile.Buffer, *Limits) error
+	ReadSlowUsage(*kernfile.Buffer, *SlowUsage) error
 	// ReadProcesses and ReadThreads return the ids in the group, one to a line, valid until the buffer's next read.
 	ReadProcesses(*kernfile.Buffer) ([]byte, error)
 	ReadThreads(*kernfile.Buffer) ([]byte, error)

@@ -104,8 +104,7 @@ func TestUsage(t *testing.T) {
 		}
 		want := Usage{
 			CPUUserNs: parse.Known(5_000_000_000), CPUSystemNs: parse.Known(1_500_000_000), CPUUsageNs: parse.Known(6_500_000_000),
-			MemoryUsageBytes: parse.Known(200 << 20), MemoryPeakBytes: parse.Known(240 << 20),
-			MemoryRSSBytes: parse.Known(180 << 20), MemoryWorkingSetBytes: parse.Known(192 << 20),
+			MemoryUsageBytes: parse.Known(200 << 20),
 		}
 		if usage != want {
 			t.Errorf("usage is %+v\nwant %+v", usage, want)
@@ -113,20 +112,22 @@ func TestUsage(t *testing.T) {
 	})
 }
 
-func TestLimits(t *testing.T) {
+func TestSlowUsage(t *testing.T) {
 	eachTree(t, func(t *testing.T, name, root string) {
 		group := openGroup(t, root, trees[name].path)
 		var buffer kernfile.Buffer
-		var limits Limits
-		if err := group.ReadLimits(&buffer, &limits); err != nil {
+		var usage SlowUsage
+		if err := group.ReadSlowUsage(&buffer, &usage); err != nil {
 			t.Fatal(err)
 		}
-		want := Limits{
-			CPUThrottledNs: parse.Known(4_000_000), CPUThrottledPeriods: parse.Known(3),
+		want := SlowUsage{
+			MemoryRSSBytes: parse.Known(180 << 20), MemoryWorkingSetBytes: parse.Known(192 << 20),
+			MemoryPeakBytes: parse.Known(240 << 20),
+			CPUThrottledNs:  parse.Known(4_000_000), CPUThrottledPeriods: parse.Known(3),
 			BlockReadBytes: parse.Known(8192), BlockWriteBytes: parse.Known(4096),
 		}
-		if limits != want {
-			t.Errorf("limits are %+v\nwant %+v", limits, want)
+		if usage != want {
+			t.Errorf("usage is %+v\nwant %+v", usage, want)
 		}
 	})
 }
@@ -153,11 +154,11 @@ func TestAFileThatTheKernelDoesNotOfferIsLeftOut(t *testing.T) {
 		}
 		group := openGroup(t, root, path)
 		var buffer kernfile.Buffer
-		var usage Usage
-		if err := group.ReadUsage(&buffer, &usage); err != nil {
+		var usage SlowUsage
+		if err := group.ReadSlowUsage(&buffer, &usage); err != nil {
 			t.Fatal(err)
 		}
-		if usage.MemoryPeakBytes.Known || !usage.MemoryUsageBytes.Known || !usage.CPUUserNs.Known {
+		if usage.MemoryPeakBytes.Known || !usage.BlockReadBytes.Known {
 			t.Errorf("usage is %+v", usage)
 		}
 	})

@@ -49,10 +49,16 @@ func (g *v1Group) ReadUsage(buffer *kernfile.Buffer, usage *Usage) (err error) {
 	}
 	usage.CPUUserNs = parse.Field(cpuSplit, "user").Times(parse.NsPerTick)
 	usage.CPUSystemNs = parse.Field(cpuSplit, "system").Times(parse.NsPerTick)
-	if usage.MemoryUsageBytes, err = readCount(buffer, &g.memoryUsage); err != nil {
+	usage.MemoryUsageBytes, err = readCount(buffer, &g.memoryUsage)
+	return err
+}
+
+func (g *v1Group) ReadSlowUsage(buffer *kernfile.Buffer, usage *SlowUsage) (err error) {
+	if usage.MemoryPeakBytes, err = readCount(buffer, &g.memoryPeak); err != nil {
 		return err
 	}
-	if usage.MemoryPeakBytes, err = readCount(buffer, &g.memoryPeak); err != nil {
+	memoryUsage, err := readCount(buffer, &g.memoryUsage)
+	if err != nil {
 		return err
 	}
 	memoryStat, err := buffer.Read(&g.memoryStat)
@@ -61,22 +67,18 @@ func (g *v1Group) ReadUsage(buffer *kernfile.Buffer, usage *Usage) (err error) {
 	}
 	// "total_" counts groups below this one too, as usage_in_bytes does.
 	usage.MemoryRSSBytes = parse.Field(memoryStat, "total_rss")
-	usage.MemoryWorkingSetBytes = workingSet(usage.MemoryUsageBytes, parse.Field(memoryStat, "total_inactive_file"))
-	return nil
-}
-
-func (g *v1Group) ReadLimits(buffer *kernfile.Buffer, limits *Limits) error {
+	usage.MemoryWorkingSetBytes = workingSet(memoryUsage, parse.Field(memoryStat, "total_inactive_file"))
 	cpuLimit, err := buffer.Read(&g.cpuLimit)
 	if err != nil {
 		return err
 	}
-	limits.CPUThrottledNs = parse.Field(cpuLimit, "throttled_time")
-	limits.CPUThrottledPeriods = parse.Field(cpuLimit, "nr_throttled")
+	usage.CPUThrottledNs = parse.Field(cpuLimit, "throttled_time")
+	usage.CPUThrottledPeriods = parse.Field(cpuLimit, "nr_throttled")
 	blockBytes, err := buffer.Read(&g.blockBytes)
 	if err != nil {
 		return err
 	}
-	limits.BlockReadBytes, limits.BlockWriteBytes = parseIOServiceBytes(blockBytes)
+	usage.BlockReadBytes, usage.BlockWriteBytes = parseIOServiceBytes(blockBytes)
 	return nil
 }
 

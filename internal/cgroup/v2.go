@@ -48,10 +48,16 @@ func (g *v2Group) ReadUsage(buffer *kernfile.Buffer, usage *Usage) error {
 	usage.CPUUserNs = parse.Field(cpuStat, "user_usec").Times(nsPerUs)
 	usage.CPUSystemNs = parse.Field(cpuStat, "system_usec").Times(nsPerUs)
 	usage.CPUUsageNs = parse.Field(cpuStat, "usage_usec").Times(nsPerUs)
-	if usage.MemoryUsageBytes, err = readCount(buffer, &g.memoryUsage); err != nil {
+	usage.MemoryUsageBytes, err = readCount(buffer, &g.memoryUsage)
+	return err
+}
+
+func (g *v2Group) ReadSlowUsage(buffer *kernfile.Buffer, usage *SlowUsage) (err error) {
+	if usage.MemoryPeakBytes, err = readCount(buffer, &g.memoryPeak); err != nil {
 		return err
 	}
-	if usage.MemoryPeakBytes, err = readCount(buffer, &g.memoryPeak); err != nil {
+	memoryUsage, err := readCount(buffer, &g.memoryUsage)
+	if err != nil {
 		return err
 	}
 	memoryStat, err := buffer.Read(&g.memoryStat)
@@ -59,24 +65,20 @@ func (g *v2Group) ReadUsage(buffer *kernfile.Buffer, usage *Usage) error {
 		return err
 	}
 	usage.MemoryRSSBytes = parse.Field(memoryStat, "anon")
-	usage.MemoryWorkingSetBytes = workingSet(usage.MemoryUsageBytes, parse.Field(memoryStat, "inactive_file"))
-	return nil
-}
-
-func (g *v2Group) ReadLimits(buffer *kernfile.Buffer, limits *Limits) error {
+	usage.MemoryWorkingSetBytes = workingSet(memoryUsage, parse.Field(memoryStat, "inactive_file"))
 	cpuStat, err := buffer.Read(&g.cpuStat)
 	if err != nil {
 		return err
 	}
-	limits.CPUThrottledNs = parse.Field(cpuStat, "throttled_usec").Times(nsPerUs)
-	limits.CPUThrottledPeriods = parse.Field(cpuStat, "nr_throttled")
+	usage.CPUThrottledNs = parse.Field(cpuStat, "throttled_usec").Times(nsPerUs)
+	usage.CPUThrottledPeriods = parse.Field(cpuStat, "nr_throttled")
 	ioStat, err := buffer.Read(&g.ioStat)
 	if err != nil {
 		return err
 	}
-	limits.BlockReadBytes, limits.BlockWriteBytes = parse.Count{}, parse.Count{}
+	usage.BlockReadBytes, usage.BlockWriteBytes = parse.Count{}, parse.Count{}
 	if g.ioStat.Offered() { // it is empty until the first transfer
-		limits.BlockReadBytes, limits.BlockWriteBytes = parseIOStat(ioStat)
+		usage.BlockReadBytes, usage.BlockWriteBytes = parseIOStat(ioStat)
 	}
 	return nil
 }

@@ -75,7 +75,7 @@ func (c *container) nameNetworks(buffer *kernfile.Buffer, subnets map[string]net
 
 // readSlow reads what is recorded at the slow interval.
 func (c *container) readSlow(buffer *kernfile.Buffer) error {
-	if err := c.group.ReadLimits(buffer, &c.slow.Limits); err != nil {
+	if err := c.group.ReadSlowUsage(buffer, &c.slow.SlowUsage); err != nil {
 		return err
 	}
 	processes, err := c.group.ReadProcesses(buffer)

@@ -25,7 +25,7 @@ type Header struct {
 
 // Slow is what is read of a container at the slow interval.
 type Slow struct {
-	cgroup.Limits
+	cgroup.SlowUsage
 	threads.Switches
 	Threads, Processes uint64
 }
@@ -47,17 +47,14 @@ func AppendHeader(line []byte, h Header) []byte {
 	return end(line)
 }
 
-// AppendContainer appends a container's CPU and memory.
+// AppendContainer appends what is read of a container at every sample.
 func AppendContainer(line []byte, tNs int64, name string, u *cgroup.Usage) []byte {
 	line = begin(line, "container", tNs)
 	line = appendString(line, "name", name)
 	line = appendCount(line, "cpu_user_ns", u.CPUUserNs)
 	line = appendCount(line, "cpu_system_ns", u.CPUSystemNs)
 	line = appendCount(line, "cpu_usage_ns", u.CPUUsageNs)
-	line = appendCount(line, "memory_working_set_bytes", u.MemoryWorkingSetBytes)
-	line = appendCount(line, "memory_rss_bytes", u.MemoryRSSBytes)
 	line = appendCount(line, "memory_usage_bytes", u.MemoryUsageBytes)
-	line = appendCount(line, "memory_peak_bytes", u.MemoryPeakBytes)
 	return end(line)
 }
 
@@ -82,6 +79,9 @@ func AppendNetwork(line []byte, tNs int64, name string, i *netdev.Interface) []b
 func AppendSlow(line []byte, tNs int64, name string, s *Slow) []byte {
 	line = begin(line, "slow", tNs)
 	line = appendString(line, "name", name)
+	line = appendCount(line, "memory_working_set_bytes", s.MemoryWorkingSetBytes)
+	line = appendCount(line, "memory_rss_bytes", s.MemoryRSSBytes)
+	line = appendCount(line, "memory_peak_bytes", s.MemoryPeakBytes)
 	line = appendCount(line, "cpu_throttled_ns", s.CPUThrottledNs)
 	line = appendCount(line, "cpu_throttled_periods", s.CPUThrottledPeriods)
 	line = appendCount(line, "block_read_bytes", s.BlockReadBytes)

@@ -37,14 +37,14 @@ func TestEveryKindOfLineIsAsInTheSharedFixture(t *testing.T) {
 func everyKindOfLine() (lines []byte) {
 	usage := cgroup.Usage{
 		CPUUserNs: parse.Known(5_000_000_000), CPUSystemNs: parse.Known(1_500_000_000), CPUUsageNs: parse.Known(6_500_000_123),
-		MemoryWorkingSetBytes: parse.Known(192 << 20), MemoryRSSBytes: parse.Known(180 << 20),
-		MemoryUsageBytes: parse.Known(200 << 20), MemoryPeakBytes: parse.Known(240 << 20),
+		MemoryUsageBytes: parse.Known(200 << 20),
 	}
 	app := netdev.Interface{Name: "eth0", Network: "app", Counters: netdev.Counters{
 		RxBytes: 1 << 20, RxPackets: 900, RxDropped: 1, TxBytes: 2 << 20, TxPackets: 1800, TxDropped: 2}}
 	unnamed := netdev.Interface{Name: "eth1", Counters: netdev.Counters{TxBytes: 70, TxPackets: 1}}
 	slow := Slow{
-		Limits: cgroup.Limits{
+		SlowUsage: cgroup.SlowUsage{
+			MemoryWorkingSetBytes: parse.Known(192 << 20), MemoryRSSBytes: parse.Known(180 << 20), MemoryPeakBytes: parse.Known(240 << 20),
 			CPUThrottledNs: parse.Known(4_000_000), CPUThrottledPeriods: parse.Known(3),
 			BlockReadBytes: parse.Known(8192), BlockWriteBytes: parse.Known(4096)},
 		Switches: threads.Switches{Voluntary: 12345, Involuntary: 678},
@@ -72,7 +72,7 @@ func everyKindOfLine() (lines []byte) {
 
 	// A kernel that offers less: what it does not have is left out.
 	lines = AppendContainer(lines, t0+100_200_000, "a1", &cgroup.Usage{CPUUsageNs: parse.Known(6_510_000_123)})
-	slow.Limits, slow.Voluntary = cgroup.Limits{}, 12350
+	slow.SlowUsage, slow.Voluntary = cgroup.SlowUsage{}, 12350
 	lines = AppendSlow(lines, t0+100_300_000, "a1", &slow)
 	machine.CPUUserNs, machine.CPUIdleNs = parse.Known(190_040_000_000), parse.Known(2_253_340_000_000)
 	machine.ContextSwitches = parse.Known(840_950)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -34,7 +35,10 @@ func dockerStats(ids []string, window time.Duration) (cost, error) {
 	_ = command.Wait() // it ends as one that was killed
 	engine = engineCPU() - engine
 	if screen.Len() == 0 {
-		return cost{}, fmt.Errorf("docker stats printed nothing")
+		return cost{}, errors.New("docker stats printed nothing")
+	}
+	if engine < idle {
+		return cost{}, errors.New("the engine was busy with something else: run this on a quiet machine")
 	}
 	own := command.ProcessState.UserTime() + command.ProcessState.SystemTime()
 	return cost{
