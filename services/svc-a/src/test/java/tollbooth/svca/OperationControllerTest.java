@@ -6,6 +6,8 @@ import java.io.IOException;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import tollbooth.web.testing.RunningNode;
 import tollbooth.web.testing.StubPeer;
 
@@ -54,14 +56,15 @@ class OperationControllerTest {
     }
   }
 
-  @Test
-  void stopsAtTheFirstPeerThatFails() throws Exception {
-    try (StubPeer peer = StubPeer.answering(500);
+  @ParameterizedTest
+  @ValueSource(ints = {404, 500, 502, 503})
+  void stopsAtTheFirstPeerThatFailsAndAsksItOnce(int status) throws Exception {
+    try (StubPeer peer = StubPeer.answering(status);
         RunningNode node = node(peer)) {
       HttpResponse<String> answer = node.get("/op/work", "17");
 
       assertThat(answer.statusCode()).isEqualTo(502);
-      assertThat(answer.body()).contains("a2.left answered 500");
+      assertThat(answer.body()).contains("a2.left answered " + status);
       assertThat(peer.asked()).containsExactly("left 17.0");
     }
   }

@@ -37,6 +37,8 @@ class DeadBackendTest {
           "otel.logs.exporter", "none",
           "otel.exporter.otlp.protocol", "grpc",
           "otel.exporter.otlp.timeout", "4000",
+          // One batch, so that what is left takes one timeout at the end, not five.
+          "otel.bsp.max.export.batch.size", "2048",
           "otel.exporter.otlp.compression", "gzip");
 
   @AfterEach
