@@ -51,7 +51,9 @@ JOBS = {"burner": (BURN, ""), "eater": (EAT, ""), "receiver": (RECEIVE, LISTEN),
 
 
 def docker(*words: str) -> str:
-    return subprocess.run(["docker", *words], capture_output=True, text=True, check=True).stdout.strip()
+    done = subprocess.run(["docker", *words], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"docker {words[0]}: {done.stderr}"
+    return done.stdout.strip()
 
 
 def until(what: str, condition: Callable[[], Any], limit_s: float = 60) -> Any:
