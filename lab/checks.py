@@ -183,7 +183,7 @@ def window_steady(data: TrialData, bounds: Bounds) -> Iterator[str]:
     edges = np.linspace(trial.window_start_ns, trial.window_end_ns, 4).astype(np.int64).tolist()
     counts, costs = [], []
     for start_ns, end_ns in ((edges[0], edges[1]), (edges[2], edges[3])):
-        count = len(data.requests.ended_in(start_ns, end_ns))
+        count = data.requests.served_in(start_ns, end_ns)
         if count == 0:
             yield "not steady: a third of the window has no request"
             return

@@ -1,7 +1,8 @@
 """What is measured: one registry of metrics, each computed from one trial's records over its window.
 
-A request belongs to the window that it ended in. CPU per request is the increase of CPU time over the window
-divided by the number of its requests, so what a service does in the background counts as a request's cost too.
+CPU per request is the increase of CPU time over the window divided by the requests that it served, those at its edges
+by the share of their time inside; what a service does in the background counts as a request's cost too. Latencies
+are of the requests that ended in the window.
 The bytes that context propagation adds are the `difference` of `bytes_per_request_app` from the baseline, which
 the summary holds.
 """
@@ -52,6 +53,11 @@ def window_requests(data: TrialData) -> Requests:
     return data.requests.ended_in(data.trial.window_start_ns, data.trial.window_end_ns)
 
 
+def served(data: TrialData) -> float:
+    """Return how many requests the window served, those at its edges by the share of their time inside."""
+    return data.requests.served_in(data.trial.window_start_ns, data.trial.window_end_ns)
+
+
 def increase(data: TrialData, names: Iterable[str], *fields: str) -> float:
     """Return by how much containers' counters grew in the window, in all."""
     trial = data.trial
@@ -68,9 +74,9 @@ def cpu_cores(data: TrialData, names: Iterable[str]) -> float:
 
 
 def _per_request(data: TrialData, amount: float) -> float:
-    count = len(window_requests(data))
+    count = served(data)
     if count == 0:
-        raise NotDerivableError("no request ended in the window")
+        raise NotDerivableError("no request was served in the window")
     return amount / count
 
 
@@ -139,7 +145,7 @@ def _bytes_per_request(network: str, counter: str) -> Callable[[TrialData], floa
 
 
 def _requests_per_s(data: TrialData) -> float:
-    return len(window_requests(data)) / data.trial.window_s
+    return served(data) / data.trial.window_s
 
 
 def _startup_s(data: TrialData) -> float:

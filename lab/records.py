@@ -200,6 +200,15 @@ class Requests:
     def __len__(self) -> int:
         return len(self.end_ns)
 
+    def served_in(self, start_ns: int, end_ns: int) -> float:
+        """Return how many requests were served from `start_ns` to `end_ns`, each by the share of its time inside.
+
+        Counting those that ended would give a window all the work of a request that began before it, and none of one
+        that ends after it: with few users that is several percent of a short window's requests.
+        """
+        inside_ns = np.minimum(self.end_ns, end_ns) - np.maximum(self.start_ns, start_ns)
+        return float(np.sum(np.maximum(inside_ns, 0) / np.maximum(self.end_ns - self.start_ns, 1)))
+
     def ended_in(self, start_ns: int, end_ns: int) -> "Requests":
         """Return the requests that ended from `start_ns` until before `end_ns`."""
         inside = (self.end_ns >= start_ns) & (self.end_ns < end_ns)

@@ -46,13 +46,16 @@ class Load(Shape):
     )
 
 
+Environment = Mapping[VariableName, Annotated[str, Field(max_length=4000)]]
+
+
 class LevelPatch(Shape):
     """What a level of one factor sets."""
 
     telemetry: FileName | None = Field(
         default=None, description="a folder of services/telemetry/; `baseline` where no factor says another"
     )
-    environment: Mapping[VariableName, Annotated[str, Field(max_length=4000)]] = Field(
+    environment: Environment = Field(
         default_factory=dict, description="variables given to every service, over the variant's own"
     )
 
@@ -86,6 +89,10 @@ class ExperimentFile(Shape):
     question: str = Field(min_length=1, max_length=4000, description="a short paragraph for the report")
     topology: FileName = Field(description="a file of experiments/topologies/")
     load: Load
+    environment: Environment = Field(
+        default_factory=dict,
+        description="variables given to every service at every level; a level's own hold over these",
+    )
     factors: Mapping[FactorName, Annotated[Mapping[LevelName, LevelPatch], Field(min_length=1)]] = Field(
         min_length=1,
         description="levels are the cross product of the factors; their names are joined with '/'",
@@ -115,7 +122,10 @@ class Experiment(ExperimentFile):
 
     def levels(self) -> tuple[Level, ...]:
         """Return the cross product of the factors, in the file's order, without the placebo."""
-        return _levels(self.factors)
+        return tuple(
+            _level(choice, self.environment)
+            for choice in itertools.product(*(levels.items() for levels in self.factors.values()))
+        )
 
     def baseline_level(self) -> Level:
         """Return the level that the others are compared with."""
@@ -178,14 +188,10 @@ def check_names(experiment: Experiment, variants: Collection[str], topologies: C
         raise user_error(f"experiment {experiment.name}", faults, dotted, _HINT)
 
 
-def _levels(factors: Mapping[str, Mapping[str, LevelPatch]]) -> tuple[Level, ...]:
-    """Return the cross product; where two factors set the same thing, the later one holds."""
-    return tuple(_level(choice) for choice in itertools.product(*(levels.items() for levels in factors.values())))
-
-
-def _level(choice: Sequence[tuple[str, LevelPatch]]) -> Level:
+def _level(choice: Sequence[tuple[str, LevelPatch]], common: Mapping[str, str]) -> Level:
+    """Return one combination; where two factors set the same thing, the later one holds."""
     telemetry = "baseline"
-    environment: dict[str, str] = {}
+    environment = dict(common)
     for _, patch in choice:
         telemetry = patch.telemetry or telemetry
         environment |= patch.environment

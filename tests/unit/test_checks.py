@@ -108,6 +108,6 @@ def test_a_container_that_ended_by_itself_is_refused(good: TrialData) -> None:
 def test_a_stall_is_refused(good: TrialData) -> None:
     window_ns = good.trial.window_end_ns - good.trial.window_start_ns
     stalled = good.requests.end_ns > good.trial.window_end_ns - window_ns // 4
-    end_ns = np.where(stalled, good.trial.window_end_ns + 1, good.requests.end_ns)
+    end_ns = np.where(stalled, good.trial.window_end_ns + 5_000_000_000, good.requests.end_ns)
     found = reasons(replace(good, requests=replace(good.requests, end_ns=end_ns)))
     assert any("requests per second fell by" in reason for reason in found)
