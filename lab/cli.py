@@ -119,14 +119,14 @@ def main() -> NoReturn:
     errors = Console(stderr=True)
     try:
         code = app(standalone_mode=False)
+        if code == INTERRUPTED:  # what Typer makes of Ctrl-C
+            raise KeyboardInterrupt
     except UserError as wrong:
         _say(errors, wrong.message, wrong.hint)
         code = wrong.exit_code
     except KeyboardInterrupt:
         commands.clean_up()
         _say(errors, "interrupted", "everything was stopped and finished trials are kept: go on with --resume")
-        code = INTERRUPTED
-    except typer.Abort:
         code = INTERRUPTED
     except TyperException as usage:
         _say(errors, usage.format_message(), "see `lab --help`")

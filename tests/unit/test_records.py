@@ -204,7 +204,7 @@ def test_a_series_is_cut_to_its_window() -> None:
 def test_requests_at_the_edges_count_by_the_share_of_their_time_inside() -> None:
     rows = ["# tollbooth.requests v1", "user,target,intended_ns,start_ns,end_ns,status,bytes"]
     rows += ["1,a1,0,50,150,200,1", "2,a1,0,100,200,200,1", "3,a1,0,150,250,200,1", "4,a1,0,300,400,200,1"]
-    requests = parse_requests("\n".join(rows) + "\n", "requests.csv")
+    requests = records.parse_requests("\n".join(rows) + "\n", "requests.csv")
     assert requests.served_in(100, 200) == pytest.approx(0.5 + 1 + 0.5)
     assert requests.served_in(0, 1000) == pytest.approx(4)
     assert requests.served_in(500, 600) == 0

@@ -146,8 +146,8 @@ WRONG_FIELDS = [
         " (there are: repetitions, retries, seed, warm_up_load, warm_up_s, window_s)\n"
         "bad.yaml: protocol.warm_up_s: missing; wanted a number from 0 to 3600",
     ),
-    ("title: A title", "title: A title\nname: x", "name: unknown key; there are: baseline, factors, format, load, "
-        "observer, protocol, question, title, topology, version"),
+    ("title: A title", "title: A title\nname: x", "name: unknown key; there are: baseline, environment, factors, "
+        "format, load, observer, protocol, question, title, topology, version"),
     ("    baseline: {}", "    Base/line: {}",
         f"factors.telemetry.Base/line: {NOT_A_NAME} [a-z0-9][a-z0-9._-]{{0,40}}"),
     ("    baseline: {}", "    ..: {}",
