@@ -35,7 +35,11 @@ def deployment(
     """What to create for one trial of `level`; `load` are the load generator's variables (none: `lab up`)."""
     return Deployment(
         services=(*topology.nodes, *BACKENDS[variant.backend].services, *extra_services),
-        overlay={"services": {name: _node(name, kind, level, variant, place.root) for name, kind in _kinds(topology)}},
+        overlay={
+            "services": {
+                name: _node(name, node.kind, level, variant, place.root) for name, node in topology.nodes.items()
+            }
+        },
         environment={
             "TELEMETRY": level.telemetry,
             "TOPOLOGY_FILE": str(place.topology_path),
@@ -50,10 +54,6 @@ def deployment(
 def cpu_list(cpus: tuple[int, ...]) -> str:
     """`0,1`, as the kernel and Compose write a set of CPUs."""
     return ",".join(map(str, cpus))
-
-
-def _kinds(topology: Topology) -> list[tuple[str, str]]:
-    return [(name, node.kind) for name, node in topology.nodes.items()]
 
 
 def _node(name: str, kind: str, level: Level, variant: Variant, root: Path) -> dict[str, object]:

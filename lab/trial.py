@@ -141,7 +141,7 @@ def _collect(system: System, backend: Backend, out: Path) -> dict[str, object]:
 
 
 def _delivered(system: System, backend: Backend, out: Path) -> dict[str, object]:
-    accepted = settled(backend.accepted_spans, system.clock)
+    accepted = _settled(backend.accepted_spans, system.clock)
     trace = backend.newest_trace()
     if trace is not None:
         records.write_json_atomic(out / "trace.json", trace)
@@ -155,7 +155,7 @@ def _delivered(system: System, backend: Backend, out: Path) -> dict[str, object]
     }
 
 
-def settled(read: Callable[[], int | None], clock: Clock) -> int | None:
+def _settled(read: Callable[[], int | None], clock: Clock) -> int | None:
     """The counter's value once two readings agree, or after a bound: batches may still be on their way in."""
     last = read()
 
