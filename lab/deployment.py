@@ -7,9 +7,8 @@ from pathlib import Path
 from lab.backends import BACKENDS
 from lab.driver import Deployment
 from lab.machine import CpuSplit
-from lab.spec import Level
 from lab.topology import Topology
-from lab.variants import Variant
+from lab.variants import Telemetry
 
 OBSERVER = "observer"
 
@@ -24,24 +23,23 @@ class Place:
 
 
 def deployment(
-    level: Level,
-    variant: Variant,
+    telemetry: Telemetry,
     topology: Topology,
     cpus: CpuSplit,
     place: Place,
     load: Mapping[str, str],
     extra_services: tuple[str, ...] = (),
 ) -> Deployment:
-    """What to create for one trial of `level`; `load` are the load generator's variables (none: `lab up`)."""
+    """What to create for one trial with this telemetry; `load` are the load generator's variables (none: `lab up`)."""
     return Deployment(
-        services=(*topology.nodes, *BACKENDS[variant.backend].services, *extra_services),
+        services=(*topology.nodes, *BACKENDS[telemetry.backend].services, *extra_services),
         overlay={
             "services": {
-                name: _node(name, node.kind, level, variant, place.root) for name, node in topology.nodes.items()
+                name: _node(name, node.kind, telemetry.environment, place.root) for name, node in topology.nodes.items()
             }
         },
         environment={
-            "TELEMETRY": level.telemetry,
+            "TELEMETRY": telemetry.instrumentation,
             "TOPOLOGY_FILE": str(place.topology_path),
             "TRIAL_DIR": str(place.out),
             "SERVICE_CPUS": cpu_list(cpus.services),
@@ -56,8 +54,8 @@ def cpu_list(cpus: tuple[int, ...]) -> str:
     return ",".join(map(str, cpus))
 
 
-def _node(name: str, kind: str, level: Level, variant: Variant, root: Path) -> dict[str, object]:
-    given = {"NODE": name, "OTEL_SERVICE_NAME": name, **variant.environment, **level.environment}
+def _node(name: str, kind: str, telemetry: Mapping[str, str], root: Path) -> dict[str, object]:
+    given = {"NODE": name, "OTEL_SERVICE_NAME": name, **telemetry}
     # Compose would take a dollar sign for a variable of its own.
     environment = {key: value.replace("$", "$$") for key, value in given.items()}
     service: dict[str, object] = {"environment": environment, "profiles": [kind]}

@@ -12,7 +12,7 @@ def up(telemetry: str, topology: str, progress: Progress) -> None:
     """Starts the system with one telemetry variant, waits until it is ready, and says where to look."""
     system = workshop.system(topology)
     variant_named(telemetry, system.variants)
-    level = Level(telemetry, telemetry, {})
+    level = Level(telemetry, telemetry)
     backend = system.backend(level)
     out = workshop.SCRATCH / "play"
     shutil.rmtree(out, ignore_errors=True)

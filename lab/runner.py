@@ -115,7 +115,7 @@ def _until_valid(bench: Bench, run: Run, trial: Trial, level: Level, users: int,
 def _attempt(bench: Bench, run: Run, trial: Trial, level: Level, users: int, attempt: int) -> list[str]:
     """Runs one attempt, judges it, and moves it into place; returns why it was refused, nothing if it was not."""
     out = _staging(run)
-    measured = run_trial(bench, level, users, trial.seed, out)
+    measured = run_trial(bench, level, max(1, round(users * level.users_fraction)), trial.seed, out)
     record = {**head(trial, level, attempt), **measured}
     records.write_json_atomic(out / "trial.json", record)
     reasons = checks.reasons(records.read_trial(out))

@@ -3,7 +3,7 @@
 import itertools
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -13,6 +13,8 @@ from lab.faults import Fault, FaultsError, dotted, show, user_error
 from lab.nearest import suggestion
 from lab.overrides import override
 from lab.shape import Shape, Version1, field_paths, validate
+from lab.variants import NO_BACKEND, BackendName, Environment, Traces, Variant
+from lab.variants import Name as VariantName
 from lab.yamlfile import find_named_file, parse_yaml, read_text
 
 PLACEBO = "placebo"
@@ -22,7 +24,6 @@ FileName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
 # A level's name becomes part of a folder's name.
 LevelName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,40}$")]
 FactorName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,40}$")]
-VariableName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,100}$")]
 ThinkTime = Annotated[float, Field(ge=0, le=60)]
 
 _HINT = "docs/formats.md describes the format; experiments/README.md has an example"
@@ -46,14 +47,18 @@ class Load(Shape):
     )
 
 
-Environment = Mapping[VariableName, Annotated[str, Field(max_length=4000)]]
-
-
 class LevelPatch(Shape):
     """What a level of one factor sets."""
 
-    telemetry: FileName | None = Field(
+    telemetry: VariantName | None = Field(
         default=None, description="a folder of services/telemetry/; `baseline` where no factor says another"
+    )
+    backend: BackendName | None = Field(default=None, description="where telemetry goes, if not to the variant's own")
+    traces: Traces | None = Field(
+        default=None, description="which requests make spans, where the level's environment changes that"
+    )
+    users_fraction: float | None = Field(
+        default=None, gt=0, le=1, description="share of the load's users; all of them where no factor says another"
     )
     environment: Environment = Field(
         default_factory=dict, description="variables given to every service, over the variant's own"
@@ -104,15 +109,24 @@ class ExperimentFile(Shape):
 
 @dataclass(frozen=True)
 class Level:
-    """One thing to compare: what the services are run with."""
+    """One thing to compare: what the services are run with. None: as the telemetry variant has it."""
 
     name: str
     telemetry: str
-    environment: Mapping[str, str]
+    environment: Mapping[str, str] = field(default_factory=dict)
+    backend: str | None = None
+    traces: Traces | None = None
+    users_fraction: float = 1.0
 
     def settings(self) -> dict[str, object]:
         """Return what `trial.json` records of the level."""
-        return {"telemetry": self.telemetry, "environment": dict(self.environment)}
+        return {
+            "telemetry": self.telemetry,
+            "environment": dict(self.environment),
+            "backend": self.backend,
+            "traces": self.traces,
+            "users_fraction": self.users_fraction,
+        }
 
 
 class Experiment(ExperimentFile):
@@ -133,8 +147,7 @@ class Experiment(ExperimentFile):
 
     def placebo_level(self) -> Level:
         """Return the baseline under another name: what it shows is the noise floor."""
-        baseline = self.baseline_level()
-        return Level(PLACEBO, baseline.telemetry, baseline.environment)
+        return replace(self.baseline_level(), name=PLACEBO)
 
 
 def find_experiment(name: str, folder: Path) -> Path:
@@ -170,8 +183,8 @@ def parse_experiment(text: str, name: str, overrides: Sequence[str] = ()) -> Exp
     return experiment
 
 
-def check_names(experiment: Experiment, variants: Collection[str], topologies: Collection[str]) -> None:
-    """Raise `UserError` if the experiment names a telemetry variant or a topology that there is not."""
+def check_names(experiment: Experiment, variants: Mapping[str, Variant], topologies: Collection[str]) -> None:
+    """Raise `UserError` if the experiment names a variant, a backend of one, or a topology that there is not."""
     faults = [
         Fault(
             ("factors", factor, level, "telemetry"),
@@ -184,18 +197,29 @@ def check_names(experiment: Experiment, variants: Collection[str], topologies: C
     if experiment.topology not in topologies:
         others = suggestion(experiment.topology, topologies)
         faults.append(Fault(("topology",), f"unknown topology '{experiment.topology}'; {others}"))
-    if faults:
+    if faults := faults or list(_unreachable_backends(experiment, variants)):
         raise user_error(f"experiment {experiment.name}", faults, dotted, _HINT)
+
+
+def _unreachable_backends(experiment: Experiment, variants: Mapping[str, Variant]) -> Iterator[Fault]:
+    """Yield the levels that send their telemetry where their variant cannot send it."""
+    for level in experiment.levels():
+        known = {NO_BACKEND: {}, **variants[level.telemetry].backends}
+        if level.backend is not None and level.backend not in known:
+            yield Fault(
+                ("factors",),
+                f"level '{level.name}': variant '{level.telemetry}' cannot send to backend '{level.backend}'; "
+                f"{suggestion(level.backend, known)}",
+            )
 
 
 def _level(choice: Sequence[tuple[str, LevelPatch]], common: Mapping[str, str]) -> Level:
     """Return one combination; where two factors set the same thing, the later one holds."""
-    telemetry = "baseline"
-    environment = dict(common)
+    level = Level("/".join(name for name, _ in choice), "baseline", common)
     for _, patch in choice:
-        telemetry = patch.telemetry or telemetry
-        environment |= patch.environment
-    return Level("/".join(name for name, _ in choice), telemetry, environment)
+        given = patch.model_dump(exclude_none=True)
+        level = replace(level, **given | {"environment": {**level.environment, **patch.environment}})
+    return level
 
 
 def _contradictions(experiment: Experiment) -> Iterator[Fault]:

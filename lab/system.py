@@ -13,7 +13,7 @@ from lab.machine import CpuSplit
 from lab.records import read_json
 from lab.spec import Level
 from lab.topology import Topology
-from lab.variants import Variant
+from lab.variants import Telemetry, Variant, chosen
 
 READY_BOUND_S = 180.0
 READY_EVERY_S = 0.25
@@ -39,9 +39,13 @@ class System:
     driver: Driver
     clock: Clock
 
+    def telemetry(self, level: Level) -> Telemetry:
+        """How `level` watches the services."""
+        return chosen(self.variants[level.telemetry], level.backend, level.traces, level.environment)
+
     def backend(self, level: Level) -> Backend:
         """Where the telemetry of `level` goes."""
-        return BACKENDS[self.variants[level.telemetry].backend]()
+        return BACKENDS[self.telemetry(level).backend]()
 
     def create(self, level: Level, out: Path, variables: Mapping[str, str], instruments: tuple[str, ...] = ()) -> None:
         """Makes the containers of `level`, which write to `out`, and of `instruments`; starts none."""
@@ -50,8 +54,7 @@ class System:
             # Containers run as a user of their own.
             folder.chmod(0o777)
         place = Place(self.root, self.topology_path, out)
-        variant = self.variants[level.telemetry]
-        self.driver.create(deployment(level, variant, self.topology, self.cpus, place, variables, instruments))
+        self.driver.create(deployment(self.telemetry(level), self.topology, self.cpus, place, variables, instruments))
 
     def start(self, backend: Backend, out: Path, instruments: tuple[str, ...] = ()) -> dict[str, float]:
         """Starts what was created and waits until it is ready; returns each node's start-up time in seconds.

@@ -17,6 +17,7 @@ from lab.spantree import difference
 from lab.spec import Experiment, Level, Protocol
 from lab.system import SECOND_NS, System
 from lab.topology import Topology
+from lab.variants import Traces
 
 LOAD_MARGIN_S = 60.0
 # The window is counted from the first request, up to a think time after the generator's start, and the generator
@@ -73,7 +74,7 @@ def run_trial(bench: Bench, level: Level, users: int, seed: int, out: Path) -> d
             _load(bench)
         with phases.phase("collect"):
             containers = system.driver.containers()
-            delivered = _collect(system, backend, out)
+            delivered = _collect(system, system.telemetry(level).traces, backend, out)
     finally:
         with phases.phase("remove"):
             system.driver.remove()
@@ -131,16 +132,16 @@ def _load(bench: Bench) -> None:
         raise system.failed(service, f"ended with exit code {exit_code}")
 
 
-def _collect(system: System, backend: Backend, out: Path) -> dict[str, object]:
+def _collect(system: System, traces: Traces, backend: Backend, out: Path) -> dict[str, object]:
     # A service's telemetry SDK delivers what it still holds when it is asked to end; the backend is read after that.
     system.driver.stop(list(system.topology.nodes))
-    delivered = _delivered(system, backend, out) if backend.services else {}
+    delivered = _delivered(system, traces, backend, out) if backend.services else {}
     system.driver.stop([OBSERVER])
     system.driver.save_logs(out / "logs")
     return delivered
 
 
-def _delivered(system: System, backend: Backend, out: Path) -> dict[str, object]:
+def _delivered(system: System, traces: Traces, backend: Backend, out: Path) -> dict[str, object]:
     accepted = _settled(backend.accepted_spans, system.clock)
     trace = backend.newest_trace()
     if trace is not None:
@@ -148,10 +149,10 @@ def _delivered(system: System, backend: Backend, out: Path) -> dict[str, object]
     spans = trace["spans"] if trace else []
     assert isinstance(spans, list)
     return {
-        "expected_spans_per_request": mean_spans_per_request(system.topology),
+        "expected_spans_per_request": mean_spans_per_request(system.topology) if traces == "all" else None,
         "backend": {"accepted_spans": accepted},
         "spans_in_trace": len(spans),
-        "trace_difference": trace_difference(system.topology, spans),
+        "trace_difference": trace_difference(system.topology, traces, spans),
     }
 
 
@@ -173,10 +174,13 @@ def mean_spans_per_request(topology: Topology) -> float:
     return statistics.mean(topology.expected_spans(route) for route in topology.routes())
 
 
-def trace_difference(topology: Topology, spans: list[dict[str, object]]) -> str | None:
+def trace_difference(topology: Topology, traces: Traces, spans: list[dict[str, object]]) -> str | None:
     """None if the trace is what the topology predicts for one of its routes, else what differs from the first."""
     if not spans:
-        return "the backend has no trace"
+        # With sampling there may be no trace yet among the few requests of a short trial.
+        return "the backend has no trace" if traces == "all" else None
+    if traces == "none":
+        return "no request was to be traced"
     differences = [difference(topology.expected_tree(route), spans) for route in topology.routes()]
     return None if None in differences else differences[0]
 

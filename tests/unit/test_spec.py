@@ -8,6 +8,7 @@ import pytest
 from lab.errors import UserError
 from lab.schema import SCHEMAS, schema_text
 from lab.spec import Experiment, check_names, find_experiment, load_experiment, parse_experiment
+from lab.variants import Variant
 from lab.yamlfile import MAX_FILE_BYTES
 
 EXPERIMENTS = Path(__file__).parents[2] / "experiments"
@@ -89,7 +90,16 @@ def test_levels_of_one_factor_keep_their_names_and_settings() -> None:
     assert agent.settings() == {
         "telemetry": "otel-agent",
         "environment": {"OTEL_BSP_SCHEDULE_DELAY": "5000"},
+        "backend": None,
+        "traces": None,
+        "users_fraction": 1.0,
     }
+
+
+def test_a_level_may_choose_backend_traces_and_a_share_of_the_users() -> None:
+    chosen = "{telemetry: otel-agent, backend: sink, traces: sampled, users_fraction: 0.5"
+    agent = parse_experiment(text_with({"{telemetry: otel-agent": chosen}), "x").levels()[1]
+    assert (agent.backend, agent.traces, agent.users_fraction) == ("sink", "sampled", 0.5)
 
 
 def test_levels_of_two_factors_are_their_cross_product_and_the_later_patch_holds() -> None:
@@ -328,10 +338,18 @@ def test_an_unknown_override_is_answered_with_the_nearest(write: Write) -> None:
     assert "did you mean 'protocol.repetitions'?" in message_of(write(GOOD), "repetition=3")
 
 
+KNOWN = {
+    name: Variant.model_validate(
+        {"format": "tollbooth.variant", "version": 1, "title": name, "traces": "all", "backends": {"jaeger": {}}}
+    )
+    for name in ("baseline", "otel-agent")
+}
+
+
 def test_unknown_variants_and_topologies_are_answered_with_the_nearest() -> None:
     experiment = parse_experiment(text_with({"telemetry: otel-agent": "telemetry: otel-agnt"}), "x")
     with pytest.raises(UserError) as caught:
-        check_names(experiment, ["baseline", "otel-agent"], ["mash"])
+        check_names(experiment, KNOWN, ["mash"])
     assert caught.value.message.splitlines() == [
         "experiment x: factors.telemetry.otel-agent.telemetry: unknown variant 'otel-agnt';"
         " did you mean 'otel-agent'? (there are: baseline, otel-agent)",
@@ -339,8 +357,19 @@ def test_unknown_variants_and_topologies_are_answered_with_the_nearest() -> None
     ]
 
 
+def test_a_backend_that_the_variant_cannot_send_to_is_named_with_those_it_can() -> None:
+    chosen = "{telemetry: otel-agent, backend: jager"
+    experiment = parse_experiment(text_with({"{telemetry: otel-agent": chosen}), "x")
+    with pytest.raises(UserError) as caught:
+        check_names(experiment, KNOWN, ["mesh"])
+    assert caught.value.message == (
+        "experiment x: factors: level 'otel-agent': variant 'otel-agent' cannot send to backend 'jager';"
+        " did you mean 'jaeger'? (there are: jaeger, none)"
+    )
+
+
 def test_known_variants_and_topologies_pass() -> None:
-    check_names(parse_experiment(GOOD, "x"), ["baseline", "otel-agent"], ["mesh"])
+    check_names(parse_experiment(GOOD, "x"), KNOWN, ["mesh"])
 
 
 @pytest.mark.parametrize("seed", range(300))

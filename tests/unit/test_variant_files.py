@@ -3,9 +3,20 @@ from pathlib import Path
 import pytest
 
 from lab.errors import UserError
-from lab.variants import load_variants, variant_named
+from lab.variants import Telemetry, chosen, load_variants, variant_named
 
-GOOD = "format: tollbooth.variant\nversion: 1\ntitle: By hand\nbackend: jaeger\ntraces: true\nenvironment: {A: b}\n"
+GOOD = """\
+format: tollbooth.variant
+version: 1
+title: By hand
+traces: all
+backend: jaeger
+environment: {A: b, C: d}
+backends:
+  jaeger: {TO: jaeger}
+  sink: {TO: sink}
+"""
+ABSENT = "format: tollbooth.variant\nversion: 1\ntitle: Nothing\ntraces: none\n"
 
 
 def add(folder: Path, name: str, text: str = GOOD) -> None:
@@ -15,13 +26,22 @@ def add(folder: Path, name: str, text: str = GOOD) -> None:
 
 def test_variants_are_the_folders_with_a_variant_file(tmp_path: Path) -> None:
     add(tmp_path, "otel-manual")
-    add(tmp_path, "baseline", GOOD.replace("jaeger", "none").replace("true", "false").replace("{A: b}", "{}"))
+    add(tmp_path, "baseline", ABSENT)
     (tmp_path / "contract").mkdir()
     variants = load_variants(tmp_path)
     assert list(variants) == ["baseline", "otel-manual"]
-    assert (variants["otel-manual"].backend, variants["otel-manual"].traces) == ("jaeger", True)
-    assert variants["otel-manual"].environment == {"A": "b"}
-    assert not variants["baseline"].traces
+    assert chosen(variants["otel-manual"]) == Telemetry(
+        "otel-manual", "jaeger", "all", {"A": "b", "C": "d", "TO": "jaeger"}
+    )
+    assert chosen(variants["baseline"]) == Telemetry("baseline", "none", "none", {})
+
+
+def test_a_level_chooses_over_its_variant(tmp_path: Path) -> None:
+    add(tmp_path, "otel-manual@1.36.0", "instrumentation: otel-manual\n" + GOOD)
+    variant = load_variants(tmp_path)["otel-manual@1.36.0"]
+    assert chosen(variant, "sink", "sampled", {"C": "e"}) == Telemetry(
+        "otel-manual", "sink", "sampled", {"A": "b", "C": "e", "TO": "sink"}
+    )
 
 
 def test_an_unknown_variant_is_answered_with_the_nearest(tmp_path: Path) -> None:
@@ -37,9 +57,10 @@ def test_an_unknown_variant_is_answered_with_the_nearest(tmp_path: Path) -> None
     ("old", "new", "message"),
     [
         ("title", "titel", "titel: unknown key; did you mean 'title'?"),
-        ("true", '"true"', 'traces: saw "true", wanted true or false'),
-        ("jaeger", "Jaeger", 'backend: saw "Jaeger", wanted text of the form [a-z][a-z0-9-]{0,30}'),
-        ("{A: b}", "{A: 1}", "environment.A: saw 1, wanted text: put it in quotes"),
+        ("traces: all", "traces: some", 'traces: saw "some", wanted "all" or "sampled" or "none"; did you mean'),
+        ("backend: jaeger", "backend: Jaeger", 'backend: saw "Jaeger", wanted text of the form [a-z][a-z0-9-]{0,30}'),
+        ("backend: jaeger", "backend: zipkin", "backend: 'zipkin' is not among its backends; "),
+        ("A: b", "A: 1", "environment.A: saw 1, wanted text of 0 to 4000 characters: put it in quotes"),
     ],
 )
 def test_a_wrong_variant_file_is_told_in_one_line(tmp_path: Path, old: str, new: str, message: str) -> None:
@@ -52,4 +73,4 @@ def test_a_wrong_variant_file_is_told_in_one_line(tmp_path: Path, old: str, new:
 def test_the_variants_that_are_shipped_are_read() -> None:
     variants = load_variants(Path(__file__).parents[2] / "services" / "telemetry")
     assert {"baseline", "otel-manual", "otel-agent"} <= set(variants)
-    assert not variants["baseline"].traces
+    assert variants["baseline"].traces == "none"
