@@ -1,0 +1,65 @@
+"""The views of an experiment: what is accepted, and how a wrong one is told."""
+
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from lab.faults import dotted
+from lab.views import Interaction, Sweep, Waterfall, parse_views, view_faults
+
+LEVELS = ("baseline", "manual-off", "manual", "agent")
+FACTORS = {"telemetry": {}, "load": {}}
+WATERFALL = {"kind": "waterfall", "title": "By hand", "levels": ["baseline", "manual-off", "manual"]}
+SWEEP = {
+    "kind": "sweep",
+    "title": "Batches",
+    "levels": ["manual", "agent"],
+    "values": [512, 1],
+    "axis": "maximum batch size",
+    "scale": "log2",
+}
+INTERACTION = {"kind": "interaction", "title": "Load", "factors": ["telemetry", "load"]}
+
+
+def faults(*views: dict[str, Any]) -> list[tuple[str, str]]:
+    return [(dotted(fault.path), fault.text) for fault in view_faults(parse_views(views), LEVELS, FACTORS)]
+
+
+def test_views_of_each_kind_are_read_from_a_manifests_lists() -> None:
+    waterfall, sweep, interaction = parse_views([WATERFALL, SWEEP, INTERACTION])
+    assert isinstance(waterfall, Waterfall)
+    assert isinstance(sweep, Sweep)
+    assert isinstance(interaction, Interaction)
+    assert list(waterfall.levels) == WATERFALL["levels"]
+    assert list(sweep.values) == [512.0, 1.0]
+    assert faults(WATERFALL, SWEEP, INTERACTION) == []
+
+
+@pytest.mark.parametrize(
+    ("view", "place", "text"),
+    [
+        (
+            WATERFALL | {"levels": ["baseline", "manul-off"]},
+            "views[0].levels[1]",
+            "no level is called 'manul-off'; did you mean 'manual-off'? "
+            "(there are: agent, baseline, manual, manual-off)",
+        ),
+        (WATERFALL | {"levels": ["agent", "agent"]}, "views[0].levels", "'agent' is there 2 times, wanted once"),
+        (SWEEP | {"values": [512, 8, 1]}, "views[0].values", "saw 3, wanted one for each of 2 levels"),
+        (SWEEP | {"values": [512, 0]}, "views[0].values", "saw 0, wanted more than 0 on a log2 scale"),
+        (
+            INTERACTION | {"factors": ["telemetry", "lode"]},
+            "views[0].factors[1]",
+            "no factor is called 'lode'; did you mean 'load'? (there are: load, telemetry)",
+        ),
+    ],
+)
+def test_a_wrong_view_is_told_with_its_place_and_what_is_right(view: dict[str, Any], place: str, text: str) -> None:
+    assert faults(view) == [(place, text)]
+
+
+@pytest.mark.parametrize("view", [{"kind": "pie"}, WATERFALL | {"levels": ["baseline"]}, SWEEP | {"colour": "red"}])
+def test_what_is_no_view_is_refused(view: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        parse_views([view])
