@@ -7,14 +7,14 @@ what is broken.
 import json
 import os
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from lab.errors import UserError
 from lab.series import IntArray, Series
@@ -45,9 +45,10 @@ class ContainerRecord(Record):
 
 
 class BackendRecord(Record):
-    """What the telemetry backend counted; None where it could not say."""
+    """What the telemetry backend counted: None, and no counter, where it could not say."""
 
     accepted_spans: int | None
+    counters: Mapping[str, float] = Field(default_factory=dict)
 
 
 class TrialRecord(Record):
@@ -177,6 +178,8 @@ class Counters:
 
     interval_ns: int
     containers: Mapping[str, Fields]
+    jvms: Mapping[str, Fields]
+    """By container: what its JVM says of itself; a container without one is not among them."""
     interfaces: Sequence[Interface]
     host: Fields
     observer: Fields
@@ -218,11 +221,12 @@ class Requests:
 
 @dataclass(frozen=True)
 class TrialData:
-    """Everything that a trial's measures are computed from."""
+    """Everything that a trial's measures are computed from; `trace` is `trace.json`, None where there is none."""
 
     trial: TrialRecord
     counters: Counters
     requests: Requests
+    trace: Mapping[str, Any] | None = None
 
 
 def write_json_atomic(path: Path, data: Mapping[str, Any]) -> None:
@@ -256,11 +260,13 @@ def read_trial_record(folder: Path) -> TrialRecord:
 
 
 def read_trial(folder: Path) -> TrialData:
-    """Read a trial's record, counters and requests."""
+    """Read a trial's record, counters, requests and, where there is one, trace."""
+    trace = folder / "trace.json"
     return TrialData(
         read_trial_record(folder),
         read_counters(folder / "counters.jsonl"),
         read_requests(folder / "requests.csv"),
+        read_json(trace, "tollbooth.trace", 1) if trace.exists() else None,
     )
 
 
@@ -287,13 +293,11 @@ def parse_counters(text: str, source: str) -> Counters:
     header = _json_object(lines[0], f"{source}, line 1")
     _check_format(header, "tollbooth.counters", 1, source)
     sorter = _Sorter()
-    for number, line in enumerate(lines[1:], start=2):
-        where = f"{source}, line {number}"
-        data = _json_object(line, where)
+    for number, data in enumerate(_json_objects(lines[1:], source), start=2):
         try:
             sorter.add(data)
         except (KeyError, TypeError) as error:
-            raise UserError(f"{where}: not a counter record ({error})", MEND) from error
+            raise UserError(f"{source}, line {number}: not a counter record ({error})", MEND) from error
     return sorter.counters(int(header["interval_ns"]), truncated)
 
 
@@ -316,47 +320,42 @@ def parse_requests(text: str, source: str) -> Requests:
 
 
 class _Sorter:
-    """Sorts counter records into one series per field of each container, interface, host and observer."""
+    """Sorts counter records by the container, JVM, interface, host or observer that they are of."""
 
     def __init__(self) -> None:
-        self._samples: dict[tuple[str, ...], dict[str, list[tuple[int, int]]]] = defaultdict(lambda: defaultdict(list))
+        self._samples: dict[tuple[str, ...], list[Mapping[str, Any]]] = defaultdict(list)
         self._networks: dict[tuple[str, str], str | None] = {}
         self._events: list[Event] = []
 
-    def add(self, data: dict[str, Any]) -> None:
+    def add(self, data: Mapping[str, Any]) -> None:
         """Take one record; raises `KeyError` or `TypeError` where it is not one."""
+        data["t_ns"] + 0
         match data["kind"]:
             case "container" | "slow":
-                self._add_fields(("container", data["name"]), data)
+                self._samples["container", data["name"]].append(data)
+            case "jvm":
+                self._samples["jvm", data["name"]].append(data)
             case "network":
                 key = (data["name"], data["interface"])
                 self._networks[key] = data.get("network", self._networks.get(key))
-                self._add_fields(("network", *key), data)
+                self._samples["network", *key].append(data)
             case "host" | "observer" as kind:
-                self._add_fields((kind,), data)
+                self._samples[kind,].append(data)
             case "event":
                 self._events.append(Event(data["t_ns"], data.get("name", ""), data["event"]))
             case kind:
                 raise KeyError(f"unknown kind {kind!r}")
 
-    def _add_fields(self, key: tuple[str, ...], data: dict[str, Any]) -> None:
-        t_ns = data["t_ns"] + 0
-        series = self._samples[key]
-        for name, value in data.items():
-            if name != "t_ns" and isinstance(value, int):
-                series[name].append((t_ns, value))
-
     def counters(self, interval_ns: int, truncated: bool) -> Counters:
         """Return what was taken, as arrays."""
-        found = {
-            key: {name: _series(samples) for name, samples in group.items()} for key, group in self._samples.items()
-        }
+        found = {key: _Fields(samples) for key, samples in self._samples.items()}
         return Counters(
             interval_ns=interval_ns,
-            containers={key[1]: group for key, group in found.items() if key[0] == "container"},
+            containers={key[1]: fields for key, fields in found.items() if key[0] == "container"},
+            jvms={key[1]: fields for key, fields in found.items() if key[0] == "jvm"},
             interfaces=[
-                Interface(key[1], key[2], self._networks[key[1], key[2]], group)
-                for key, group in found.items()
+                Interface(key[1], key[2], self._networks[key[1], key[2]], fields)
+                for key, fields in found.items()
                 if key[0] == "network"
             ],
             host=found.get(("host",), {}),
@@ -366,9 +365,28 @@ class _Sorter:
         )
 
 
-def _series(samples: Sequence[tuple[int, int]]) -> Series:
-    t_ns, values = np.array(samples, dtype=np.int64).T
-    return Series(t_ns, values)
+class _Fields(Mapping[str, Series]):
+    """Samples of one thing as a series per field. Few of the fields are ever asked for: only those are made."""
+
+    def __init__(self, samples: Sequence[Mapping[str, Any]]) -> None:
+        self._samples = samples
+        self._made: dict[str, Series] = {}
+
+    def __getitem__(self, name: str) -> Series:
+        if name not in self._made:
+            having = [sample for sample in self._samples if isinstance(sample.get(name), int)]
+            if not having:
+                raise KeyError(name)
+            columns = ([sample[column] for sample in having] for column in ("t_ns", name))
+            self._made[name] = Series(*(np.array(column, dtype=np.int64) for column in columns))
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        names = dict.fromkeys(name for sample in self._samples for name in sample)
+        return (name for name in names if name in self)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
 
 
 def _whole_lines(text: str) -> tuple[list[str], bool]:
@@ -384,6 +402,17 @@ def _read_text(path: Path) -> str:
         raise UserError(f"{path} is missing", "was this folder written by `lab run`?") from None
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{path} cannot be read: {error}", MEND) from error
+
+
+def _json_objects(lines: Sequence[str], source: str) -> list[dict[str, Any]]:
+    """Parse a JSON object from each line: all at once, and one by one where that fails, to name the line."""
+    try:
+        found = json.loads(f"[{','.join(lines)}]")
+    except json.JSONDecodeError:
+        found = []
+    if len(found) == len(lines) and all(isinstance(data, dict) for data in found):
+        return found  # type: ignore[no-any-return]
+    return [_json_object(line, f"{source}, line {number}") for number, line in enumerate(lines, start=2)]
 
 
 def _json_object(text: str, where: str) -> dict[str, Any]:

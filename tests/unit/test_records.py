@@ -45,6 +45,15 @@ def test_an_interface_knows_its_network_or_none() -> None:
     ]
 
 
+def test_a_jvm_is_kept_apart_from_its_container() -> None:
+    jvm = '{"kind":"jvm","t_ns":5,"name":"a1","eden_used_bytes":7,"young_gc_count":2,"threads":"many"}\n'
+    counters = records.parse_counters(COUNTERS + jvm, "x")
+    assert counters.jvms["a1"]["eden_used_bytes"].values.tolist()[-1] == 7
+    assert counters.jvms["a1"]["young_gc_count"].t_ns.tolist()[-1] == 5
+    assert "eden_used_bytes" not in counters.containers["a1"]
+    assert "threads" not in counters.jvms["a1"]
+
+
 def test_events_are_kept_in_order() -> None:
     events = records.parse_counters(COUNTERS, "x").events
     seen = [(event.name, event.event) for event in events]
@@ -65,6 +74,8 @@ def test_a_line_that_was_cut_off_is_left_out_and_told() -> None:
         ("[1]", "not a JSON object"),
         ('{"kind":"weather","t_ns":1}', "unknown kind 'weather'"),
         ('{"kind":"container","name":"a1"}', "not a counter record"),
+        ('{"kind":"container","t_ns":"now","name":"a1"}', "not a counter record"),
+        ('{"kind":"event","t_ns":1},{"kind":"event","t_ns":2}', "not JSON"),
     ],
 )
 def test_a_broken_line_in_the_middle_is_named(line: str, what: str) -> None:
@@ -127,6 +138,8 @@ def test_a_trial_is_read_whole(tmp_path: Path) -> None:
     assert data.trial.window_s == 15
     assert data.trial.backend is not None
     assert set(data.trial.containers) == set(data.counters.containers)
+    assert data.trace is not None
+    assert len(data.trace["spans"]) == 123
     assert len(data.requests) > 100
 
 
