@@ -6,8 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lab.metrics import METRICS, values, window_requests
-from lab.records import TrialData, read_trial
+from lab.metrics import METRICS, values, window_requests, with_paired_values
+from lab.metrics.jvm import allocated
+from lab.records import TrialData, TrialSummary, read_trial
+from lab.series import NotDerivableError, Series
 from tests.synthetic import QUICK, Trial, write_trial
 
 AGENT = QUICK["otel-agent"]
@@ -33,8 +35,21 @@ def test_a_level_with_a_backend_has_every_metric(agent: TrialData) -> None:
         ("cpu_observer_cores", 0.005, 0.001),
         ("memory_services_mean_mib", AGENT.memory_mib, 0.02),
         ("memory_services_peak_mib", AGENT.memory_mib, 0.02),
+        ("memory_backends_mean_mib", 120, 0),
         ("bytes_per_request_app", AGENT.app_bytes, 0.02),
+        ("bytes_sent_per_request_app", AGENT.app_bytes, 0.02),
         ("bytes_per_request_telemetry", AGENT.telemetry_bytes, 0.02),
+        ("bytes_received_per_request_telemetry", AGENT.telemetry_bytes / 20, 0.02),
+        ("bytes_received_per_request_backends", AGENT.telemetry_bytes, 0.02),
+        ("bytes_sent_per_request_backends", AGENT.telemetry_bytes / 20, 0.02),
+        ("bytes_allocated_per_request", AGENT.allocated_bytes, 0.02),
+        # Eden holds 24 and 32 MiB in turn, and a collection takes 4 ms. There are some 20 of them.
+        ("gc_count_per_request", AGENT.allocated_bytes / (28 << 20), 0.2),
+        ("gc_time_per_request_ms", 4 * AGENT.allocated_bytes / (28 << 20), 0.2),
+        ("classes_loaded", 5 * 11_000, 0),
+        ("threads_mean", 5 * 40, 0),
+        ("tags_per_span", 36, 0),
+        ("metrics_per_service", 97, 0),
         ("context_switches_per_request", 132, 0.02),
         ("startup_s", AGENT.startup_s, 0),
         ("spans_accepted_per_request", 123, 0),
@@ -55,6 +70,22 @@ def test_cpu_per_request_times_rate_is_cpu(agent: TrialData) -> None:
     assert found["cpu_services_cores"] == pytest.approx(cores)
 
 
+def test_the_cost_of_measuring_is_a_share_of_what_is_measured(agent: TrialData) -> None:
+    found = values(agent)
+    assert found["observer_cpu_fraction"] == pytest.approx(0.005 / found["cpu_services_cores"], rel=0.001)
+    assert found["generator_cpu_fraction"] == pytest.approx(0.15 / found["cpu_services_cores"], rel=0.001)
+
+
+def test_compilation_is_a_share_of_the_cpu(agent: TrialData) -> None:
+    found = values(agent)
+    assert found["jit_cpu_fraction"] == pytest.approx(
+        found["jit_time_per_request_ms"] / found["cpu_per_request_services_ms"]
+    )
+    # 12 s in all, of which the rest e^(-t/8 s) is left after t seconds; the window begins after 15 s and lasts 15.
+    jit_ms = 12_000 * (np.exp(-15 / 8) - np.exp(-30 / 8))
+    assert found["jit_time_per_request_ms"] * found["requests_per_s"] * 15 == pytest.approx(jit_ms, rel=0.02)
+
+
 def test_latency_since_the_intended_start_includes_the_wait(agent: TrialData) -> None:
     late = replace(agent, requests=replace(agent.requests, intended_ns=agent.requests.start_ns - 7_000_000))
     found = values(late)
@@ -66,7 +97,29 @@ def test_a_level_without_a_backend_sends_nothing_and_delivers_no_spans(tmp_path:
     found = values(data)
     assert found["bytes_per_request_telemetry"] == 0
     assert found["cpu_per_request_backends_ms"] == 0
-    assert "spans_accepted_per_request" not in found
+    assert found["memory_backends_mean_mib"] == 0
+    assert found["bytes_received_per_request_backends"] == 0
+    assert not found.keys() & {"spans_accepted_per_request", "spans_lost_fraction", "tags_per_span"}
+    assert "metrics_per_service" not in found
+
+
+def test_spans_that_did_not_arrive_are_lost(tmp_path: Path) -> None:
+    lossy = Trial(1, 0, "otel-agent", replace(AGENT, lost_spans=1230))
+    data = read_trial(write_trial(tmp_path, lossy, np.random.default_rng(1)))
+    assert values(data)["spans_lost_fraction"] == pytest.approx(10 / len(data.requests))
+
+
+def test_what_a_sampled_level_does_not_send_is_not_lost(agent: TrialData) -> None:
+    sampled = agent.trial.model_copy(update={"expected_spans_per_request": None})
+    assert "spans_lost_fraction" not in values(replace(agent, trial=sampled))
+
+
+def test_a_service_whose_jvm_was_not_read_leaves_the_jvms_metrics_out(agent: TrialData) -> None:
+    jvms = {name: fields for name, fields in agent.counters.jvms.items() if name != "a3"}
+    found = values(replace(agent, counters=replace(agent.counters, jvms=jvms)))
+    assert "bytes_allocated_per_request" not in found
+    assert "classes_loaded" not in found
+    assert "cpu_per_request_services_ms" in found
 
 
 def test_what_cannot_be_derived_is_left_out(agent: TrialData) -> None:
@@ -92,3 +145,59 @@ def test_the_warm_up_does_not_count(agent: TrialData) -> None:
     requests = window_requests(agent)
     assert 0 < len(requests) < len(agent.requests)
     assert requests.end_ns.min() >= agent.trial.window_start_ns
+
+
+def jvm(used: list[int], capacity: list[int], young: list[int], full: list[int] | None = None) -> dict[str, Series]:
+    t_ns = np.arange(len(used), dtype=np.int64)
+    samples = {
+        "eden_used_bytes": used,
+        "eden_capacity_bytes": capacity,
+        "young_gc_count": young,
+        "full_gc_count": full or [0] * len(used),
+    }
+    return {name: Series(t_ns[: len(values)], np.array(values, dtype=np.int64)) for name, values in samples.items()}
+
+
+@pytest.mark.parametrize(
+    ("used", "capacity", "young", "full", "expected"),
+    [
+        ([10, 30, 90], [100, 100, 100], [0, 0, 0], None, [0, 20, 80]),
+        ([90, 5], [100, 100], [3, 4], None, [0, 15]),
+        ([90, 5], [100, 100], [3, 6], None, [0, 215]),
+        # Eden shrinks from 100 to 60 after the first of two collections.
+        ([90, 5], [100, 60], [3, 5], None, [0, 10 + 80 + 5]),
+        # A full collection right after a young one empties nothing that was not empty.
+        ([90, 5], [100, 100], [3, 4], [0, 1], [0, 15]),
+        ([90, 5], [100, 100], [3, 3], [0, 1], [0, 15]),
+        # The second sample is taken during a collection: it is counted, and eden still full.
+        ([90, 100, 7, 20], [100] * 4, [3, 4, 4, 4], None, [0, 17, 17, 30]),
+    ],
+)
+def test_what_was_allocated_follows_from_eden(
+    used: list[int], capacity: list[int], young: list[int], full: list[int] | None, expected: list[int]
+) -> None:
+    assert allocated(jvm(used, capacity, young, full)).values.tolist() == expected
+
+
+def test_a_jvm_that_began_anew_or_was_read_in_parts_allocated_nobody_knows_what() -> None:
+    with pytest.raises(NotDerivableError, match="began anew"):
+        allocated(jvm([10, 20], [100, 100], [5, 0]))
+    with pytest.raises(NotDerivableError, match="lacks a part"):
+        allocated(jvm([10, 20], [100, 100], [5]))
+
+
+def summary(level: str, block: int, valid: bool = True, **found: float) -> TrialSummary:
+    return TrialSummary(trial=f"{block}-{level}", level=level, block=block, valid=valid, reasons=[], values=found)
+
+
+def test_the_cost_of_a_delivered_span_needs_the_baseline_of_its_block() -> None:
+    trials = [
+        summary("baseline", 0, cpu_per_request_services_ms=40.0),
+        summary("agent", 0, cpu_per_request_services_ms=61.0, spans_accepted_per_request=105.0),
+        summary("agent", 1, cpu_per_request_services_ms=61.0, spans_accepted_per_request=105.0),
+        summary("baseline", 1, valid=False),
+        summary("placebo", 0, cpu_per_request_services_ms=41.0),
+        summary("lossy", 0, cpu_per_request_services_ms=61.0, spans_accepted_per_request=0.0),
+    ]
+    found = [trial.values.get("cpu_per_delivered_span_us") for trial in with_paired_values(trials, "baseline")]
+    assert found == [None, pytest.approx(200), None, None, None, None]

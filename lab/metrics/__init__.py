@@ -1,0 +1,33 @@
+"""What is measured: one registry of metrics, each computed from one trial's records over its window."""
+
+import numpy as np
+
+from lab.metrics import jvm, latency, resources, telemetry, traffic
+from lab.metrics.metric import Measure, Metric
+from lab.metrics.paired import PAIRED, with_paired_values
+from lab.metrics.window import cpu_cores, window_requests
+from lab.records import TrialData
+from lab.series import NotDerivableError
+
+__all__ = ["MEASURES", "METRICS", "Measure", "Metric", "cpu_cores", "values", "window_requests", "with_paired_values"]
+
+METRICS: dict[str, Metric] = {
+    metric.name: metric for module in (resources, latency, traffic, jvm, telemetry) for metric in module.METRICS
+}
+"""What a trial's records alone give."""
+
+MEASURES: dict[str, Measure] = {**METRICS, **PAIRED}
+"""All that a trial may have a value of."""
+
+
+def values(data: TrialData) -> dict[str, float]:
+    """Return every metric that the trial's records allow, by name."""
+    found = {}
+    for metric in METRICS.values():
+        try:
+            value = metric.compute(data)
+        except (NotDerivableError, KeyError):
+            continue
+        if value is not None and np.isfinite(value):
+            found[metric.name] = float(value)
+    return found

@@ -1,0 +1,50 @@
+"""Latency and throughput. Latencies are of the requests that ended in the window."""
+
+from collections.abc import Callable
+from typing import Literal
+
+import numpy as np
+
+from lab.metrics.metric import Metric
+from lab.metrics.window import served, window_requests
+from lab.records import TrialData
+from lab.series import IntArray, NotDerivableError
+
+MS_NS = 1e6
+
+
+def _latencies_ns(data: TrialData, since: Literal["start_ns", "intended_ns"]) -> IntArray:
+    requests = window_requests(data)
+    if len(requests) == 0:
+        raise NotDerivableError("no request ended in the window")
+    since_ns: IntArray = getattr(requests, since)
+    return requests.end_ns - since_ns
+
+
+def _mean_ms(data: TrialData) -> float:
+    return float(_latencies_ns(data, "start_ns").mean()) / MS_NS
+
+
+def _percentile_ms(
+    percentile: float, since: Literal["start_ns", "intended_ns"] = "start_ns"
+) -> Callable[[TrialData], float]:
+    return lambda data: float(np.percentile(_latencies_ns(data, since), percentile)) / MS_NS
+
+
+def _requests_per_s(data: TrialData) -> float:
+    return served(data) / data.trial.window_s
+
+
+METRICS = (
+    Metric("latency_mean_ms", "Latency, mean", "ms", compute=_mean_ms),
+    Metric("latency_p50_ms", "Latency, median", "ms", compute=_percentile_ms(50)),
+    Metric("latency_p95_ms", "Latency, 95th percentile", "ms", compute=_percentile_ms(95)),
+    Metric("latency_p99_ms", "Latency, 99th percentile", "ms", compute=_percentile_ms(99)),
+    Metric(
+        "latency_intended_p95_ms",
+        "Latency since the intended start, 95th percentile",
+        "ms",
+        compute=_percentile_ms(95, "intended_ns"),
+    ),
+    Metric("requests_per_s", "Requests", "1/s", "higher", compute=_requests_per_s),
+)

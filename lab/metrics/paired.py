@@ -1,0 +1,49 @@
+"""What one trial alone cannot tell: a level's values beside the baseline's of the same block."""
+
+from collections.abc import Sequence
+
+from lab.metrics.metric import PairedMetric, Values
+from lab.records import TrialSummary
+
+
+def with_paired_values(trials: Sequence[TrialSummary], baseline: str) -> list[TrialSummary]:
+    """Add the paired metrics to the values of each valid trial whose block has a valid one of the baseline."""
+    baselines = {trial.block: trial.values for trial in trials if trial.valid and trial.level == baseline}
+    return [
+        trial.model_copy(update={"values": {**trial.values, **_paired(trial.values, baselines[trial.block])}})
+        if trial.valid and trial.level != baseline and trial.block in baselines
+        else trial
+        for trial in trials
+    ]
+
+
+def _paired(values: Values, baseline: Values) -> dict[str, float]:
+    found = {}
+    for metric in PAIRED.values():
+        try:
+            value = metric.compute(values, baseline)
+        except KeyError:
+            continue
+        if value is not None:
+            found[metric.name] = value
+    return found
+
+
+def _cpu_per_delivered_span_us(values: Values, baseline: Values) -> float | None:
+    """Divide the services' CPU beyond the baseline's by the spans that arrived: a lost one costs and buys nothing."""
+    extra_ms = values["cpu_per_request_services_ms"] - baseline["cpu_per_request_services_ms"]
+    spans = values["spans_accepted_per_request"]
+    return 1000 * extra_ms / spans if spans else None
+
+
+PAIRED = {
+    metric.name: metric
+    for metric in (
+        PairedMetric(
+            "cpu_per_delivered_span_us",
+            "CPU beyond the baseline's per delivered span, services",
+            "µs",
+            compute=_cpu_per_delivered_span_us,
+        ),
+    )
+}
