@@ -7,6 +7,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from lab.records import Estimate, Summary
+from lab.report.findings import finding_word, within_noise
 from lab.report.numbers import number, percent, ratio
 
 CPU = "cpu_per_request_services_ms"
@@ -84,7 +85,8 @@ def _ratio(estimate: Estimate | None) -> str:
 def _finding(estimate: Estimate | None) -> str:
     if estimate is None or estimate.finding is None:
         return ""
-    return f"[{COLOURS[estimate.finding]}]{estimate.finding}[/]"
+    colour = COLOURS["cannot tell" if within_noise(estimate) else estimate.finding]
+    return f"[{colour}]{finding_word(estimate)}[/]"
 
 
 def _number(estimate: Estimate | None, per: int = 1) -> str:

@@ -16,11 +16,11 @@ from lab.report.figures.latency import latency
 from lab.report.figures.order import Cell, order
 from lab.report.figures.planes import Planes, planes
 from lab.report.figures.usage import Line, usage
-from lab.report.numbers import number, ratio, scale_for
+from lab.report.numbers import interval, number, ratio, scale_for
 from lab.report.observed import pooled
 from lab.report.palette import Colour, level_colours
 from lab.report.source import Source
-from lab.report.view import main_metrics, ratio_interval
+from lab.report.view import main_metrics
 
 MOST_SPANS = 1500
 """A topology may make ten thousand calls per request: more bars than this only make the page heavy."""
@@ -84,7 +84,7 @@ def _forest_row(summary: Summary, metric: str, level: str) -> ForestRow | None:
     high = estimate.ratio if estimate.ratio_high is None else estimate.ratio_high
     if not all(isfinite(value) and value > 0 for value in (low, estimate.ratio, high)):
         return None
-    within = ratio_interval(estimate.ratio_low, estimate.ratio_high) or "no interval"
+    within = interval(estimate.ratio_low, estimate.ratio_high, ratio) or "no interval"
     text = f"{ratio(estimate.ratio)} ({within})"
     return ForestRow(level, estimate.ratio, low, high, text, estimate.finding or "")
 

@@ -73,6 +73,13 @@ def within_noise(estimate: Estimate) -> bool:
     return abs(estimate.ratio - 1) <= estimate.noise_floor
 
 
+def finding_word(estimate: Estimate) -> str:
+    """Say the finding, and whether the placebo reaches as far; empty where there is none."""
+    if estimate.finding is None:
+        return ""
+    return f"{estimate.finding}, within noise" if within_noise(estimate) else estimate.finding
+
+
 def placebo_sentence(summary: Summary) -> str:
     """Say what the placebo showed: the baseline under another name, it should be called different nowhere."""
     estimate = estimate_of(summary, primary_metric(summary), summary.placebo)

@@ -1,6 +1,6 @@
 """Numbers as a reader wants them: few digits, a unit that fits, and the sign that belongs to a change."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import floor, isfinite, log10
 
@@ -26,10 +26,13 @@ class Scale:
 def scale_for(unit: str, values: Sequence[float]) -> Scale:
     """Choose a scale for all `values`: the largest decides the unit, the smallest the digits.
 
-    Only bytes have several units.
+    Only bytes have several units; fractions are shown in percent.
     """
     sizes = [abs(value) for value in values if value]
-    shown_unit, factor = _byte_unit(max(sizes, default=0.0)) if unit in {"B", "bytes"} else (unit, 1.0)
+    if unit in {"B", "bytes"}:
+        shown_unit, factor = _byte_unit(max(sizes, default=0.0))
+    else:
+        shown_unit, factor = ("%", 0.01) if unit == "fraction" else (unit, 1.0)
     return Scale(shown_unit, factor, decimals_of(min(sizes, default=0.0) / factor))
 
 
@@ -57,6 +60,19 @@ def decimals_of(value: float, digits: int = 3) -> int:
 def fixed(value: float, decimals: int) -> str:
     """Format with `decimals`, a real minus sign, and no minus before zero."""
     return f"{round(value, decimals) + 0.0:,.{decimals}f}".replace("-", MINUS)
+
+
+def signed(value: float | None, scale: Scale) -> str:
+    """Format a difference with its sign, in the scale's unit."""
+    if value is None:
+        return DASH
+    text = scale.show(value)
+    return f"+{text}" if value > 0 and text.strip("0.") else text
+
+
+def interval(low: float | None, high: float | None, show: Callable[[float], str]) -> str:
+    """Format an interval's ends with `show`, empty where there is none."""
+    return "" if low is None or high is None else f"{show(low)} to {show(high)}"
 
 
 def ratio(value: float | None) -> str:

@@ -7,8 +7,8 @@ from typing import Any
 from lab.records import Estimate, MetricSummary, Summary, TrialRecord
 from lab.report import facts, findings
 from lab.report.facts import Document, Facts
-from lab.report.numbers import DASH, Scale, change, duration, percent, ratio, scale_for
-from lab.report.palette import PLACEBO, Colour, level_colours
+from lab.report.numbers import DASH, Scale, change, duration, interval, percent, ratio, scale_for, signed
+from lab.report.palette import level_colours
 
 MAIN = (
     "cpu_per_request_services_ms",
@@ -35,21 +35,19 @@ class Finding:
 
 
 @dataclass(frozen=True)
-class Glance:
-    """A cell of the overview: the change from the baseline and what was found."""
+class Shown:
+    """A value and its interval as text; a dash and nothing where there are none."""
 
-    change: str
-    interval: str
-    finding: Finding | None
+    value: str = DASH
+    interval: str = ""
 
 
 @dataclass(frozen=True)
-class GlanceRow:
-    """A level's row of the overview."""
+class Glance:
+    """A cell of the overview: the change from the baseline and what was found."""
 
-    level: str
-    colour: str
-    cells: Sequence[Glance]
+    change: Shown
+    finding: Finding | None
 
 
 @dataclass(frozen=True)
@@ -57,16 +55,12 @@ class Row:
     """A level's row in a metric's part of the table."""
 
     level: str
-    colour: str
-    mean: str
-    mean_interval: str
-    difference: str
-    difference_interval: str
-    ratio: str
-    ratio_interval: str
-    noise_floor: str
-    finding: Finding | None
-    n: str
+    mean: Shown = Shown()
+    difference: Shown = Shown()
+    ratio: Shown = Shown()
+    noise_floor: str = DASH
+    finding: Finding | None = None
+    n: str = "0"
 
 
 @dataclass(frozen=True)
@@ -76,15 +70,6 @@ class MetricRows:
     title: str
     unit: str
     rows: Sequence[Row]
-
-
-@dataclass(frozen=True)
-class Answer:
-    """The answer for one level."""
-
-    level: str
-    colour: str
-    text: str
 
 
 @dataclass(frozen=True)
@@ -107,13 +92,14 @@ class Page:
     experiment: str
     compared: str
     counts: Sequence[tuple[str, str]]
-    answers: Sequence[Answer]
-    placebo_name: str
-    placebo_colour: str
-    placebo: str
+    colours: Mapping[str, str]
+    """The CSS variable of each level's colour."""
+    answers: Sequence[tuple[str, str]]
+    """What is said of each level."""
     cautions: Sequence[str]
     glance_titles: Sequence[str]
-    glance: Sequence[GlanceRow]
+    glance: Mapping[str, Sequence[Glance]]
+    """A row per level."""
     table: Sequence[MetricRows]
     other_table: Sequence[MetricRows]
     refusals: Sequence[Refusal]
@@ -138,15 +124,13 @@ def page(summary: Summary, manifest: Mapping[str, Any], trials: Sequence[TrialRe
         experiment=summary.experiment,
         compared=_compared(summary),
         counts=_counts(summary, trials, manifest),
-        answers=[Answer(level, colours[level].variable, text) for level, text in findings.answers(summary)],
-        placebo_name=summary.placebo,
-        placebo_colour=PLACEBO.variable,
-        placebo=findings.placebo_sentence(summary),
+        colours={level: colour.variable for level, colour in colours.items()},
+        answers=[*findings.answers(summary), (summary.placebo, findings.placebo_sentence(summary))],
         cautions=findings.cautions(summary),
         glance_titles=[metric.title for metric in _compared_metrics(summary).values()],
-        glance=_glance(summary, colours),
-        table=_table(summary, main, colours),
-        other_table=_table(summary, others, colours),
+        glance=_glance(summary),
+        table=[_metric_rows(summary, name, metric) for name, metric in main.items()],
+        other_table=[_metric_rows(summary, name, metric) for name, metric in others.items()],
         refusals=[_refusal(trial) for trial in trials if not trial.valid],
         facts=facts.facts(manifest),
         documents=facts.documents(manifest),
@@ -190,10 +174,9 @@ def _finding(estimate: Estimate, metric: MetricSummary) -> Finding | None:
     word = estimate.finding
     if word is None:
         return None
-    if findings.within_noise(estimate):
-        return Finding(f"{word}, within noise", SYMBOLS[word], "neutral")
-    tone = "neutral" if word not in {"higher", "lower"} else "better" if word == metric.better else "worse"
-    return Finding(word, SYMBOLS[word], tone)
+    doubtful = word not in {"higher", "lower"} or findings.within_noise(estimate)
+    tone = "neutral" if doubtful else "better" if word == metric.better else "worse"
+    return Finding(findings.finding_word(estimate), SYMBOLS[word], tone)
 
 
 def _compared_metrics(summary: Summary) -> Mapping[str, MetricSummary]:
@@ -201,87 +184,54 @@ def _compared_metrics(summary: Summary) -> Mapping[str, MetricSummary]:
     return {name: metric for name, metric in main_metrics(summary).items() if name in having}
 
 
-def _glance(summary: Summary, colours: Mapping[str, Colour]) -> list[GlanceRow]:
-    return [
-        GlanceRow(
-            level,
-            colours[level].variable,
-            [_glance_cell(summary, name, metric, level) for name, metric in _compared_metrics(summary).items()],
-        )
+def _glance(summary: Summary) -> Mapping[str, Sequence[Glance]]:
+    metrics = _compared_metrics(summary)
+    return {
+        level: [_glance_cell(summary, name, metric, level) for name, metric in metrics.items()]
         for level in summary.levels
         if level != summary.baseline
-    ]
+    }
 
 
 def _glance_cell(summary: Summary, name: str, metric: MetricSummary, level: str) -> Glance:
     estimate = findings.estimate_of(summary, name, level)
     if estimate is None:
-        return Glance(DASH, "", None)
+        return Glance(Shown(), None)
+    finding = _finding(estimate, metric)
     if estimate.ratio is not None:
-        return Glance(change(estimate.ratio), findings.change_interval(estimate), _finding(estimate, metric))
+        return Glance(Shown(change(estimate.ratio), findings.change_interval(estimate)), finding)
     scale = _scale(metric, [found for found in summary.estimates if found.metric == name])
-    return Glance(
-        f"{signed(estimate.difference, scale)} {scale.unit}".rstrip(),
-        interval(estimate.difference_low, estimate.difference_high, scale),
-        _finding(estimate, metric),
-    )
+    shown = _difference(estimate, scale)
+    return Glance(Shown(f"{shown.value} {scale.unit}".rstrip(), shown.interval), finding)
 
 
-def _table(summary: Summary, metrics: Mapping[str, MetricSummary], colours: Mapping[str, Colour]) -> list[MetricRows]:
-    return [_metric_rows(summary, name, metric, colours) for name, metric in metrics.items()]
-
-
-def _metric_rows(summary: Summary, name: str, metric: MetricSummary, colours: Mapping[str, Colour]) -> MetricRows:
-    estimates = [estimate for estimate in summary.estimates if estimate.metric == name]
-    scale = _scale(metric, estimates)
-    found = {estimate.level: estimate for estimate in estimates}
-    return MetricRows(
-        title=metric.title,
-        unit=scale.unit,
-        rows=[_row(level, colours[level].variable, found.get(level), metric, scale) for level in summary.levels],
-    )
+def _metric_rows(summary: Summary, name: str, metric: MetricSummary) -> MetricRows:
+    estimates = {estimate.level: estimate for estimate in summary.estimates if estimate.metric == name}
+    scale = _scale(metric, list(estimates.values()))
+    rows = [_row(estimates[level], metric, scale) if level in estimates else Row(level) for level in summary.levels]
+    return MetricRows(metric.title, scale.unit, rows)
 
 
 def _scale(metric: MetricSummary, estimates: Sequence[Estimate]) -> Scale:
     return scale_for(metric.unit, [estimate.mean for estimate in estimates])
 
 
-def _row(level: str, colour: str, estimate: Estimate | None, metric: MetricSummary, scale: Scale) -> Row:
-    if estimate is None:
-        return Row(level, colour, DASH, "", DASH, "", DASH, "", DASH, None, "0")
+def _row(estimate: Estimate, metric: MetricSummary, scale: Scale) -> Row:
     return Row(
-        level=level,
-        colour=colour,
-        mean=scale.show(estimate.mean),
-        mean_interval=interval(estimate.mean_low, estimate.mean_high, scale),
-        difference=signed(estimate.difference, scale),
-        difference_interval=interval(estimate.difference_low, estimate.difference_high, scale),
-        ratio=ratio(estimate.ratio),
-        ratio_interval=ratio_interval(estimate.ratio_low, estimate.ratio_high),
+        level=estimate.level,
+        mean=Shown(scale.show(estimate.mean), interval(estimate.mean_low, estimate.mean_high, scale.show)),
+        difference=_difference(estimate, scale),
+        ratio=Shown(ratio(estimate.ratio), interval(estimate.ratio_low, estimate.ratio_high, ratio)),
         noise_floor=percent(estimate.noise_floor),
         finding=_finding(estimate, metric),
         n=str(estimate.n),
     )
 
 
-def signed(value: float | None, scale: Scale) -> str:
-    """Format a difference with its sign, in the scale's unit."""
-    if value is None:
-        return DASH
-    text = scale.show(value)
-    return f"+{text}" if value > 0 and text.strip("0.") else text
-
-
-def interval(low: float | None, high: float | None, scale: Scale) -> str:
-    """Format an interval in the scale's unit, empty where there is none."""
-    if low is None or high is None:
-        return ""
-    return f"{scale.show(low)} to {scale.show(high)}"
-
-
-def ratio_interval(low: float | None, high: float | None) -> str:
-    """Format an interval of ratios, empty where there is none."""
-    return "" if low is None or high is None else f"{ratio(low)} to {ratio(high)}"
+def _difference(estimate: Estimate, scale: Scale) -> Shown:
+    return Shown(
+        signed(estimate.difference, scale), interval(estimate.difference_low, estimate.difference_high, scale.show)
+    )
 
 
 def _refusal(trial: TrialRecord) -> Refusal:

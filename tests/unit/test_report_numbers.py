@@ -37,6 +37,11 @@ def test_only_bytes_change_their_unit() -> None:
     assert (scale.unit, scale.show(12_345.0)) == ("ms", "12,345.0")
 
 
+def test_a_fraction_is_shown_in_percent() -> None:
+    scale = numbers.scale_for("fraction", [0.012, 0.3])
+    assert (scale.unit, scale.show(0.012), numbers.signed(0.3, scale)) == ("%", "1.20", "+30.00")
+
+
 @pytest.mark.parametrize(
     ("seconds", "shown"), [(4.2, "4.2 s"), (59.7, "1 min 00 s"), (425, "7 min 05 s"), (7380, "2 h 03 min")]
 )

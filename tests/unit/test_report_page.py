@@ -1,11 +1,13 @@
 """The report's words: honest sentences, escaped names, and the whole page against a golden one."""
 
+import io
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 from markupsafe import Markup
+from rich.console import Console
 
 from lab.records import Summary, TrialRecord
 from lab.report import findings
@@ -13,6 +15,7 @@ from lab.report.drawings import Drawings, Trace, order_cells
 from lab.report.numbers import MINUS, TIMES
 from lab.report.render import render
 from lab.report.view import page
+from lab.table import print_table
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "report.html"
 CPU = "cpu_per_request_services_ms"
@@ -101,6 +104,17 @@ def test_what_cannot_be_told_is_said_so() -> None:
 def test_a_difference_no_larger_than_the_noise_is_doubted() -> None:
     said = answer(BASELINE, PLACEBO, TRACED | {"ratio": 1.02, "ratio_low": 1.01, "ratio_high": 1.03})
     assert "not more than this run's noise, 3.0 %: doubt it" in said
+
+
+def test_the_terminal_says_of_noise_what_the_page_says() -> None:
+    doubtful = TRACED | {"ratio": 1.02, "ratio_low": 1.01, "ratio_high": 1.03}
+    out = io.StringIO()
+    print_table(summary(BASELINE, PLACEBO, doubtful), Console(file=out, width=120))
+    shown = page(summary(BASELINE, PLACEBO, doubtful), MANIFEST, TRIALS).table[0].rows[-1].finding
+    assert shown is not None
+    assert shown.word == "higher, within noise"
+    assert shown.tone == "neutral"
+    assert shown.word in out.getvalue()
 
 
 def test_a_level_without_estimates_gets_no_answer_but_a_caution() -> None:
