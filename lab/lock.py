@@ -15,12 +15,12 @@ def only_run(path: Path) -> Iterator[None]:
 
     The kernel frees it when a process dies, however that happens.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a+") as file:
+    # The folder is everybody's: a link that somebody put there is not followed.
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    with os.fdopen(os.open(path, flags, 0o600), "r+") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            file.seek(0)
             raise UserError(
                 f"the lab is in use by process {file.read().strip() or 'unknown'}",
                 "wait until it ends (or stop it with Ctrl-C): two runs would measure each other",

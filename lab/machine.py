@@ -71,6 +71,15 @@ def split_cpus(cores: int) -> CpuSplit:
     return CpuSplit(every[:-others], every[-others:])
 
 
+def engine_cores(run: Run | None = None) -> int:
+    """How many CPUs containers can have: the engine's machine may be another than the command's (Docker Desktop)."""
+    return int(_engine_info(run or run_command).get("NCPU") or os.cpu_count() or 1)
+
+
+def _engine_info(run: Run) -> dict[str, Any]:
+    return parse_engine_info(run(["docker", "info", "--format", "{{json .}}"]))
+
+
 def read_machine(
     proc_root: Path,
     sys_root: Path,
@@ -83,7 +92,7 @@ def read_machine(
     `run` answers a command's output, or None where it fails.
     """
     run = run or run_command
-    engine = parse_engine_info(run(["docker", "info", "--format", "{{json .}}"]))
+    engine = _engine_info(run)
     memory = parse_meminfo(_text(proc_root / "meminfo"))
     before = parse_cpu_times(_text(proc_root / "stat"))
     pause(STEAL_INTERVAL_S)

@@ -13,7 +13,7 @@ from lab import records
 from lab.errors import UserError
 from lab.plan import Plan, blocks_for_precision, estimate_duration_s, make_plan
 from lab.progress import minutes
-from lab.spec import Experiment, load_experiment
+from lab.spec import Experiment, Protocol, load_experiment
 from lab.stats.compare import log_ratios, paired
 
 # Before anything has run here: what a trial took, besides warm-up and window, on the 2 cores that the lab was built on.
@@ -51,12 +51,16 @@ def print_plan(console: Console, experiment: Experiment, half_width: float, resu
     sd, source = _spread(experiment, results)
     blocks = blocks_for_precision(sd, half_width)
     console.print(
-        f"{len(plan.trials)} trials, about {minutes(takes_s)} here.\n"
+        f"{len(plan.trials)} trials, about {minutes(takes_s)} here{_ends_sooner(experiment.protocol)}.\n"
         f"Intervals of ±{half_width:.1%} need {blocks} blocks ({source}: ratios vary by {sd:.1%} between blocks), "
         f"about {minutes(takes_s * blocks / experiment.protocol.repetitions)}: --set repetitions={blocks}",
         highlight=False,
         soft_wrap=True,
     )
+
+
+def _ends_sooner(protocol: Protocol) -> str:
+    return f", fewer once every interval is within ±{protocol.half_width:.1%}" if protocol.half_width else ""
 
 
 def duration_s(experiment: Experiment, plan: Plan, results: Path) -> float:
@@ -68,7 +72,9 @@ def duration_s(experiment: Experiment, plan: Plan, results: Path) -> float:
     if experiment.load.users == "calibrated":
         baseline_s = per_level[experiment.baseline]
         calibrating_s = baseline_s + experiment.protocol.warm_up_s + experiment.protocol.window_s
-    return calibrating_s + estimate_duration_s(plan, experiment.protocol, per_level)
+    planned_s = calibrating_s + estimate_duration_s(plan, experiment.protocol, per_level)
+    budget_min = experiment.protocol.budget_min
+    return planned_s if budget_min is None else min(planned_s, 60 * budget_min)
 
 
 def _starts_s(results: Path) -> Mapping[str, float]:

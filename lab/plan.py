@@ -28,6 +28,14 @@ class Plan:
     levels: tuple[Level, ...]
     trials: tuple[Trial, ...]
 
+    def level(self, trial: Trial) -> Level:
+        """Return the level of a trial."""
+        return next(level for level in self.levels if level.name == trial.level)
+
+    def ends_block(self, trial: Trial) -> bool:
+        """Return whether a trial is its block's last."""
+        return trial.position == len(self.levels) - 1
+
 
 def make_plan(experiment: Experiment) -> Plan:
     """Return randomised blocks, each with every level and the placebo once: drift then hits all levels alike.

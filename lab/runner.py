@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from lab import calibration, checks, provenance, records
+from lab.analyse import analyse
 from lab.errors import UserError
 from lab.plan import Trial, make_plan, trial_folder_name
 from lab.progress import Progress, Report
 from lab.spec import Level
+from lab.stopping import Budget, narrow_enough
 from lab.trial import Bench, head, run_trial
 
 
@@ -69,20 +71,38 @@ def unfinished_run(bench: Bench, results: Path) -> Run:
 
 
 def complete(bench: Bench, run: Run, progress: Progress) -> None:
-    """Runs what is missing of a run: its calibration, then every trial that has no valid attempt yet."""
-    started_s = bench.system.clock.now_s()
+    """Runs what is missing of a run: its calibration, then every trial that has no valid attempt yet.
+
+    Ends before the last block where the protocol's precision is reached or its budget spent; the manifest says so.
+    """
+    clock, protocol = bench.system.clock, bench.experiment.protocol
+    budget = Budget(protocol, clock, clock.now_s() - run.manifest["durations_s"].get("trials", 0))
     shutil.rmtree(_staging(run), ignore_errors=True)
     users = _users(bench, run, progress)
     plan = make_plan(bench.experiment)
-    levels = {level.name: level for level in plan.levels}
     with progress.trials(len(plan.trials), sum(_settled(bench, run, trial) for trial in plan.trials)) as report:
         for trial in plan.trials:
-            _until_valid(bench, run, trial, levels[trial.level], users, report)
-    took = run.manifest["durations_s"].get("trials", 0) + bench.system.clock.now_s() - started_s
-    run.manifest["durations_s"]["trials"] = round(took, 1)
+            in_time = _until_valid(bench, run, trial, plan.level(trial), users, budget, report)
+            run.manifest["durations_s"]["trials"] = round(budget.spent_s(), 1)
+            run.save()
+            if not in_time:
+                _stop(run, progress, f"the budget of {protocol.budget_min:g} min allows no further trial")
+                break
+            if plan.ends_block(trial) and _precise(run, protocol.half_width):
+                _stop(run, progress, f"every interval is within ±{protocol.half_width:.1%}")
+                break
     run.manifest["versions"] |= provenance.service_versions(run.folder)
     run.manifest["finished"] = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     run.save()
+
+
+def _stop(run: Run, progress: Progress, why: str) -> None:
+    run.manifest["stopped"] = why
+    progress.say(f"stopped: {why}")
+
+
+def _precise(run: Run, half_width: float | None) -> bool:
+    return half_width is not None and narrow_enough(analyse(run.folder), half_width)
 
 
 def _users(bench: Bench, run: Run, progress: Progress) -> int:
@@ -100,16 +120,19 @@ def _users(bench: Bench, run: Run, progress: Progress) -> int:
     return int(run.manifest["calibration"]["users"])
 
 
-def _until_valid(bench: Bench, run: Run, trial: Trial, level: Level, users: int, report: Report) -> None:
-    if _settled(bench, run, trial):
-        return
-    for attempt in range(len(_attempts(run, trial)) + 1, _attempts_allowed(bench) + 1):
+def _until_valid(
+    bench: Bench, run: Run, trial: Trial, level: Level, users: int, budget: Budget, report: Report
+) -> bool:
+    """Runs a trial until it is valid or refused for good; returns whether the budget allowed that."""
+    while not _settled(bench, run, trial):
+        if not budget.allows(level.name):
+            return False
         started_s = bench.system.clock.now_s()
-        reasons = _attempt(bench, run, trial, level, users, attempt)
-        settled = not reasons or attempt == _attempts_allowed(bench)
-        report(trial, reasons, bench.system.clock.now_s() - started_s, settled)
-        if settled:
-            return
+        reasons = _attempt(bench, run, trial, level, users, len(_attempts(run, trial)) + 1)
+        took_s = bench.system.clock.now_s() - started_s
+        budget.attempts_s[level.name].append(took_s)
+        report(trial, reasons, took_s, _settled(bench, run, trial))
+    return True
 
 
 def _attempt(bench: Bench, run: Run, trial: Trial, level: Level, users: int, attempt: int) -> list[str]:

@@ -76,6 +76,15 @@ class Protocol(Shape):
     window_s: float = Field(ge=2, le=3600, description="time that is measured")
     repetitions: int = Field(ge=1, le=1000, description="blocks; each runs every level once, in a seeded random order")
     retries: int = Field(default=2, ge=0, le=10, description="further attempts for a refused trial")
+    half_width: float | None = Field(
+        default=None,
+        gt=0,
+        lt=1,
+        description="ends the run after the block that brings every level's CPU ratio to within this much (0.02: 2 %)",
+    )
+    budget_min: float | None = Field(
+        default=None, gt=0, le=10_000, description="minutes; no trial is begun that would probably end after them"
+    )
     seed: int = Field(default=1, ge=0, le=2**32 - 1, description="of the order of levels and of every draw in a trial")
 
 

@@ -1,7 +1,7 @@
 """Puts together what a command works with: paths, the experiment as read, the bench, and what a run needs."""
 
-import os
 import shutil
+import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +12,7 @@ from lab.deployment import OBSERVER
 from lab.driver import EngineGone
 from lab.driver.compose import ComposeDriver, engine_answers
 from lab.errors import UserError
-from lab.machine import split_cpus
+from lab.machine import engine_cores, split_cpus
 from lab.plan import make_plan
 from lab.progress import Progress
 from lab.spec import Experiment, check_names, find_experiment, load_experiment
@@ -27,7 +27,8 @@ SCRATCH = ROOT / ".lab"
 EXPERIMENTS = ROOT / "experiments"
 TOPOLOGIES = EXPERIMENTS / "topologies"
 VARIANTS = ROOT / "services" / "telemetry"
-LOCK = SCRATCH / "lock"
+# Of the machine, not of this checkout: every checkout's containers have the same names.
+LOCK = Path(tempfile.gettempdir()) / "tollbooth.lock"
 # One trial at 20 Hz with thousands of requests writes some tens of MB.
 BYTES_PER_TRIAL = 20 << 20
 
@@ -55,7 +56,7 @@ def system(topology: str) -> System:
         topology=load_topology(topology_path),
         topology_path=topology_path,
         variants=load_variants(VARIANTS),
-        cpus=split_cpus(os.cpu_count() or 1),
+        cpus=split_cpus(engine_cores()),
         driver=ComposeDriver(ROOT, SCRATCH),
         clock=SystemClock(),
     )

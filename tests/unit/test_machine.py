@@ -1,6 +1,7 @@
 """The machine's readers on made-up `/proc` and `/sys` trees, and the sharing out of CPUs."""
 
 import json
+import os
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from lab.machine import (
+    engine_cores,
     parse_cpu_times,
     parse_engine_info,
     parse_version,
@@ -18,8 +20,13 @@ from lab.machine import (
 )
 
 ENGINE_INFO = {
-    "ServerVersion": "26.1.5", "NCPU": 4, "MemTotal": 8_000_000_000, "CgroupVersion": "2",
-    "KernelVersion": "6.12.0", "OperatingSystem": "Debian GNU/Linux 13 (trixie)", "DockerRootDir": "/nowhere/docker",
+    "ServerVersion": "26.1.5",
+    "NCPU": 4,
+    "MemTotal": 8_000_000_000,
+    "CgroupVersion": "2",
+    "KernelVersion": "6.12.0",
+    "OperatingSystem": "Debian GNU/Linux 13 (trixie)",
+    "DockerRootDir": "/nowhere/docker",
 }
 
 
@@ -55,6 +62,11 @@ def test_the_engine_is_asked_first(roots: tuple[Path, Path]) -> None:
     assert (machine.cores, machine.memory_bytes, machine.cgroup_version) == (4, 8_000_000_000, 2)
     assert (machine.kernel, machine.os) == ("6.12.0", "Debian GNU/Linux 13 (trixie)")
     assert (machine.engine_version, machine.compose_version, machine.buildx_version) == ("26.1.5", "2.26.1", "0.13.1")
+
+
+def test_the_engines_cores_are_counted_not_the_commands() -> None:
+    assert engine_cores(answers) == 4
+    assert engine_cores(silence) == (os.cpu_count() or 1)
 
 
 def test_without_an_engine_the_kernel_is_read(roots: tuple[Path, Path]) -> None:

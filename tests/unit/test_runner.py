@@ -14,6 +14,7 @@ from lab.driver import EngineGone
 from lab.machine import CpuSplit
 from lab.progress import Progress
 from lab.spec import parse_experiment
+from lab.stopping import FIRST_STAGE_BLOCKS
 from lab.system import StartFailed, System
 from lab.topology import load_topology
 from lab.trial import Bench
@@ -104,6 +105,35 @@ def test_retries_are_bounded(tmp_path: Path) -> None:
     run, _ = complete(bench(driver), tmp_path)
     assert driver.loads == 1 + 6 * 3
     assert not any(trial["valid"] for trial in trials(run).values())
+
+
+def test_no_trial_is_begun_that_the_budget_does_not_allow_and_the_manifest_says_so(tmp_path: Path) -> None:
+    driver = FakeDriver()
+    # A trial on the fake engine takes 32 s: the calibration and two trials fit into two minutes.
+    run, said = complete(bench(driver, SPEC.replace("seed: 7", "seed: 7, budget_min: 2")), tmp_path)
+    assert len(trials(run)) == 2
+    assert driver.clock.now_s() <= 120
+    assert run.manifest["stopped"] == "the budget of 2 min allows no further trial"
+    assert "stopped: the budget" in said
+    assert run.manifest["finished"]
+
+
+def test_time_spent_before_an_interruption_counts(tmp_path: Path) -> None:
+    driver = FakeDriver()
+    on = bench(driver, SPEC.replace("seed: 7", "seed: 7, budget_min: 3.1"))
+    run = runner.new_run(on, tmp_path, ["lab"], {})
+    driver.change = lambda trial, load: (driver.fail.update(wait=EngineGone("gone")) or trial) if load == 3 else trial
+    with pytest.raises(EngineGone):
+        complete(on, tmp_path, run)
+    complete(on, tmp_path, runner.unfinished_run(on, tmp_path))
+    assert len(trials(run)) == 4
+
+
+def test_a_run_ends_after_the_block_that_makes_its_intervals_narrow_enough(tmp_path: Path) -> None:
+    spec = SPEC.replace("repetitions: 2", "repetitions: 30").replace("seed: 7", "seed: 7, half_width: 0.2")
+    run, _ = complete(bench(FakeDriver(), spec), tmp_path)
+    assert len(trials(run)) == 3 * FIRST_STAGE_BLOCKS
+    assert run.manifest["stopped"] == "every interval is within ±20.0%"
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), EngineGone("gone"), OSError(28, "No space left on device")])

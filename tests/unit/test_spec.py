@@ -153,7 +153,7 @@ WRONG_FIELDS = [
         "warm_up_s",
         "warmup_s",
         "protocol.warmup_s: unknown key; did you mean 'warm_up_s'?"
-        " (there are: repetitions, retries, seed, warm_up_load, warm_up_s, window_s)\n"
+        " (there are: budget_min, half_width, repetitions, retries, seed, warm_up_load, warm_up_s, window_s)\n"
         "bad.yaml: protocol.warm_up_s: missing; wanted a number from 0 to 3600",
     ),
     ("title: A title", "title: A title\nname: x", "name: unknown key; there are: baseline, environment, factors, "
@@ -323,7 +323,7 @@ WRONG_OVERRIDES = [
     (
         "protocol.repetition=3",
         'bad.yaml with "protocol.repetition=3": protocol.repetition: unknown key; did you mean \'repetitions\'?'
-        " (there are: repetitions, retries, seed, warm_up_load, warm_up_s, window_s)",
+        " (there are: budget_min, half_width, repetitions, retries, seed, warm_up_load, warm_up_s, window_s)",
     ),
     ("load.users.x=3", 'override "load.users.x=3": \'users\' is 8, not a mapping'),
 ]  # fmt: skip

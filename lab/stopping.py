@@ -1,0 +1,54 @@
+"""When a run ends before its last block: its intervals are narrow enough, or its time is spent."""
+
+import math
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+from lab.clock import Clock
+from lab.records import Summary
+from lab.spec import Protocol
+
+CPU = "cpu_per_request_services_ms"
+# Fewer blocks may agree by chance: a fixed-width sequential interval needs a first stage (Chow and Robbins, On the
+# asymptotic theory of fixed-width sequential confidence intervals, 1965).
+FIRST_STAGE_BLOCKS = 4
+# What a trial takes besides warm-up and window, before any was run: on two cores an agent's start takes most of it.
+FIRST_GUESS_START_S = 60.0
+
+
+def narrow_enough(summary: Summary, half_width: float) -> bool:
+    """Whether every level's ratio of CPU per request has an interval of at most ± `half_width` (0.02: 2 points)."""
+    rows = {row.level: row for row in summary.estimates if row.metric == CPU}
+    return all(
+        row is not None and row.n >= FIRST_STAGE_BLOCKS and _half_width(row.ratio_low, row.ratio_high) <= half_width
+        for row in (rows.get(level) for level in summary.levels if level != summary.baseline)
+    )
+
+
+def _half_width(low: float | None, high: float | None) -> float:
+    return math.inf if low is None or high is None else (high - low) / 2
+
+
+@dataclass
+class Budget:
+    """The time that a run has since `started_s`, and how many seconds each level's attempts took so far."""
+
+    protocol: Protocol
+    clock: Clock
+    started_s: float
+    attempts_s: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+
+    def allows(self, level: str) -> bool:
+        """Whether an attempt at `level` that begins now will probably end in time."""
+        minutes = self.protocol.budget_min
+        return minutes is None or self.spent_s() + self._expected_s(level) <= 60 * minutes
+
+    def spent_s(self) -> float:
+        """How long the run has taken so far."""
+        return self.clock.now_s() - self.started_s
+
+    def _expected_s(self, level: str) -> float:
+        """As long as the level's longest attempt, else as the longest of any, else a guess."""
+        every = [seconds for times in self.attempts_s.values() for seconds in times]
+        known = self.attempts_s.get(level) or every
+        return max(known, default=self.protocol.warm_up_s + self.protocol.window_s + FIRST_GUESS_START_S)
