@@ -4,7 +4,7 @@ CPU per request is the increase of CPU time over the window divided by the reque
 by the share of their time inside; what a service does in the background counts as a request's cost too.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from lab.metrics.metric import Metric
 from lab.metrics.window import cpu_cores, increase, mean, per_request
@@ -15,10 +15,14 @@ MIB = 1 << 20
 MS_NS = 1e6
 
 
+def _names(data: TrialData, roles: Iterable[str]) -> list[str]:
+    return [name for role in roles for name in data.trial.names(role)]
+
+
 def _cpu_per_request_ms(*roles: str) -> Callable[[TrialData], float]:
     def compute(data: TrialData) -> float:
-        names = [name for role in roles for name in data.trial.names(role)]
-        return per_request(data, increase(data, data.counters.containers, names, "cpu_usage_ns") / MS_NS)
+        used_ns = increase(data, data.counters.containers, _names(data, roles), "cpu_usage_ns")
+        return per_request(data, used_ns / MS_NS)
 
     return compute
 
@@ -39,8 +43,8 @@ def _of_services_cpu(role: str) -> Callable[[TrialData], float]:
     return compute
 
 
-def _memory_mean_mib(role: str) -> Callable[[TrialData], float]:
-    return lambda data: mean(data, data.counters.containers, data.trial.names(role), "memory_working_set_bytes") / MIB
+def _memory_mean_mib(*roles: str) -> Callable[[TrialData], float]:
+    return lambda data: mean(data, data.counters.containers, _names(data, roles), "memory_working_set_bytes") / MIB
 
 
 def _memory_peak_mib(data: TrialData) -> float:
@@ -88,6 +92,12 @@ METRICS = (
     Metric("memory_services_mean_mib", "Memory, services, mean", "MiB", compute=_memory_mean_mib("service")),
     Metric("memory_services_peak_mib", "Memory, services, peak", "MiB", compute=_memory_peak_mib),
     Metric("memory_backends_mean_mib", "Memory, backends, mean", "MiB", compute=_memory_mean_mib("backend")),
+    Metric(
+        "memory_total_mean_mib",
+        "Memory, services and backends, mean",
+        "MiB",
+        compute=_memory_mean_mib("service", "backend"),
+    ),
     Metric("startup_s", "Start-up, slowest service", "s", compute=_startup_s),
     Metric("context_switches_per_request", "Context switches per request", "", compute=_context_switches_per_request),
 )

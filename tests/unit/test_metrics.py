@@ -36,6 +36,7 @@ def test_a_level_with_a_backend_has_every_metric(agent: TrialData) -> None:
         ("memory_services_mean_mib", AGENT.memory_mib, 0.02),
         ("memory_services_peak_mib", AGENT.memory_mib, 0.02),
         ("memory_backends_mean_mib", 120, 0),
+        ("memory_total_mean_mib", AGENT.memory_mib + 120, 0.02),
         ("bytes_per_request_app", AGENT.app_bytes, 0.02),
         ("bytes_sent_per_request_app", AGENT.app_bytes, 0.02),
         ("bytes_per_request_telemetry", AGENT.telemetry_bytes, 0.02),
