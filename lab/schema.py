@@ -3,11 +3,12 @@
 import json
 from collections.abc import Mapping
 
+from lab.claims.spec import ClaimsFile
 from lab.shape import Shape
 from lab.spec import ExperimentFile
 from lab.topology import Topology
 
-SCHEMAS: Mapping[str, type[Shape]] = {"experiment": ExperimentFile, "topology": Topology}
+SCHEMAS: Mapping[str, type[Shape]] = {"experiment": ExperimentFile, "topology": Topology, "claims": ClaimsFile}
 
 
 def schema_text(name: str) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import typer.main
 
+from lab.claims.spec import parse_claims
 from lab.cli import app
 from lab.shape import validate
 from lab.spec import parse_experiment
@@ -29,6 +30,7 @@ MAKEFILE_RULE = re.compile(r"^([a-z][a-z-]*(?: [a-z][a-z-]*)*):(?!=)", re.MULTIL
 PARSERS: dict[str, Callable[[str], object]] = {
     "tollbooth.experiment": lambda text: parse_experiment(text, "example"),
     "tollbooth.topology": parse_topology,
+    "tollbooth.claims": lambda text: parse_claims(text, "example"),
     "tollbooth.variant": lambda text: validate(Variant, parse_yaml(text)),
 }
 

@@ -1,0 +1,124 @@
+"""From a summary to verdicts: `summary.json` and claims in, `claims.json` out."""
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from lab.claims.evidence import evidence
+from lab.claims.questions import Bounds, Question, questions
+from lab.claims.records import Answer, Judged, Part, Verdict, Verdicts
+from lab.claims.spec import Study
+from lab.records import Summary
+from lab.stats.intervals import FloatArray
+
+# A metric's value by metric, level and block.
+Values = Mapping[str, Mapping[str, Mapping[int, float]]]
+
+
+def judge(summary: Summary, studies: Sequence[Study], seed: int) -> Verdicts:
+    """Say of each claim whether it holds in this run; `seed` is the experiment's, of its intervals."""
+    values = _values(summary)
+    return Verdicts(
+        experiment=summary.experiment,
+        confidence=summary.confidence,
+        sources={study.name: study.source for study in studies},
+        claims=tuple(_judged(summary, values, study, claim_id, seed) for study in studies for claim_id in study.claims),
+    )
+
+
+def _values(summary: Summary) -> Values:
+    values: defaultdict[str, defaultdict[str, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
+    for trial in summary.trials:
+        if trial.valid:
+            for metric, value in trial.values.items():
+                values[metric][trial.level][trial.block] = value
+    return values
+
+
+def _judged(summary: Summary, values: Values, study: Study, claim_id: str, seed: int) -> Judged:
+    claim = study.claims[claim_id]
+    asked = questions(claim, summary.baseline, summary.equivalence_margin)
+    missing = _missing(summary, asked)
+    # Any of k false parts makes a claim false: to say so of a true one in no more than 5 % of runs, each part may
+    # err in 5 % / k (Bonferroni, the first step of Holm's method). A claim holds only where all parts do, which
+    # needs no correction: for a false claim to pass, its false part must (Berger, 1982, intersection-union test).
+    refuting = 1 - (1 - summary.confidence) / len(asked)
+    parts = [] if missing else [_part(summary, values, question, refuting, seed) for question in asked]
+    return Judged(
+        study=study.name,
+        id=claim_id,
+        says=claim.says,
+        published=claim.published,
+        verdict="not tested here" if missing else _verdict(parts),
+        reason=missing,
+        parts=tuple(parts),
+    )
+
+
+def _missing(summary: Summary, asked: Sequence[Question]) -> str | None:
+    """Name the levels and metrics that the experiment would need."""
+    levels = {level: None for question in asked for level in question.levels if level not in summary.levels}
+    metrics = {question.metric: None for question in asked if question.metric not in summary.metrics}
+    wanted = [f"{what} {', '.join(names)}" for what, names in (("level", levels), ("metric", metrics)) if names]
+    return f"this run has no {', no '.join(wanted)}" if wanted else None
+
+
+def _verdict(parts: Sequence[Part]) -> Verdict:
+    answers = {part.answer for part in parts}
+    if "does not hold" in answers:
+        return "does not hold here"
+    return "holds here" if answers == {"holds"} else "cannot tell"
+
+
+def _part(summary: Summary, values: Values, question: Question, refuting: float, seed: int) -> Part:
+    floor = _noise_floor(summary, question.metric)
+    blocks = _complete_blocks(values[question.metric], question.levels)
+    bounds = Bounds(1 + floor) if question.beyond_noise and floor is not None else question.bounds
+    part = Part(
+        metric=question.metric,
+        title=summary.metrics[question.metric].title,
+        quantity=question.quantity,
+        levels=question.levels,
+        n=len(blocks),
+        wanted_low=bounds.low or None,
+        wanted_high=bounds.high if math.isfinite(bounds.high) else None,
+        noise_floor=floor,
+        answer="cannot tell",
+    )
+    if reason := _unusable(blocks, question, floor):
+        return part.model_copy(update={"reason": reason})
+    found = evidence(question.quantity, blocks, seed)
+    answer: Answer = "cannot tell"
+    if found.within(bounds, summary.confidence):
+        answer = "holds"
+    elif found.misses(question.allowed, refuting):
+        answer = "does not hold"
+    low, high = found.interval(summary.confidence) or (None, None)
+    reason = None if low is not None else f"{question.levels[1]} may cost no more than {question.levels[2]}"
+    estimate = {"estimate": found.estimate, "low": low, "high": high, "answer": answer, "reason": reason}
+    return part.model_copy(update=estimate)
+
+
+def _complete_blocks(values: Mapping[str, Mapping[int, float]], levels: Sequence[str]) -> FloatArray:
+    """Return a row for each block that has a value of every level."""
+    columns = [values.get(level, {}) for level in levels]
+    blocks = sorted(set.intersection(*(set(column) for column in columns)))
+    return np.array([[column[block] for column in columns] for block in blocks]).reshape(-1, len(levels))
+
+
+def _unusable(blocks: FloatArray, question: Question, floor: float | None) -> str | None:
+    """Say why the blocks allow no answer, if so."""
+    if len(blocks) < 2:
+        return "fewer than 2 blocks have a valid trial of each level"
+    if np.any(blocks <= 0):
+        return "a value is 0, so there is no ratio"
+    if question.beyond_noise and floor is None:
+        return "the placebo shows no noise floor"
+    return None
+
+
+def _noise_floor(summary: Summary, metric: str) -> float | None:
+    floors = (estimate.noise_floor for estimate in summary.estimates if estimate.metric == metric)
+    return next((floor for floor in floors if floor is not None), None)

@@ -1,0 +1,215 @@
+"""Claims files: what is read, what is refused; and what becomes of a claim in a run whose numbers are known."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import ttest_1samp
+
+from lab.claims.judge import judge
+from lab.claims.records import read_verdicts, write_verdicts
+from lab.claims.spec import load_claims, parse_claims
+from lab.errors import UserError
+from lab.faults import FaultsError
+from lab.stats.compare import compare
+from tests.claim_runs import CPU, HEAD, MEMORY, judged, study, summary
+
+FOLDER = Path(__file__).parents[2] / "experiments" / "claims"
+LADDER = ["batch-4", "batch-2", "batch-1"]
+OVER = f"over: [{', '.join(LADDER)}]"
+ORDER = "kind: order, lower: [baseline], higher: [agent]"
+TWICE = "kind: overhead_ratio, level: agent, to: manual, within: [1.5, 2.5], because: why"
+BASELINE, MANUAL, AGENT = [50.0, 51.0, 49.0, 50.5], [60.0, 61.5, 58.5, 60.0], [70.5, 71.0, 69.0, 71.0]
+TRACED = {"baseline": BASELINE, "manual": MANUAL, "agent": AGENT}
+
+
+def test_the_shipped_study_has_all_the_claims_of_its_source() -> None:
+    (found,) = load_claims(["telemetry-overhead"], FOLDER)
+    assert list(found.claims) == [f"O{number}" for number in range(1, 14)]
+
+
+def test_a_reference_may_pick_claims() -> None:
+    (found,) = load_claims(["telemetry-overhead:O10, O11"], FOLDER)
+    assert (found.name, list(found.claims)) == ("telemetry-overhead", ["O10", "O11"])
+
+
+@pytest.mark.parametrize(
+    ("reference", "says"),
+    [
+        ("telemetry-overhaed", "unknown claims file 'telemetry-overhaed'; did you mean 'telemetry-overhead'?"),
+        ("telemetry-overhead:O14", "no claim is called 'O14'; did you mean 'O4'?"),
+        ("telemetry-overhead:", "no claim is called ''"),
+    ],
+)
+def test_a_reference_to_nothing_is_refused(reference: str, says: str) -> None:
+    with pytest.raises(UserError, match="claim") as caught:
+        load_claims([reference], FOLDER)
+    assert says in caught.value.message
+    assert "\n" not in caught.value.message
+
+
+WRONG = {
+    "unknown metric": (
+        f"metrics: [cpu_per_request_totl_ms], {ORDER}",
+        "metrics[0]: unknown metric 'cpu_per_request_totl_ms'; did you mean 'cpu_per_request_total_ms'?",
+    ),
+    "unknown kind": (
+        f"metrics: [{CPU}], kind: ordr, lower: [a], higher: [b]",
+        'kind: saw "ordr", wanted "order" or "overhead_ratio" or "same" or "trend"; did you mean \'order\'?',
+    ),
+    "range upside down": (
+        f"metrics: [{CPU}], {TWICE.replace('[1.5, 2.5]', '[2.5, 1.5]')}",
+        "within: the range is upside down: 2.5 is not below 1.5",
+    ),
+    "unknown key": (f"metrics: [{CPU}], {ORDER}, margn: 0.1", "margn: unknown key; did you mean 'margin'?"),
+    "margin without a reason": (f"metrics: [{CPU}], {ORDER}, margin: 0.1", "because: missing; say why"),
+    "level against itself": (
+        f"metrics: [{CPU}], kind: order, lower: [a, b], higher: [b]",
+        "higher: level 'b' stands here twice",
+    ),
+    "steadily nowhere": (
+        f"metrics: [{CPU}], kind: trend, goes: nowhere, steadily: true, {OVER}",
+        "steadily: goes with `up` and `down` only",
+    ),
+    "two levels are no trend": (f"metrics: [{CPU}], kind: trend, goes: up, over: [a, b]", "over: saw a list, wanted"),
+}
+
+
+@pytest.mark.parametrize(("test", "says"), WRONG.values(), ids=WRONG.keys())
+def test_a_wrong_test_is_refused_in_one_line(test: str, says: str, tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(f"{HEAD}  M1: {{says: so it is, tests: [{{{test}}}]}}\n")
+    with pytest.raises(UserError) as caught:
+        load_claims([str(path)], FOLDER)
+    assert caught.value.message.startswith(f"{path}: claims.M1.tests[0].{says}")
+    assert "\n" not in caught.value.message
+
+
+def test_a_file_without_claims_is_refused() -> None:
+    with pytest.raises(FaultsError, match="claims: saw an empty mapping, wanted a mapping that is not empty"):
+        parse_claims(HEAD.replace("claims:\n", "claims: {}\n"), "mine")
+
+
+def test_an_order_has_the_numbers_of_the_summarys_ratio() -> None:
+    found = judged(study(ORDER), summary({CPU: TRACED}))
+    ratio = compare(list(zip(AGENT, BASELINE, strict=True)), 0.95, seed=1).ratio
+    (part,) = found.parts
+    assert ratio is not None
+    assert (part.estimate, part.low, part.high, part.n) == pytest.approx((ratio.mean, ratio.low, ratio.high, 4))
+    assert (found.verdict, part.answer, part.wanted_low, part.wanted_high) == ("holds here", "holds", 1.0, None)
+
+
+def test_a_difference_within_the_margin_is_no_order() -> None:
+    near = {"baseline": [50.0, 50.0, 50.0], "agent": [50.4, 50.0, 50.3]}
+    assert judged(study(ORDER), summary({CPU: near})).verdict == "does not hold here"
+    assert judged(study(ORDER), summary({CPU: near}, margin=0.001)).verdict == "cannot tell"
+
+
+def test_the_best_of_three_is_refuted_by_one() -> None:
+    asked = study("kind: order, lower: [manual], higher: [baseline, agent]")
+    found = judged(asked, summary({CPU: TRACED}))
+    assert found.verdict == "does not hold here"
+    assert [(part.levels, part.answer) for part in found.parts] == [
+        (("baseline", "manual"), "does not hold"),
+        (("agent", "manual"), "holds"),
+    ]
+
+
+def test_a_difference_below_the_noise_floor_is_not_beyond_it() -> None:
+    asked = study(f"{ORDER}, by_more_than: noise_floor")
+    assert judged(asked, summary({CPU: TRACED}, noise_floor=0.1)).verdict == "holds here"
+    assert judged(asked, summary({CPU: TRACED}, noise_floor=0.5)).verdict == "cannot tell"
+    unknown = judged(asked, summary({CPU: TRACED}, noise_floor=None))
+    assert (unknown.verdict, unknown.parts[0].reason) == ("cannot tell", "the placebo shows no noise floor")
+
+
+def test_twice_the_overhead_is_found_whatever_a_blocks_machine_does() -> None:
+    slowed = {level: [value * (1 + block) for block, value in enumerate(TRACED[level])] for level in TRACED}
+    (steady,), (drifting,) = (judged(study(TWICE), summary({CPU: values})).parts for values in (TRACED, slowed))
+    assert steady.answer == "holds"
+    assert steady.estimate == pytest.approx(2.04, abs=0.03)
+    assert (drifting.estimate, drifting.low, drifting.high) == pytest.approx((steady.estimate, steady.low, steady.high))
+
+
+def test_the_overheads_interval_is_fiellers() -> None:
+    """By hand: levels that add to 180 in each block, so that dividing by the block's mean divides all by 60."""
+    values = {"baseline": [50.0, 50.0], "manual": [59.0, 61.0], "agent": [71.0, 69.0]}
+    (part,) = judged(study(TWICE), summary({CPU: values})).parts
+    # Overheads 20 ± 1 and 10 ± 1, standard errors 1, perfectly opposed; t = 12.7 with 1 degree of freedom:
+    # the second overhead may be 0, and the ratio anything.
+    assert (part.estimate, part.low, part.high, part.answer) == (pytest.approx(2.0), None, None, "cannot tell")
+    assert part.reason == "manual may cost no more than baseline"
+
+
+def test_fiellers_interval_is_every_multiple_that_a_t_test_does_not_reject() -> None:
+    (part,) = judged(study(TWICE), summary({CPU: TRACED})).parts
+    baseline, manual, agent = (np.array(values) for values in (BASELINE, MANUAL, AGENT))
+    whole = baseline + manual + agent
+    multiples = np.linspace(1.5, 2.5, 10_001)
+    excesses = (agent - baseline - multiples[:, None] * (manual - baseline)) / whole
+    kept = multiples[ttest_1samp(excesses, 0, axis=1).pvalue >= 0.05]
+    assert (part.low, part.high) == pytest.approx((kept[0], kept[-1]), abs=0.01 * (kept[-1] - kept[0]))
+
+
+def test_an_overhead_that_may_be_nothing_can_still_refute_a_multiple() -> None:
+    values = {"baseline": [50.0, 51.0, 49.0], "manual": [50.1, 50.8, 49.1], "agent": [70.0, 71.2, 68.9]}
+    (part,) = judged(study(TWICE), summary({CPU: values})).parts
+    assert (part.low, part.high, part.answer) == (None, None, "does not hold")
+
+
+def test_a_trend_is_the_change_along_the_fitted_line() -> None:
+    values = {"batch-4": [40.0, 80.0, 60.0], "batch-2": [44.0, 88.0, 66.0], "batch-1": [48.4, 96.8, 72.6]}
+    run = summary({CPU: {"baseline": BASELINE[:3], **values}})
+    up = judged(study(f"kind: trend, goes: up, steadily: true, {OVER}"), run)
+    assert (up.verdict, up.parts[0].estimate) == ("holds here", pytest.approx(1.21))
+    assert [(part.levels, part.wanted_low) for part in up.parts[1:]] == [
+        (("batch-2", "batch-4"), pytest.approx(1 / 1.05)),
+        (("batch-1", "batch-2"), pytest.approx(1 / 1.05)),
+    ]
+    assert judged(study(f"kind: trend, goes: down, {OVER}"), run).verdict == "does not hold here"
+    assert judged(study(f"kind: trend, goes: nowhere, {OVER}"), run).verdict == "does not hold here"
+
+
+def test_a_steady_trend_has_no_step_back() -> None:
+    values = {"batch-4": [40.0, 40.2, 39.9], "batch-2": [60.0, 60.1, 60.3], "batch-1": [50.0, 50.2, 49.8]}
+    run = summary({CPU: {"baseline": BASELINE[:3], **values}})
+    assert judged(study(f"kind: trend, goes: up, {OVER}"), run).verdict == "holds here"
+    assert judged(study(f"kind: trend, goes: up, steadily: true, {OVER}"), run).verdict == "does not hold here"
+
+
+def test_what_the_experiment_does_not_have_is_not_tested() -> None:
+    other = judged(study(TWICE.replace("manual", "by-hand")), summary({CPU: TRACED}))
+    assert (other.verdict, other.reason, other.parts) == ("not tested here", "this run has no level by-hand", ())
+    assert judged(study(ORDER), summary({MEMORY: TRACED})).reason == f"this run has no metric {CPU}"
+
+
+@pytest.mark.parametrize(
+    ("agent", "reason"),
+    [
+        ([], "fewer than 2 blocks have a valid trial of each level"),
+        ([70.0], "fewer than 2 blocks have a valid trial of each level"),
+        ([70.0, 0.0], "a value is 0, so there is no ratio"),
+    ],
+)
+def test_what_gives_no_interval_cannot_be_told(agent: list[float], reason: str) -> None:
+    found = judged(study(ORDER), summary({CPU: {"baseline": BASELINE, "agent": agent}}))
+    assert (found.verdict, found.parts[0].reason, found.parts[0].n) == ("cannot tell", reason, len(agent))
+
+
+def test_refused_trials_do_not_count() -> None:
+    run = summary({CPU: TRACED})
+    refused = [
+        trial.model_copy(update={"valid": False}) if (trial.level, trial.block) == ("agent", 3) else trial
+        for trial in run.trials
+    ]
+    assert judged(study(ORDER), run.model_copy(update={"trials": refused})).parts[0].n == 3
+
+
+def test_verdicts_survive_their_file(tmp_path: Path) -> None:
+    path = tmp_path / "claims.json"
+    verdicts = judge(summary({CPU: TRACED}), [study(ORDER, TWICE), study("kind: order, lower: [x], higher: [y]")], 1)
+    write_verdicts(path, verdicts)
+    assert read_verdicts(path) == verdicts
+    path.write_text(path.read_text().replace('"holds here"', '"so so"'))
+    with pytest.raises(UserError, match=r"claims\.json"):
+        read_verdicts(path)

@@ -1,0 +1,113 @@
+"""What the terminal and the report say of verdicts."""
+
+import io
+
+import pytest
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from rich.console import Console
+
+from lab.claims.judge import judge
+from lab.claims.records import Verdicts
+from lab.claims.spec import parse_claims
+from lab.claims.table import print_claims
+from lab.claims.wording import headline
+from lab.report.claims import claims
+from lab.report.numbers import DASH, MINUS, TIMES
+from tests.claim_runs import CPU, summary
+
+CLAIMS = f"""\
+format: tollbooth.claims
+version: 1
+source: a paper of <2024>
+claims:
+  P1:
+    says: "[bold]agents[/] cost more than <nothing> & all"
+    published: "42 %"
+    tests: [{{kind: order, metrics: [{CPU}], lower: [baseline], higher: [manual, agent]}}]
+  P2:
+    says: the agent costs twice
+    tests:
+      - {{kind: overhead_ratio, metrics: [{CPU}], level: agent, to: manual, within: [1.5, 2.5], because: twice}}
+  P3:
+    says: the agent costs less
+    tests: [{{kind: order, metrics: [{CPU}], lower: [agent], higher: [baseline, manual]}}]
+  P4:
+    says: all are the same
+    tests: [{{kind: same, metrics: [{CPU}], levels: [baseline, noisy], margin: 0.1, because: why}}]
+  P5:
+    says: something else
+    tests: [{{kind: order, metrics: [{CPU}], lower: [baseline], higher: [other]}}]
+  P6:
+    says: four times nothing
+    tests:
+      - {{kind: overhead_ratio, metrics: [{CPU}], level: agent, to: noisy, within: [3, 5], because: four}}
+"""
+VALUES = {
+    "baseline": [50.0, 51.0, 49.0, 50.5],
+    "manual": [60.0, 61.5, 58.5, 60.0],
+    "agent": [70.5, 71.0, 69.0, 71.0],
+    "noisy": [40.0, 70.0, 45.0, 65.0],
+}
+
+
+@pytest.fixture
+def verdicts() -> Verdicts:
+    return judge(summary({CPU: VALUES}), [parse_claims(CLAIMS, "paper")], seed=1)
+
+
+def test_a_headline_says_what_decided(verdicts: Verdicts) -> None:
+    said = {judged.id: headline(judged) for judged in verdicts.claims}
+    assert said == {
+        "P1": f"2 of 2 comparisons hold, the closest: {CPU}, manual against baseline: +20 % (+18 % to +21 %), n = 4",
+        "P2": f"{CPU}, overhead of agent to that of manual: {TIMES}2.05 ({TIMES}1.88 to {TIMES}2.24), n = 4",
+        "P3": f"2 of 2 comparisons do not hold, such as: {CPU}, baseline against agent: "
+        f"{MINUS}29 % ({MINUS}29 % to {MINUS}28 %), n = 4",
+        "P4": f"{CPU}, baseline against noisy: {MINUS}6.3 % ({MINUS}38 % to +41 %), n = 4",
+        "P5": "this run has no level other",
+        "P6": f"{CPU}, overhead of agent to that of noisy: {TIMES}5.17, n = 4; noisy may cost no more than baseline",
+    }
+
+
+def test_the_table_has_each_claim_beside_what_was_published(verdicts: Verdicts) -> None:
+    out = io.StringIO()
+    print_claims(verdicts, Console(file=out, width=100))
+    text = out.getvalue()
+    assert max(len(line) for line in text.splitlines()) <= 100
+    found = {judged.id for judged in verdicts.claims}
+    rows = [line.split() for line in text.splitlines()]
+    assert [row[0] for row in rows if row and row[0] in found] == ["P1", "P2", "P3", "P4", "P5", "P6"]
+    assert "[bold]agents[/]" in text
+    assert [text.count(word) for word in ("holds here", "does not hold here", "not tested here")] == [2, 1, 1]
+
+
+def test_the_reports_part_is_plain_text_in_rows(verdicts: Verdicts) -> None:
+    part = claims(verdicts)
+    assert part.counts == "holds here: 2; does not hold here: 1; cannot tell: 2; not tested here: 1"
+    assert [(row.id, row.mark.word, len(row.parts)) for row in part.rows] == [
+        ("P1", "holds here", 2),
+        ("P2", "holds here", 1),
+        ("P3", "does not hold here", 2),
+        ("P4", "cannot tell", 1),
+        ("P5", "not tested here", 0),
+        ("P6", "cannot tell", 1),
+    ]
+    wanted = [row.parts[0].wanted for row in part.rows if row.parts]
+    assert wanted == [
+        "higher",
+        f"{TIMES}1.50 to {TIMES}2.50",
+        "higher",
+        f"{MINUS}9.1 % to +10 %",
+        f"{TIMES}3.00 to {TIMES}5.00",
+    ]
+    assert (part.rows[5].parts[0].interval, part.rows[0].parts[0].noise_floor) == ("", "2.0 %")
+
+
+def test_the_template_shows_every_row_and_escapes(verdicts: Verdicts) -> None:
+    environment = Environment(loader=PackageLoader("lab.report"), autoescape=True, undefined=StrictUndefined)
+    html = environment.get_template("claims.html").render(claims=claims(verdicts))
+    assert html.count('<th scope="row">') == 6
+    assert html.count("<details>") == 5
+    assert "&lt;nothing&gt; &amp; all" in html
+    assert "<nothing>" not in html
+    assert "a paper of &lt;2024&gt;" in html
+    assert DASH not in html
