@@ -38,7 +38,7 @@ def analyse(results_dir: Path) -> Summary:
 
     Raises `UserError` where the folder holds no run or a record is broken.
     """
-    experiment = _experiment(results_dir / "manifest.json")
+    experiment = experiment_of(results_dir)
     folders = sorted(path.parent for path in results_dir.glob("trials/*/trial.json"))
     summary = summarise(experiment, [_judged(folder) for folder in folders])
     write_json_atomic(results_dir / "summary.json", summary.model_dump(mode="json"))
@@ -72,7 +72,9 @@ def summarise(experiment: Experiment, trials: Sequence[TrialSummary]) -> Summary
     )
 
 
-def _experiment(path: Path) -> Experiment:
+def experiment_of(results_dir: Path) -> Experiment:
+    """Return the experiment that a run's manifest holds; raises `UserError` where this lab does not know its form."""
+    path = results_dir / "manifest.json"
     manifest = read_json(path, "tollbooth.manifest", 1)
     try:
         return Experiment.model_validate(manifest.get("spec"))

@@ -12,6 +12,10 @@ from rich.console import Console
 from lab import analyse as analysis
 from lab import images, overview, play, runner, workshop
 from lab import report as reporting
+from lab.claims.judge import judge
+from lab.claims.records import write_verdicts
+from lab.claims.spec import load_claims
+from lab.claims.table import print_claims
 from lab.doctor import run as run_doctor
 from lab.driver import Driver
 from lab.driver.compose import ComposeDriver
@@ -136,7 +140,13 @@ def _measure(name: str, overrides: Sequence[str], resume: bool) -> Path:
 
 
 def _analyse(folder: Path) -> None:
-    print_table(analysis.analyse(folder), console)
+    summary = analysis.analyse(folder)
+    print_table(summary, console)
+    experiment = analysis.experiment_of(folder)
+    if experiment.claims:
+        verdicts = judge(summary, load_claims(experiment.claims, workshop.CLAIMS), experiment.protocol.seed)
+        write_verdicts(folder / "claims.json", verdicts)
+        print_claims(verdicts, console)
 
 
 def _report(folder: Path) -> None:

@@ -11,6 +11,7 @@ from lab.topology import Topology
 from lab.variants import Telemetry
 
 OBSERVER = "observer"
+SPINNER = "spinner"
 
 
 @dataclass(frozen=True)

@@ -30,9 +30,8 @@ def print_experiments(console: Console, experiments: Path, results: Path) -> Non
     for path in sorted(experiments.glob("*.yaml")):
         experiment = load_experiment(path)
         plan = make_plan(experiment)
-        table.add_row(
-            experiment.name, str(len(plan.trials)), minutes(duration_s(experiment, plan, results)), experiment.title
-        )
+        takes_s = _at_most_s(duration_s(experiment, plan, results), experiment.protocol)
+        table.add_row(experiment.name, str(len(plan.trials)), minutes(takes_s), experiment.title)
     console.print(table)
     console.print("run one: make experiment EXPERIMENT=<name>", highlight=False)
 
@@ -60,7 +59,12 @@ def print_plan(console: Console, experiment: Experiment, half_width: float, resu
 
 
 def _ends_sooner(protocol: Protocol) -> str:
-    return f", fewer once every interval is within ±{protocol.half_width:.1%}" if protocol.half_width else ""
+    ends = []
+    if protocol.budget_min is not None:
+        ends.append(f"after {minutes(60 * protocol.budget_min)} at the latest")
+    if protocol.half_width is not None:
+        ends.append(f"sooner once every interval is within ±{protocol.half_width:.1%}")
+    return f", ending {', or '.join(ends)}" if ends else ""
 
 
 def duration_s(experiment: Experiment, plan: Plan, results: Path) -> float:
@@ -72,9 +76,11 @@ def duration_s(experiment: Experiment, plan: Plan, results: Path) -> float:
     if experiment.load.users == "calibrated":
         baseline_s = per_level[experiment.baseline]
         calibrating_s = baseline_s + experiment.protocol.warm_up_s + experiment.protocol.window_s
-    planned_s = calibrating_s + estimate_duration_s(plan, experiment.protocol, per_level)
-    budget_min = experiment.protocol.budget_min
-    return planned_s if budget_min is None else min(planned_s, 60 * budget_min)
+    return calibrating_s + estimate_duration_s(plan, experiment.protocol, per_level)
+
+
+def _at_most_s(planned_s: float, protocol: Protocol) -> float:
+    return planned_s if protocol.budget_min is None else min(planned_s, 60 * protocol.budget_min)
 
 
 def _starts_s(results: Path) -> Mapping[str, float]:

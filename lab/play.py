@@ -16,7 +16,7 @@ def up(telemetry: str, topology: str, progress: Progress) -> None:
     backend = system.backend(level)
     out = workshop.SCRATCH / "play"
     shutil.rmtree(out, ignore_errors=True)
-    images.ensure(("services", *backend.services), progress.say)
+    images.ensure(("services", *backend.images), progress.say)
     system.driver.remove()
     ports.refuse_busy((*workshop.kinds(system.topology), *backend.services))
     system.create(level, out, {})

@@ -37,7 +37,7 @@ class Record(BaseModel):
 class ContainerRecord(Record):
     """What the engine said of a container when the trial ended."""
 
-    role: Literal["service", "backend", "generator", "observer"]
+    role: Literal["service", "backend", "generator", "observer", "spinner"]
     image: str
     restarts: int
     oom_killed: bool

@@ -15,6 +15,7 @@ from lab.overrides import override
 from lab.shape import Shape, Version1, field_paths, validate
 from lab.variants import NO_BACKEND, BackendName, Environment, Traces, Variant
 from lab.variants import Name as VariantName
+from lab.views import Views, view_faults
 from lab.yamlfile import find_named_file, parse_yaml, read_text
 
 PLACEBO = "placebo"
@@ -22,9 +23,11 @@ MAX_LEVELS = 100
 
 FileName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
 # A level's name becomes part of a folder's name.
-LevelName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._-]{0,40}$")]
+LevelName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._@-]{0,40}$")]
 FactorName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,40}$")]
 ThinkTime = Annotated[float, Field(ge=0, le=60)]
+
+ClaimsRef = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}(:[A-Za-z0-9-]+(,[A-Za-z0-9-]+)*)?$")]
 
 _HINT = "docs/formats.md describes the format; experiments/README.md has an example"
 
@@ -85,6 +88,10 @@ class Protocol(Shape):
     budget_min: float | None = Field(
         default=None, gt=0, le=10_000, description="minutes; no trial is begun that would probably end after them"
     )
+    keep_cpus_awake: bool = Field(
+        default=False,
+        description="idle CPUs spin at the lowest priority, so that a virtual machine's host takes none of them away",
+    )
     seed: int = Field(default=1, ge=0, le=2**32 - 1, description="of the order of levels and of every draw in a trial")
 
 
@@ -114,6 +121,10 @@ class ExperimentFile(Shape):
     baseline: str = Field(max_length=200, description="the level that ratios are against; `placebo` repeats it")
     protocol: Protocol
     observer: Observer = Observer()
+    claims: Sequence[ClaimsRef] = Field(
+        default=(), description="files of experiments/claims/, whole (`study`) or some of their claims (`study:O1,O2`)"
+    )
+    views: Views = Field(default=(), description="levels that the report draws together")
 
 
 @dataclass(frozen=True)
@@ -255,3 +266,5 @@ def _contradictions(experiment: Experiment) -> Iterator[Fault]:
             ("baseline",),
             f"no level is called {show(experiment.baseline)}; {suggestion(experiment.baseline, names)}",
         )
+    else:
+        yield from view_faults(experiment.views, [*names, PLACEBO], experiment.factors)

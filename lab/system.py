@@ -54,7 +54,12 @@ class System:
             # Containers run as a user of their own.
             folder.chmod(0o777)
         place = Place(self.root, self.topology_path, out)
-        self.driver.create(deployment(self.telemetry(level), self.topology, self.cpus, place, variables, instruments))
+        telemetry = self.telemetry(level)
+        for name, text in self.backend(level).files(self.topology.nodes, telemetry.environment).items():
+            path = out / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        self.driver.create(deployment(telemetry, self.topology, self.cpus, place, variables, instruments))
 
     def start(self, backend: Backend, out: Path, instruments: tuple[str, ...] = ()) -> dict[str, float]:
         """Starts what was created and waits until it is ready; returns each node's start-up time in seconds.

@@ -9,7 +9,7 @@ from pathlib import Path
 from lab import records
 from lab.backends import Backend
 from lab.clock import Clock, wait_until
-from lab.deployment import OBSERVER
+from lab.deployment import OBSERVER, SPINNER
 from lab.driver import Container
 from lab.generators import GENERATORS, LoadGenerator, LoadPlan
 from lab.plan import Trial
@@ -40,6 +40,11 @@ class Bench:
         """What drives the load."""
         return GENERATORS[self.experiment.load.generator]
 
+    @property
+    def instruments(self) -> tuple[str, ...]:
+        """What is started before the system: it sees the system's start, and shares the CPUs with it."""
+        return (OBSERVER, SPINNER) if self.experiment.protocol.keep_cpus_awake else (OBSERVER,)
+
 
 @dataclass
 class Phases:
@@ -65,11 +70,11 @@ def run_trial(bench: Bench, level: Level, users: int, seed: int, out: Path) -> d
     phases = Phases(system.clock)
     try:
         with phases.phase("create"):
-            system.create(level, out, _variables(bench, users, seed), (OBSERVER, generator.service))
+            system.create(level, out, _variables(bench, users, seed), (*bench.instruments, generator.service))
             names = {container.id: name for name, container in system.driver.containers().items()}
             records.write_targets(out / "targets.json", names, system.driver.networks())
         with phases.phase("start"):
-            startup_s = system.start(backend, out, (OBSERVER,))
+            startup_s = system.start(backend, out, bench.instruments)
         with phases.phase("load"):
             _load(bench)
         with phases.phase("collect"):
@@ -198,7 +203,7 @@ def _window(experiment: Experiment, out: Path) -> dict[str, int]:
 
 def _described(bench: Bench, backend: Backend, item: Container) -> dict[str, object]:
     roles = dict.fromkeys(bench.system.topology.nodes, "service") | dict.fromkeys(backend.services, "backend")
-    roles |= {bench.generator.service: "generator", OBSERVER: "observer"}
+    roles |= {bench.generator.service: "generator", OBSERVER: "observer", SPINNER: "spinner"}
     return {
         "role": roles[item.name],
         "image": item.image,

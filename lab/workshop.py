@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab import images, ports
+from lab.claims.spec import load_claims
 from lab.clock import SystemClock
 from lab.deployment import OBSERVER
 from lab.driver import EngineGone
@@ -26,6 +27,7 @@ RESULTS = ROOT / "results"
 SCRATCH = ROOT / ".lab"
 EXPERIMENTS = ROOT / "experiments"
 TOPOLOGIES = EXPERIMENTS / "topologies"
+CLAIMS = EXPERIMENTS / "claims"
 VARIANTS = ROOT / "services" / "telemetry"
 # Of the machine, not of this checkout: every checkout's containers have the same names.
 LOCK = Path(tempfile.gettempdir()) / "tollbooth.lock"
@@ -45,6 +47,7 @@ def read_experiment(name: str, overrides: Sequence[str]) -> Experiment:
     """The experiment called `name` (or the file at that path) with `overrides`."""
     experiment = load_experiment(find_experiment(name, EXPERIMENTS), overrides)
     check_names(experiment, load_variants(VARIANTS), [path.stem for path in TOPOLOGIES.glob("*.yaml")])
+    load_claims(experiment.claims, CLAIMS)
     return experiment
 
 
@@ -69,10 +72,13 @@ def bench(experiment: Experiment) -> Bench:
 
 def needs(of: Bench) -> Needs:
     """What the bench's experiment has to have."""
-    backends = sorted({name for level in of.experiment.levels() for name in of.system.backend(level).services})
+    backends = [of.system.backend(level) for level in of.experiment.levels()]
     return Needs(
-        services=(*kinds(of.system.topology), *backends),
-        images=("services", OBSERVER, of.generator.service, *backends),
+        services=(*kinds(of.system.topology), *sorted({name for backend in backends for name in backend.services})),
+        images=(
+            *("services", OBSERVER, of.generator.service),
+            *sorted({name for backend in backends for name in backend.images}),
+        ),
     )
 
 
