@@ -4,6 +4,8 @@ import datetime
 import itertools
 import shlex
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,9 @@ from lab.progress import Progress, Report
 from lab.spec import Level
 from lab.stopping import Budget, narrow_enough
 from lab.trial import Bench, head, run_trial
+
+# Below this a record cannot be trusted to be whole.
+FULL_DISK_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -138,13 +143,27 @@ def _until_valid(
 def _attempt(bench: Bench, run: Run, trial: Trial, level: Level, users: int, attempt: int) -> list[str]:
     """Runs one attempt, judges it, and moves it into place; returns why it was refused, nothing if it was not."""
     out = _staging(run)
-    measured = run_trial(bench, level, max(1, round(users * level.users_fraction)), trial.seed, out)
+    with _disk_watched(run.folder):
+        measured = run_trial(bench, level, max(1, round(users * level.users_fraction)), trial.seed, out)
     record = {**head(trial, level, attempt), **measured}
     records.write_json_atomic(out / "trial.json", record)
     reasons = checks.reasons(records.read_trial(out))
     records.write_json_atomic(out / "trial.json", {**record, "valid": not reasons, "reasons": reasons})
     out.rename(_folder(run, trial, attempt))
     return reasons
+
+
+@contextmanager
+def _disk_watched(folder: Path) -> Iterator[None]:
+    """Says that the disk is full where it is: whatever else went wrong in the block then went wrong because of it."""
+    try:
+        yield
+    finally:
+        if shutil.disk_usage(folder).free < FULL_DISK_BYTES:
+            raise UserError(
+                f"the disk of {folder.parent.parent.name}/ is full",
+                "make room, then go on with --resume: finished trials are kept",
+            )
 
 
 def _staging(run: Run) -> Path:

@@ -148,17 +148,21 @@ def _collect(system: System, traces: Traces, backend: Backend, out: Path) -> dic
 
 def _delivered(system: System, traces: Traces, backend: Backend, out: Path) -> dict[str, object]:
     accepted = _settled(backend.accepted_spans, system.clock)
+    return {
+        "expected_spans_per_request": mean_spans_per_request(system.topology) if traces == "all" else None,
+        "backend": {"accepted_spans": accepted, "counters": backend.counters()},
+        **(_traced(system, traces, backend, out) if backend.keeps_traces else {}),
+    }
+
+
+def _traced(system: System, traces: Traces, backend: Backend, out: Path) -> dict[str, object]:
+    """What one trace says, which is kept in `out`."""
     trace = backend.newest_trace()
     if trace is not None:
         records.write_json_atomic(out / "trace.json", trace)
     spans = trace["spans"] if trace else []
     assert isinstance(spans, list)
-    return {
-        "expected_spans_per_request": mean_spans_per_request(system.topology) if traces == "all" else None,
-        "backend": {"accepted_spans": accepted},
-        "spans_in_trace": len(spans),
-        "trace_difference": trace_difference(system.topology, traces, spans),
-    }
+    return {"spans_in_trace": len(spans), "trace_difference": trace_difference(system.topology, traces, spans)}
 
 
 def _settled(read: Callable[[], int | None], clock: Clock) -> int | None:

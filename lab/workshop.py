@@ -9,7 +9,7 @@ from pathlib import Path
 from lab import images, ports
 from lab.claims.spec import load_claims
 from lab.clock import SystemClock
-from lab.deployment import OBSERVER
+from lab.deployment import OBSERVER, SPINNER
 from lab.driver import EngineGone
 from lab.driver.compose import ComposeDriver, engine_answers
 from lab.errors import UserError
@@ -31,6 +31,7 @@ CLAIMS = EXPERIMENTS / "claims"
 VARIANTS = ROOT / "services" / "telemetry"
 # Of the machine, not of this checkout: every checkout's containers have the same names.
 LOCK = Path(tempfile.gettempdir()) / "tollbooth.lock"
+SPINNER_IMAGE = "debian"
 # One trial at 20 Hz with thousands of requests writes some tens of MB.
 BYTES_PER_TRIAL = 20 << 20
 
@@ -77,6 +78,7 @@ def needs(of: Bench) -> Needs:
         services=(*kinds(of.system.topology), *sorted({name for backend in backends for name in backend.services})),
         images=(
             *("services", OBSERVER, of.generator.service),
+            *([SPINNER_IMAGE] if SPINNER in of.instruments else []),
             *sorted({name for backend in backends for name in backend.images}),
         ),
     )

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from lab.backends import Backend
 from lab.driver import Container, Deployment
 from tests import synthetic
 
@@ -124,10 +125,12 @@ class FakeDriver:
                 shutil.copy(written / name, self._out / name)
 
 
-class FakeBackend:
+class FakeBackend(Backend):
     """A `Backend` that got every span."""
 
     services = ("jaeger",)
+    images = ("jaeger",)
+    keeps_traces = True
 
     def ready(self) -> bool:
         return True
@@ -142,6 +145,3 @@ class FakeBackend:
             written = synthetic.write_trial(Path(folder), trial, np.random.default_rng(1))
             trace: dict[str, object] = json.loads((written / "trace.json").read_text())
         return trace
-
-    def pages(self) -> list[str]:
-        return []

@@ -4,6 +4,7 @@ import io
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
@@ -11,6 +12,7 @@ from rich.console import Console
 from lab import runner
 from lab.backends import BACKENDS
 from lab.driver import EngineGone
+from lab.errors import UserError
 from lab.machine import CpuSplit
 from lab.progress import Progress
 from lab.spec import parse_experiment
@@ -158,6 +160,25 @@ def test_whatever_ends_a_run_leaves_nothing_running_and_resuming_does_the_rest(
     assert len(trials(run)) == 6
     assert {name: trial for name, trial in trials(run).items() if name in kept} == kept
     assert not (run.folder / ".in-progress").exists()
+
+
+@pytest.mark.parametrize("failing", [{}, {"wait": EngineGone("a container died of it")}])
+def test_a_disk_that_fills_up_is_named_whatever_it_broke(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: dict[str, Exception]
+) -> None:
+    def fills_up(trial: synthetic.Trial, load: int) -> synthetic.Trial:
+        if load == 3:
+            driver.fail.update(failing)
+            monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=4096))
+        return trial
+
+    driver = FakeDriver(change=fills_up)
+    with pytest.raises(UserError) as caught:
+        complete(bench(driver), tmp_path)
+    assert caught.value.message.endswith("is full")
+    assert "--resume" in caught.value.hint
+    assert len(list(tmp_path.glob("test/2*/trials/*/trial.json"))) == 1
+    assert driver.deployment is None
 
 
 def test_resuming_with_another_specification_is_refused(tmp_path: Path) -> None:
