@@ -1,0 +1,39 @@
+"""A telemetry variant on real containers, for the contract tests."""
+
+import json
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from lab import workshop
+from lab.backends import Backend
+from lab.ports import port
+from lab.spec import Level
+from lab.system import System
+
+QUICK_START = {"JAVA_OPTS": "-XX:TieredStopAtLevel=1"}
+
+
+@contextmanager
+def running(level: Level, topology: str, out: Path) -> Iterator[tuple[System, Backend]]:
+    """The system at one level, ready; removed afterwards."""
+    system = workshop.system(topology)
+    backend = system.backend(level)
+    system.driver.remove()
+    try:
+        system.create(level, out, {})
+        system.start(backend, out)
+        yield system, backend
+    finally:
+        system.driver.remove()
+
+
+def ask(route: str) -> float:
+    """Asks the gateway once; returns how long it took, in seconds."""
+    start_s = time.perf_counter()
+    with urllib.request.urlopen(f"http://127.0.0.1:{port('GATEWAY_PORT')}/{route}", timeout=30) as answer:
+        body = json.loads(answer.read())
+    assert body["calls"] == 60
+    return time.perf_counter() - start_s

@@ -1,0 +1,100 @@
+"""A sick backend is the telemetry's trouble, never the request's: the contract of every variant that sends spans."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lab import images, workshop
+from lab.backends.sink import Sink
+from lab.clock import wait_until
+from lab.lock import only_run
+from lab.spec import Level
+from lab.system import System
+from lab.variants import load_variants
+from tests.contract.deployed import QUICK_START, ask, running
+
+pytestmark = [pytest.mark.containers, pytest.mark.timeout(300)]
+
+PAIR = str(Path(__file__).parent / "pair.yaml")
+SENDERS = [name for name, variant in load_variants(workshop.VARIANTS).items() if "sink" in variant.backends]
+SPANS = 123
+# A round makes 2,460 spans: more than the 2,048 that an SDK's queue holds by default.
+ROUND = 20
+ROUNDS = 3
+WARM_UP = 60
+ANSWERS_AFTER_MS = 10_000
+# What the published studies call a large overhead; a request that waits for telemetry waits for seconds.
+SLOWER = 1.10
+
+
+@pytest.fixture(scope="module", autouse=True)
+def the_lab() -> Iterator[None]:
+    images.ensure(("services", "sink"), print)
+    with only_run(workshop.LOCK):
+        yield
+
+
+@pytest.mark.parametrize("telemetry", SENDERS)
+def test_requests_go_on_whatever_the_backend_does_and_what_is_lost_is_counted(telemetry: str, tmp_path: Path) -> None:
+    level = Level(telemetry, telemetry, QUICK_START, backend="sink")
+    with running(level, PAIR, tmp_path / "out") as (system, sink):
+        assert isinstance(sink, Sink)
+        rounds_s(WARM_UP)
+        all_arrive(system, sink)
+        well_s: list[float] = []
+        sick_s: dict[str, list[float]] = {"slow": [], "refuse": [], "down": []}
+        for _ in range(ROUNDS):
+            for behaviour in ("slow", "refuse"):
+                sink.behave("accept")
+                well_s += rounds_s(ROUND)
+                sink.behave("slow" if behaviour == "slow" else "refuse", ANSWERS_AFTER_MS)
+                sick_s[behaviour] += rounds_s(ROUND)
+        made = SPANS * (WARM_UP + len(well_s) + len(sick_s["slow"]) + len(sick_s["refuse"]))
+        sink.behave("accept")
+        # What was neither taken nor is still on its way was dropped: a queue that keeps all would lose nothing.
+        assert SPANS * WARM_UP <= settled(system, sink) < made
+        for _ in range(ROUNDS):
+            well_s += rounds_s(ROUND)
+            system.driver.stop(["sink"])
+            sick_s["down"] += rounds_s(ROUND)
+            system.driver.start(["sink"])
+            assert wait_until(sink.ready, 10, 0.1, system.clock)
+    for behaviour, took_s in sick_s.items():
+        assert not shown_slower(took_s, well_s), f"{behaviour}: {p95(took_s):.3f} s, healthy {p95(well_s):.3f} s"
+
+
+def rounds_s(count: int) -> list[float]:
+    return [ask("a1") for _ in range(count)]
+
+
+def all_arrive(system: System, sink: Sink) -> None:
+    """Nothing is lost while the sink is well: this is what is sick later, not the load."""
+    wait_until(lambda: sink.accepted_spans() == SPANS * WARM_UP, 30, 0.2, system.clock)
+    assert sink.accepted_spans() == SPANS * WARM_UP
+
+
+def settled(system: System, sink: Sink) -> int:
+    """What the sink accepted once no more comes: the last slow answer is over, the queue is delivered."""
+    last = -1
+
+    def quiet() -> bool:
+        nonlocal last
+        before, last = last, sink.accepted_spans() or 0
+        return before == last
+
+    # A batch is sent every 5 s at the latest, and waits for the one before it.
+    wait_until(quiet, 60, ANSWERS_AFTER_MS / 1000 + 6, system.clock)
+    return last
+
+
+def p95(took_s: list[float]) -> float:
+    return float(np.percentile(took_s, 95))
+
+
+def shown_slower(sick_s: list[float], well_s: list[float]) -> bool:
+    """Whether p95 is larger by more than the bound, at 97.5 % by the bootstrap: a busy machine alone shows nothing."""
+    draw = np.random.default_rng(1)
+    sick, well = (np.percentile(draw.choice(took_s, (4000, len(took_s))), 95, axis=1) for took_s in (sick_s, well_s))
+    return bool(np.percentile(sick / well, 2.5) > SLOWER)
