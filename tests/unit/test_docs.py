@@ -45,7 +45,8 @@ PACKAGE_HOSTS = [
     "crates\\." + "io",
 ]
 # A cache mount in an image's build is a path of the image, not of this machine.
-MACHINE_PATHS = ["(?<!target=)/" + "root/", "/work/" + "(main|shared|steering|\\.library)"]
+# Of a process, /proc/<pid>/root is no home folder.
+MACHINE_PATHS = [r"(?<!target=)(?<!\w)/" + "root/", "/work/" + "(main|shared|steering|\\.library)"]
 LOCK_FILES = re.compile(r"(\.lock|go\.sum)$")
 
 
