@@ -96,6 +96,27 @@ func readCount(buffer *kernfile.Buffer, file *kernfile.File) (parse.Count, error
 	return parse.Uint(text), err
 }
 
+// memoryFiles are a group's memory counters; the versions name the files differently, and the fields of stat.
+type memoryFiles struct{ usage, peak, stat kernfile.File }
+
+// readSlow reads what is recorded of memory at the slow interval, given the names of two fields of stat.
+func (m *memoryFiles) readSlow(buffer *kernfile.Buffer, rss, inactiveFile string, slow *SlowUsage) (err error) {
+	if slow.MemoryPeakBytes, err = readCount(buffer, &m.peak); err != nil {
+		return err
+	}
+	usage, err := readCount(buffer, &m.usage)
+	if err != nil {
+		return err
+	}
+	stat, err := buffer.Read(&m.stat)
+	if err != nil {
+		return err
+	}
+	slow.MemoryRSSBytes = parse.Field(stat, rss)
+	slow.MemoryWorkingSetBytes = workingSet(usage, parse.Field(stat, inactiveFile))
+	return nil
+}
+
 // workingSet is usage less inactive file pages. The two are read one after the other, so the difference can be below zero.
 func workingSet(usage, inactiveFile parse.Count) parse.Count {
 	if !usage.Known || !inactiveFile.Known {

@@ -21,20 +21,20 @@ func (v v1) Open(path string) (Group, error) {
 		{&group.cpuUsage, at("cpuacct", "cpuacct.usage")},
 		{&group.cpuSplit, at("cpuacct", "cpuacct.stat")},
 		{&group.cpuLimit, at("cpu", "cpu.stat")},
-		{&group.memoryUsage, at("memory", "memory.usage_in_bytes")},
-		{&group.memoryPeak, at("memory", "memory.max_usage_in_bytes")},
-		{&group.memoryStat, at("memory", "memory.stat")},
+		{&group.memory.usage, at("memory", "memory.usage_in_bytes")},
+		{&group.memory.peak, at("memory", "memory.max_usage_in_bytes")},
+		{&group.memory.stat, at("memory", "memory.stat")},
 		{&group.blockBytes, at("blkio", "blkio.throttle.io_service_bytes")},
 	}
 	return group, openAll(group.sources)
 }
 
 type v1Group struct {
-	folder                              string // of the processes and threads
-	sources                             []source
-	cpuUsage, cpuSplit, cpuLimit        kernfile.File
-	memoryUsage, memoryPeak, memoryStat kernfile.File
-	blockBytes                          kernfile.File
+	folder                       string // of the processes and threads
+	sources                      []source
+	cpuUsage, cpuSplit, cpuLimit kernfile.File
+	memory                       memoryFiles
+	blockBytes                   kernfile.File
 }
 
 func (g *v1Group) ReadUsage(buffer *kernfile.Buffer, usage *Usage) (err error) {
@@ -49,25 +49,15 @@ func (g *v1Group) ReadUsage(buffer *kernfile.Buffer, usage *Usage) (err error) {
 	}
 	usage.CPUUserNs = parse.Field(cpuSplit, "user").Times(parse.NsPerTick)
 	usage.CPUSystemNs = parse.Field(cpuSplit, "system").Times(parse.NsPerTick)
-	usage.MemoryUsageBytes, err = readCount(buffer, &g.memoryUsage)
+	usage.MemoryUsageBytes, err = readCount(buffer, &g.memory.usage)
 	return err
 }
 
-func (g *v1Group) ReadSlowUsage(buffer *kernfile.Buffer, usage *SlowUsage) (err error) {
-	if usage.MemoryPeakBytes, err = readCount(buffer, &g.memoryPeak); err != nil {
-		return err
-	}
-	memoryUsage, err := readCount(buffer, &g.memoryUsage)
-	if err != nil {
-		return err
-	}
-	memoryStat, err := buffer.Read(&g.memoryStat)
-	if err != nil {
-		return err
-	}
+func (g *v1Group) ReadSlowUsage(buffer *kernfile.Buffer, usage *SlowUsage) error {
 	// "total_" counts groups below this one too, as usage_in_bytes does.
-	usage.MemoryRSSBytes = parse.Field(memoryStat, "total_rss")
-	usage.MemoryWorkingSetBytes = workingSet(memoryUsage, parse.Field(memoryStat, "total_inactive_file"))
+	if err := g.memory.readSlow(buffer, "total_rss", "total_inactive_file", usage); err != nil {
+		return err
+	}
 	cpuLimit, err := buffer.Read(&g.cpuLimit)
 	if err != nil {
 		return err

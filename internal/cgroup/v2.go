@@ -24,20 +24,20 @@ func (v v2) Open(path string) (Group, error) {
 		{&group.processes, at("cgroup.procs")},
 		{&group.threads, at("cgroup.threads")},
 		{&group.cpuStat, at("cpu.stat")},
-		{&group.memoryUsage, at("memory.current")},
-		{&group.memoryPeak, at("memory.peak")},
-		{&group.memoryStat, at("memory.stat")},
+		{&group.memory.usage, at("memory.current")},
+		{&group.memory.peak, at("memory.peak")},
+		{&group.memory.stat, at("memory.stat")},
 		{&group.ioStat, at("io.stat")},
 	}
 	return group, openAll(group.sources)
 }
 
 type v2Group struct {
-	sources                             []source
-	processes, threads                  kernfile.File
-	cpuStat                             kernfile.File
-	memoryUsage, memoryPeak, memoryStat kernfile.File
-	ioStat                              kernfile.File
+	sources            []source
+	processes, threads kernfile.File
+	cpuStat            kernfile.File
+	memory             memoryFiles
+	ioStat             kernfile.File
 }
 
 func (g *v2Group) ReadUsage(buffer *kernfile.Buffer, usage *Usage) error {
@@ -48,24 +48,14 @@ func (g *v2Group) ReadUsage(buffer *kernfile.Buffer, usage *Usage) error {
 	usage.CPUUserNs = parse.Field(cpuStat, "user_usec").Times(nsPerUs)
 	usage.CPUSystemNs = parse.Field(cpuStat, "system_usec").Times(nsPerUs)
 	usage.CPUUsageNs = parse.Field(cpuStat, "usage_usec").Times(nsPerUs)
-	usage.MemoryUsageBytes, err = readCount(buffer, &g.memoryUsage)
+	usage.MemoryUsageBytes, err = readCount(buffer, &g.memory.usage)
 	return err
 }
 
-func (g *v2Group) ReadSlowUsage(buffer *kernfile.Buffer, usage *SlowUsage) (err error) {
-	if usage.MemoryPeakBytes, err = readCount(buffer, &g.memoryPeak); err != nil {
+func (g *v2Group) ReadSlowUsage(buffer *kernfile.Buffer, usage *SlowUsage) error {
+	if err := g.memory.readSlow(buffer, "anon", "inactive_file", usage); err != nil {
 		return err
 	}
-	memoryUsage, err := readCount(buffer, &g.memoryUsage)
-	if err != nil {
-		return err
-	}
-	memoryStat, err := buffer.Read(&g.memoryStat)
-	if err != nil {
-		return err
-	}
-	usage.MemoryRSSBytes = parse.Field(memoryStat, "anon")
-	usage.MemoryWorkingSetBytes = workingSet(memoryUsage, parse.Field(memoryStat, "inactive_file"))
 	cpuStat, err := buffer.Read(&g.cpuStat)
 	if err != nil {
 		return err
