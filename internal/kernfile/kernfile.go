@@ -59,6 +59,15 @@ func (f *File) SameAs(other *File) (bool, error) {
 	return mine.Dev == theirs.Dev && mine.Ino == theirs.Ino, nil
 }
 
+// Removed says whether the file no longer has a name in any folder. What is open of it can still be read.
+func (f *File) Removed() (bool, error) {
+	var mine syscall.Stat_t
+	if err := syscall.Fstat(f.fd, &mine); err != nil {
+		return false, fmt.Errorf("stat %s: %w", f.path, err)
+	}
+	return mine.Nlink == 0, nil
+}
+
 // Buffer is where files are read into; it grows to the largest file seen. What a read returns is valid until the next read.
 type Buffer struct{ bytes []byte }
 
@@ -108,15 +117,28 @@ func (b *Buffer) ReadListAt(path string) ([]byte, error) {
 	return b.ReadList(&file)
 }
 
+// ReadRange reads length bytes of a file from offset on in one system call; what it returns is shorter where the file ends.
+func (b *Buffer) ReadRange(f *File, offset, length int) ([]byte, error) {
+	for len(b.bytes) < length {
+		b.grow()
+	}
+	n, err := f.pread(b.bytes[:length], offset)
+	return b.bytes[:n], err
+}
+
 // readAt fills the buffer from offset on with what the file has there.
-//
-// The call is raw: these files are made in memory and never wait for a device, and the scheduler, told of each call,
-// would wake a second thread for about one in a hundred of them, which costs more than the reading.
 func (b *Buffer) readAt(f *File, offset int) (int, error) {
 	if len(b.bytes) < offset+page {
 		b.grow()
 	}
-	free := b.bytes[offset:]
+	return f.pread(b.bytes[offset:], offset)
+}
+
+// pread reads what the file has at offset.
+//
+// The call is raw: these files are made in memory and never wait for a device, and the scheduler, told of each call,
+// would wake a second thread for about one in a hundred of them, which costs more than the reading.
+func (f *File) pread(free []byte, offset int) (int, error) {
 	n, _, errno := syscall.RawSyscall6(syscall.SYS_PREAD64, uintptr(f.fd),
 		uintptr(unsafe.Pointer(&free[0])), uintptr(len(free)), uintptr(offset), 0, 0)
 	if errno != 0 {

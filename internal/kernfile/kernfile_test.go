@@ -110,6 +110,39 @@ func TestAFileWhoseProcessExitedIsGone(t *testing.T) {
 	}
 }
 
+func TestARangeIsCutOffWhereTheFileEnds(t *testing.T) {
+	file := open(t, write(t, strings.Repeat("0123456789", 2000)))
+	var buffer Buffer
+	for _, c := range []struct {
+		offset, length int
+		want           string
+	}{
+		{0, 3, "012"},
+		{12_345, 4, "5678"},
+		{19_998, 10, "89"},
+		{20_000, 10, ""},
+		{0, 20_000, strings.Repeat("0123456789", 2000)},
+	} {
+		if got, err := buffer.ReadRange(file, c.offset, c.length); err != nil || string(got) != c.want {
+			t.Errorf("%d bytes at %d are %q, error %v", c.length, c.offset, got, err)
+		}
+	}
+}
+
+func TestAFileThatWasRemovedSaysSo(t *testing.T) {
+	path := write(t, "1\n")
+	file := open(t, path)
+	if removed, err := file.Removed(); err != nil || removed {
+		t.Errorf("removed %v, error %v", removed, err)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if removed, err := file.Removed(); err != nil || !removed {
+		t.Errorf("removed %v, error %v", removed, err)
+	}
+}
+
 func TestOtherErrorsAreNotGone(t *testing.T) {
 	if Gone(nil) || Gone(errors.New("something else")) || Gone(os.ErrPermission) {
 		t.Error("an unrelated error counts as gone")

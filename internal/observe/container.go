@@ -5,6 +5,7 @@ import (
 	"net/netip"
 
 	"tollbooth/internal/cgroup"
+	"tollbooth/internal/hsperf"
 	"tollbooth/internal/kernfile"
 	"tollbooth/internal/netdev"
 	"tollbooth/internal/parse"
@@ -12,18 +13,22 @@ import (
 	"tollbooth/internal/threads"
 )
 
-// container is one target. Its group is nil while it does not run, its namespace nil while it has none of its own.
+// container is one target. Its group is nil while it does not run, its namespace nil while it has none of its own, its jvm
+// nil while no JVM runs in it.
 type container struct {
 	id, name  string
 	group     cgroup.Group
 	namespace *netdev.Namespace
 	switches  *threads.Counter
-	seen      bool // it ran before: when it comes back, its counters begin again
+	jvm       *hsperf.JVM
+	processes []byte // as of the last slow reading, one to a line
+	seen      bool   // it ran before: when it comes back, its counters begin again
 
-	usageFault, networkFault, slowFault fault
+	usageFault, networkFault, slowFault, jvmFault fault
 
-	usage cgroup.Usage // here and not on the stack, so that sampling allocates nothing
-	slow  record.Slow
+	usage       cgroup.Usage // here and not on the stack, so that sampling allocates nothing
+	slow        record.Slow
+	jvmCounters hsperf.Counters
 }
 
 // fault remembers whether the last reading of something failed, so that a lasting error is one event.
@@ -82,6 +87,7 @@ func (c *container) readSlow(buffer *kernfile.Buffer) error {
 	if err != nil {
 		return err
 	}
+	c.processes = append(c.processes[:0], processes...)
 	c.slow.Processes = parse.CountLines(processes)
 	list, err := c.group.ReadThreads(buffer)
 	if err != nil {
@@ -92,14 +98,33 @@ func (c *container) readSlow(buffer *kernfile.Buffer) error {
 	return err
 }
 
+// readJVM reads the counters of the container's JVM, which it looks for where there was none at the last reading.
+// It says whether there is one.
+func (c *container) readJVM(buffer *kernfile.Buffer, procRoot string) (found bool, err error) {
+	if c.jvm == nil {
+		if c.jvm, err = hsperf.Find(buffer, procRoot, c.processes); c.jvm == nil {
+			return false, err
+		}
+	}
+	if err = c.jvm.Read(buffer, &c.jvmCounters); err != nil {
+		c.detachJVM()
+	}
+	if errors.Is(err, hsperf.ErrEnded) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
 // detach closes everything. It is done at once when the container goes: open files would keep its network namespace alive.
 func (c *container) detach() {
 	c.detachNetwork()
+	c.detachJVM()
 	if c.group != nil {
 		c.group.Close()
 		c.switches.Close()
 	}
 	c.group, c.switches = nil, nil
+	c.processes = c.processes[:0]
 }
 
 func (c *container) detachNetwork() {
@@ -107,4 +132,11 @@ func (c *container) detachNetwork() {
 		c.namespace.Close()
 	}
 	c.namespace = nil
+}
+
+func (c *container) detachJVM() {
+	if c.jvm != nil {
+		c.jvm.Close()
+	}
+	c.jvm = nil
 }

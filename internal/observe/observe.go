@@ -222,6 +222,7 @@ func (o *observer) sample(slow bool) {
 		o.sampleNetwork(c)
 		if slow {
 			o.sampleSlow(c)
+			o.sampleJVM(c)
 		}
 	}
 	if slow {
@@ -263,6 +264,18 @@ func (o *observer) sampleSlow(c *container) {
 	tNs := o.now().UnixNano()
 	if o.check(c, &c.slowFault, c.readSlow(&o.buffer)) {
 		o.writer.Lines = record.AppendSlow(o.writer.Lines, tNs, c.name, &c.slow)
+	}
+}
+
+// sampleJVM never lets go of a container: a JVM may end, and another begin, while its container goes on.
+func (o *observer) sampleJVM(c *container) {
+	if c.group == nil {
+		return
+	}
+	tNs := o.now().UnixNano()
+	found, err := c.readJVM(&o.buffer, o.config.ProcRoot)
+	if o.note(c.name, &c.jvmFault, err) && found {
+		o.writer.Lines = record.AppendJVM(o.writer.Lines, tNs, c.name, &c.jvmCounters)
 	}
 }
 

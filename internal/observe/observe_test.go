@@ -150,7 +150,7 @@ func TestEachKindComesAtItsOwnPace(t *testing.T) {
 		t.Errorf("the header is %v", lines[0])
 	}
 	// The last sample of everything is one more of each.
-	for kind, want := range map[string]int{"container": 22, "network": 2 * 22, "slow": 4, "host": 4, "observer": 4} {
+	for kind, want := range map[string]int{"container": 22, "network": 2 * 22, "slow": 4, "jvm": 4, "host": 4, "observer": 4} {
 		if got := len(ofKind(lines, kind)); got != want {
 			t.Errorf("%d lines of kind %s, want %d", got, kind, want)
 		}
@@ -168,6 +168,9 @@ func TestWhatIsReadIsRecorded(t *testing.T) {
 		"network":   {"name": "a1", "interface": "eth1", "network": nil, "rx_bytes": 70.0},
 		"slow": {"name": "a1", "threads": 3.0, "processes": 2.0, "context_switches_voluntary": 123.0,
 			"context_switches_involuntary": 12.0, "block_write_bytes": 4096.0, "memory_working_set_bytes": float64(192 << 20)},
+		"jvm": {"name": "a1", "eden_used_bytes": 0.0, "eden_capacity_bytes": 35782656.0, "young_gc_count": 7.0,
+			"young_gc_time_ns": 6950522.0, "full_gc_count": 1.0, "full_gc_time_ns": 20083488.0, "jit_time_ns": 66025499.0,
+			"jit_compilations": 113.0, "classes_loaded": 953.0, "threads_live": 6.0},
 		"host":     {"cpus": 2.0, "cpu_steal_ns": 4.1e9},
 		"observer": {"samples": 1.0, "errors": 0.0, "missed_ticks": 0.0},
 	} {
@@ -268,6 +271,50 @@ func TestALastingReadErrorIsOneEvent(t *testing.T) {
 	}
 }
 
+// counterFile is the file that the container's JVM keeps.
+func (s *stage) counterFile() string {
+	return filepath.Join(s.config.ProcRoot, "4001/root/tmp/hsperfdata_tollbooth/7")
+}
+
+func TestAJVMThatComesLaterAndEndsIsNoEvent(t *testing.T) {
+	s := newStage(t, time.Second)
+	s.must(os.Rename(s.counterFile(), s.counterFile()+".away"))
+	s.start()
+	s.ticks(2)
+	s.must(os.Rename(s.counterFile()+".away", s.counterFile()))
+	s.ticks(3)
+	s.must(os.Rename(s.counterFile(), s.counterFile()+".away"))
+	s.must(os.CopyFS(filepath.Dir(s.counterFile()), os.DirFS("../testdata/proc/4001/root/tmp/hsperfdata_tollbooth"))) // another JVM
+	s.must(os.Remove(s.counterFile() + ".away"))
+	s.ticks(3)
+	s.must(os.Remove(s.counterFile()))
+	s.ticks(2)
+	lines := s.lines()
+	s.expectEvents(lines, "a1 appeared, stopped")
+	if got := len(ofKind(lines, "jvm")); got != 3+2 {
+		t.Errorf("%d samples of the JVM, want 3 of the first, and 2 of the second after the first's end was seen", got)
+	}
+	if last := ofKind(lines, "observer"); last[len(last)-1]["errors"] != 0.0 {
+		t.Error("a JVM's end counts as an error")
+	}
+}
+
+func TestAMalformedCounterFileIsOneEventAndStopsNothingElse(t *testing.T) {
+	s := newStage(t, time.Second)
+	whole, err := os.ReadFile(s.counterFile())
+	s.must(err)
+	s.must(os.WriteFile(s.counterFile(), whole[:100], 0o644))
+	s.start()
+	s.ticks(3)
+	s.must(os.WriteFile(s.counterFile(), whole, 0o644))
+	s.ticks(1)
+	lines := s.lines()
+	s.expectEvents(lines, "a1 appeared, a1 read_error, stopped")
+	if jvm, slow := len(ofKind(lines, "jvm")), len(ofKind(lines, "slow")); jvm != 2 || slow != 5 {
+		t.Errorf("%d samples of the JVM, %d of what comes at the same interval", jvm, slow)
+	}
+}
+
 func TestAContainerInTheHostsNetworkNamespaceHasNoInterfaces(t *testing.T) {
 	s := newStage(t, time.Second)
 	s.must(os.WriteFile(filepath.Join(s.group, "cgroup.procs"), []byte("1\n"), 0o644))
@@ -330,12 +377,14 @@ func TestSamplingAllocatesNothing(t *testing.T) {
 	s := newStage(t, 100*time.Millisecond)
 	s.start()
 	s.ticks(2)
-	allocations := testing.AllocsPerRun(100, func() {
-		s.sample(false)
-		s.writer.Lines = s.writer.Lines[:0]
-	})
-	if allocations > 0 {
-		t.Errorf("%v allocations", allocations)
+	for name, slow := range map[string]bool{"fast": false, "everything": true} {
+		allocations := testing.AllocsPerRun(100, func() {
+			s.sample(slow)
+			s.writer.Lines = s.writer.Lines[:0]
+		})
+		if allocations > 0 {
+			t.Errorf("%s: %v allocations", name, allocations)
+		}
 	}
 }
 

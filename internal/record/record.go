@@ -9,6 +9,7 @@ import (
 
 	"tollbooth/internal/cgroup"
 	"tollbooth/internal/host"
+	"tollbooth/internal/hsperf"
 	"tollbooth/internal/netdev"
 	"tollbooth/internal/parse"
 	"tollbooth/internal/self"
@@ -90,6 +91,23 @@ func AppendSlow(line []byte, tNs int64, name string, s *Slow) []byte {
 	line = appendUint(line, "context_switches_involuntary", s.Involuntary)
 	line = appendUint(line, "threads", s.Threads)
 	line = appendUint(line, "processes", s.Processes)
+	return end(line)
+}
+
+// AppendJVM appends what a container's JVM says of itself.
+func AppendJVM(line []byte, tNs int64, name string, j *hsperf.Counters) []byte {
+	line = begin(line, "jvm", tNs)
+	line = appendString(line, "name", name)
+	line = appendCount(line, "eden_used_bytes", j.EdenUsedBytes)
+	line = appendCount(line, "eden_capacity_bytes", j.EdenCapacityBytes)
+	line = appendCount(line, "young_gc_count", j.YoungGCCount)
+	line = appendCount(line, "young_gc_time_ns", j.YoungGCTimeNs)
+	line = appendCount(line, "full_gc_count", j.FullGCCount)
+	line = appendCount(line, "full_gc_time_ns", j.FullGCTimeNs)
+	line = appendCount(line, "jit_time_ns", j.JITTimeNs)
+	line = appendCount(line, "jit_compilations", j.JITCompilations)
+	line = appendCount(line, "classes_loaded", j.ClassesLoaded)
+	line = appendCount(line, "threads_live", j.ThreadsLive)
 	return end(line)
 }
 

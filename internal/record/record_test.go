@@ -7,6 +7,7 @@ import (
 
 	"tollbooth/internal/cgroup"
 	"tollbooth/internal/host"
+	"tollbooth/internal/hsperf"
 	"tollbooth/internal/netdev"
 	"tollbooth/internal/parse"
 	"tollbooth/internal/self"
@@ -50,6 +51,12 @@ func everyKindOfLine() (lines []byte) {
 		Switches: threads.Switches{Voluntary: 12345, Involuntary: 678},
 		Threads:  30, Processes: 1,
 	}
+	jvm := hsperf.Counters{
+		EdenUsedBytes: parse.Known(12 << 20), EdenCapacityBytes: parse.Known(64 << 20),
+		YoungGCCount: parse.Known(21), YoungGCTimeNs: parse.Known(95_000_000), FullGCCount: parse.Known(2), FullGCTimeNs: parse.Known(60_000_000),
+		JITTimeNs: parse.Known(9_500_000_000), JITCompilations: parse.Known(7321),
+		ClassesLoaded: parse.Known(15_432), ThreadsLive: parse.Known(34),
+	}
 	machine := host.Counters{
 		CPUs: 2, CPUUserNs: parse.Known(190_030_000_000), CPUNiceNs: parse.Known(0), CPUSystemNs: parse.Known(75_120_000_000),
 		CPUIdleNs: parse.Known(2_253_250_000_000), CPUIOWaitNs: parse.Known(10_500_000_000), CPUIRQNs: parse.Known(0),
@@ -67,6 +74,7 @@ func everyKindOfLine() (lines []byte) {
 	lines = AppendNetwork(lines, t0+250_000, "a1", &app)
 	lines = AppendNetwork(lines, t0+250_000, "a1", &unnamed)
 	lines = AppendSlow(lines, t0+300_000, "a1", &slow)
+	lines = AppendJVM(lines, t0+350_000, "a1", &jvm)
 	lines = AppendHost(lines, t0+400_000, &machine)
 	lines = AppendObserver(lines, t0+500_000, observer)
 
@@ -74,6 +82,8 @@ func everyKindOfLine() (lines []byte) {
 	lines = AppendContainer(lines, t0+100_200_000, "a1", &cgroup.Usage{CPUUsageNs: parse.Known(6_510_000_123)})
 	slow.SlowUsage, slow.Voluntary = cgroup.SlowUsage{}, 12350
 	lines = AppendSlow(lines, t0+100_300_000, "a1", &slow)
+	jvm = hsperf.Counters{ClassesLoaded: parse.Known(15_432), ThreadsLive: parse.Known(33)}
+	lines = AppendJVM(lines, t0+100_350_000, "a1", &jvm)
 	machine.CPUUserNs, machine.CPUIdleNs = parse.Known(190_040_000_000), parse.Known(2_253_340_000_000)
 	machine.ContextSwitches = parse.Known(840_950)
 	machine.PressureCPUSomeUs, machine.PressureMemorySomeUs, machine.PressureIOSomeUs = parse.Count{}, parse.Count{}, parse.Count{}
