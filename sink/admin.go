@@ -1,0 +1,53 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// adminHandler serves those who run the sink.
+func (s *sink) adminHandler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
+	mux.HandleFunc("GET /counters", s.showCounters)
+	mux.HandleFunc("PUT /behaviour", s.changeBehaviour)
+	return mux
+}
+
+func (s *sink) showCounters(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(struct {
+		Format        string `json:"format"`
+		Version       int    `json:"version"`
+		AcceptedSpans uint64 `json:"accepted_spans"`
+		RefusedSpans  uint64 `json:"refused_spans"`
+		Requests      uint64 `json:"requests"`
+		Bytes         uint64 `json:"bytes"`
+	}{
+		"tollbooth.sink", 1, s.counters.acceptedSpans.Load(), s.counters.refusedSpans.Load(),
+		s.counters.requests.Load(), s.counters.bytes.Load(),
+	})
+}
+
+// changeBehaviour changes it for requests that come from now on.
+func (s *sink) changeBehaviour(w http.ResponseWriter, r *http.Request) {
+	var request struct {
+		Behaviour string `json:"behaviour"`
+		DelayMs   int32  `json:"delay_ms"`
+	}
+	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1024))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&request); err != nil {
+		http.Error(w, fmt.Sprintf(`give {"behaviour": "slow", "delay_ms": 10000}: %v`, err), http.StatusBadRequest)
+		return
+	}
+	changed, err := newBehaviour(request.Behaviour, time.Duration(request.DelayMs)*time.Millisecond)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	s.behaviour.Store(&changed)
+	w.WriteHeader(http.StatusNoContent)
+}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"bytes"
+	"testing"
+)
+
+func TestOTLPSpansAreCountedThroughResourcesAndScopes(t *testing.T) {
+	for name, c := range map[string]struct {
+		request []byte
+		want    int
+	}{
+		"none":                 {nil, 0},
+		"an empty resource":    {field(1), 0},
+		"an empty span":        {field(1, field(2, field(2))), 1},
+		"three":                {threeSpans(), 3},
+		"fields of the future": {bytes.Join([][]byte{threeSpans(), field(999, []byte{0xff}), {7<<3 | fixed32, 1, 2, 3, 4, 6<<3 | varint, 0x80, 1}}, nil), 3},
+	} {
+		if got, err := countOTLP(c.request); err != nil || got != c.want {
+			t.Errorf("%s: %d spans, error %v", name, got, err)
+		}
+	}
+}
+
+func TestWhatIsNotAnOTLPRequestIsAnError(t *testing.T) {
+	whole := field(1, field(2, field(2, anySpan())))
+	for length := 1; length < len(whole); length++ {
+		if _, err := countOTLP(whole[:length]); err == nil {
+			t.Errorf("the first %d bytes of %d are taken", length, len(whole))
+		}
+	}
+	tenBytes := bytes.Repeat([]byte{0xff}, 10)
+	for name, request := range map[string][]byte{
+		"text":                          []byte("not protobuf"),
+		"JSON":                          []byte(`{"resourceSpans":[]}`),
+		"field number 0":                {0, 0},
+		"resource spans as a number":    {1<<3 | varint, 1},
+		"a group":                       {9<<3 | 3, 9<<3 | 4},
+		"a varint that is too long":     append([]byte{9<<3 | varint}, tenBytes...),
+		"a length that is too long":     append([]byte{9<<3 | lengthDelimited}, tenBytes...),
+		"a length beyond all memory":    {9<<3 | lengthDelimited, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1},
+		"a span whose field is cut off": field(1, field(2, field(2, []byte{5<<3 | lengthDelimited, 9, 'x'}))),
+	} {
+		if _, err := countOTLP(request); err == nil {
+			t.Errorf("%s is taken", name)
+		}
+	}
+}
+
+func TestZipkinSpansAreTheObjectsOfTheList(t *testing.T) {
+	for text, want := range map[string]int{`[]`: 0, ` [ {} ] `: 1, threeZipkinSpans: 3} {
+		if got, err := countZipkin([]byte(text)); err != nil || got != want {
+			t.Errorf("%s: %d spans, error %v", text, got, err)
+		}
+	}
+	for _, text := range []string{``, `null`, `{}`, `[1]`, `[null]`, `[{}`, `[{}] []`, `[{"a":}]`, `["{}"]`} {
+		if _, err := countZipkin([]byte(text)); err == nil {
+			t.Errorf("%s is taken", text)
+		}
+	}
+}

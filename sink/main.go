@@ -1,0 +1,77 @@
+// The sink takes spans as a tracing backend does, counts them and throws them away: see README.md beside this file.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const usage = `Usage: sink [options]
+
+Takes OTLP over gRPC (port 4317) and HTTP (4318) and Zipkin v2 JSON (9411), counts the spans and throws them away.
+On port 8888: GET /healthz, GET /counters, and PUT /behaviour, which changes the behaviour while it runs.
+
+Examples:
+  sink
+  sink --behaviour slow --delay 10s
+  sink --behaviour refuse
+
+Options:
+`
+
+const (
+	exitFailed = 1 // the machine's fault: a port that is taken
+	exitUsage  = 2 // the caller's fault: wrong options
+)
+
+func main() {
+	initial, err := parse(os.Args[1:], os.Stdout)
+	if errors.Is(err, flag.ErrHelp) {
+		return
+	}
+	if err != nil {
+		exit(exitUsage, err)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	defer stop()
+	if err := run(ctx, initial, listen); err != nil {
+		exit(exitFailed, err)
+	}
+}
+
+func exit(code int, err error) {
+	fmt.Fprintln(os.Stderr, "sink:", err)
+	os.Exit(code)
+}
+
+func listen(port int) (net.Listener, error) { return net.Listen("tcp", fmt.Sprint(":", port)) }
+
+// parse reads the command line; what --help asks for goes to help.
+func parse(arguments []string, help io.Writer) (behaviour, error) {
+	flags := flag.NewFlagSet("sink", flag.ContinueOnError)
+	flags.SetOutput(io.Discard) // an error is one line, without the help
+	name := flags.String("behaviour", accept, "how requests are answered: "+strings.Join(behaviours, ", "))
+	delay := flags.Duration("delay", 10*time.Second, "how long a slow sink waits before it answers")
+	err := flags.Parse(arguments)
+	if errors.Is(err, flag.ErrHelp) {
+		fmt.Fprint(help, usage)
+		flags.SetOutput(help)
+		flags.PrintDefaults()
+	}
+	if err != nil {
+		return behaviour{}, err
+	}
+	if flags.NArg() > 0 {
+		return behaviour{}, fmt.Errorf("unexpected argument %q; see --help", flags.Arg(0))
+	}
+	return newBehaviour(*name, *delay)
+}

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+)
+
+const protobufType = "application/x-protobuf"
+
+// otlpHTTP is OTLP over HTTP with binary protobuf: https://opentelemetry.io/docs/specs/otlp/#otlphttp
+var otlpHTTP = protocol{
+	unwrap: unwrapHTTP(protobufType),
+	count:  countOTLP,
+	answer: func(w http.ResponseWriter, r *refusal) {
+		w.Header().Set("Content-Type", protobufType)
+		if r != nil {
+			w.WriteHeader(r.httpStatus)
+			_, _ = w.Write(statusMessage(r.reason))
+		} // an empty body is an ExportTraceServiceResponse whose fields are all left out
+	},
+}
+
+// unwrapHTTP takes bodies of one media type that are compressed with gzip or not at all.
+func unwrapHTTP(want string) func(http.Header, []byte) ([]byte, bool, *refusal) {
+	return func(header http.Header, body []byte) ([]byte, bool, *refusal) {
+		mediaType, _, err := mime.ParseMediaType(header.Get("Content-Type"))
+		if err != nil || mediaType != want {
+			return nil, false, wrongType
+		}
+		compressed, refused := isGzip(header.Get("Content-Encoding"))
+		return body, compressed, refused
+	}
+}
+
+func isGzip(encoding string) (bool, *refusal) {
+	switch encoding {
+	case "gzip":
+		return true, nil
+	case "", "identity":
+		return false, nil
+	}
+	return false, wrongType
+}
+
+// statusMessage is a google.rpc.Status with a message: what OTLP wants in the body of each refusal.
+func statusMessage(text string) []byte {
+	const messageField = 2<<3 | lengthDelimited
+	return append(binary.AppendUvarint([]byte{messageField}, uint64(len(text))), text...)
+}
+
+// countOTLP returns the number of spans in an ExportTraceServiceRequest. It walks the request down to the spans and over
+// each span's fields; what is inside those is skipped, which costs a small part of unmarshalling them.
+func countOTLP(request []byte) (spans int, err error) {
+	const resourceSpans, scopeSpans, span = 1, 2, 2 // the fields' numbers in opentelemetry/proto/trace/v1/trace.proto
+	err = eachField(request, resourceSpans, func(resource []byte) error {
+		return eachField(resource, scopeSpans, func(scope []byte) error {
+			return eachField(scope, span, func(fields []byte) error {
+				spans++
+				return eachField(fields, 0, nil)
+			})
+		})
+	})
+	return spans, err
+}
+
+// Wire types of protobuf: https://protobuf.dev/programming-guides/encoding/#structure
+const (
+	varint          = 0
+	fixed64         = 1
+	lengthDelimited = 2
+	fixed32         = 5
+)
+
+var errCutOff = errors.New("not an OTLP request: a field is cut off")
+
+// eachField walks over a message's fields and visits those of one number, which have to be messages themselves.
+func eachField(message []byte, number uint64, visit func([]byte) error) error {
+	for len(message) > 0 {
+		key, size := binary.Uvarint(message)
+		if size <= 0 {
+			return errCutOff
+		}
+		if key>>3 == 0 {
+			return errors.New("not an OTLP request: a field has number 0")
+		}
+		var content []byte
+		var err error
+		if content, message, err = cutField(message[size:], key&7); err != nil {
+			return err
+		}
+		if key>>3 != number {
+			continue
+		}
+		if key&7 != lengthDelimited {
+			return fmt.Errorf("not an OTLP request: field %d has wire type %d", number, key&7)
+		}
+		if err := visit(content); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cutField cuts a field's content off what follows its key.
+func cutField(message []byte, wireType uint64) (content, rest []byte, err error) {
+	begin, length := 0, uint64(0)
+	switch wireType {
+	case varint:
+		_, size := binary.Uvarint(message)
+		if size <= 0 {
+			return nil, nil, errCutOff
+		}
+		length = uint64(size)
+	case fixed64:
+		length = 8
+	case fixed32:
+		length = 4
+	case lengthDelimited:
+		if length, begin = binary.Uvarint(message); begin <= 0 {
+			return nil, nil, errCutOff
+		}
+	default:
+		return nil, nil, fmt.Errorf("not an OTLP request: wire type %d", wireType)
+	}
+	if length > uint64(len(message)-begin) {
+		return nil, nil, errCutOff
+	}
+	end := begin + int(length)
+	return message[begin:end], message[end:], nil
+}

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	requestLimit = 1024             // requests that wait or are answered at the same time
+	deskLimit    = 4                // bodies in memory at the same time
+	readLimit    = 10 * time.Second // for the body of a request that has a desk
+)
+
+// sink is what all ports share.
+type sink struct {
+	counters  counters
+	behaviour atomic.Pointer[behaviour]
+	inFlight  chan struct{} // one for each request that is being answered
+	desks     chan *desk    // those that are free
+	stopping  chan struct{} // closed when the sink is told to end
+}
+
+// counters since the sink started.
+type counters struct {
+	acceptedSpans, refusedSpans, requests, bytes atomic.Uint64
+}
+
+func newSink(initial behaviour) *sink {
+	s := &sink{
+		inFlight: make(chan struct{}, requestLimit),
+		desks:    make(chan *desk, deskLimit),
+		stopping: make(chan struct{}),
+	}
+	for range deskLimit {
+		s.desks <- &desk{}
+	}
+	s.behaviour.Store(&initial)
+	return s
+}
+
+// protocol is one way of sending spans.
+type protocol struct {
+	// unwrap returns the message that a request's body carries, and whether that is compressed with gzip.
+	unwrap func(http.Header, []byte) (message []byte, compressed bool, r *refusal)
+	// count returns the number of spans in a message; its error says what is wrong with the message.
+	count func(message []byte) (int, error)
+	// answer answers that the spans were accepted, or refused.
+	answer func(http.ResponseWriter, *refusal)
+}
+
+// refusal says why spans are not accepted.
+type refusal struct {
+	httpStatus, grpcStatus int
+	reason                 string
+}
+
+// Status codes of gRPC.
+const (
+	grpcInvalidArgument   = 3
+	grpcResourceExhausted = 8
+	grpcUnimplemented     = 12
+	grpcUnavailable       = 14
+)
+
+var (
+	toldToRefuse = &refusal{http.StatusServiceUnavailable, grpcUnavailable, "this sink is told to refuse"}
+	givenUp      = &refusal{http.StatusServiceUnavailable, grpcUnavailable, "the sender waits no longer, or this sink is told to end"}
+	tooMany      = &refusal{http.StatusServiceUnavailable, grpcUnavailable, "too many requests at the same time"}
+	tooLarge     = &refusal{http.StatusRequestEntityTooLarge, grpcResourceExhausted, "the body is larger than 4 MiB"}
+	wrongType    = &refusal{http.StatusUnsupportedMediaType, grpcUnimplemented, "this sink does not read that content type or encoding"}
+)
+
+func malformed(err error) *refusal {
+	return &refusal{http.StatusBadRequest, grpcInvalidArgument, err.Error()}
+}
+
+// handler receives spans that come by a protocol.
+func (s *sink) handler(p protocol) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		s.counters.requests.Add(1)
+		p.answer(w, s.receive(p, w, r))
+	}
+}
+
+// receive counts a request's spans; it returns nil if they are accepted.
+func (s *sink) receive(p protocol, w http.ResponseWriter, r *http.Request) *refusal {
+	select {
+	case s.inFlight <- struct{}{}:
+		defer func() { <-s.inFlight }()
+	default:
+		return tooMany
+	}
+	spans, refused := s.count(p, w, r)
+	if refused != nil {
+		return refused
+	}
+	if refused = s.behave(r.Context()); refused != nil {
+		s.counters.refusedSpans.Add(uint64(spans))
+		return refused
+	}
+	s.counters.acceptedSpans.Add(uint64(spans))
+	return nil
+}
+
+// behave does what the sink is told to do with a request that it could accept. Nothing of the body is in memory by now.
+func (s *sink) behave(ctx context.Context) *refusal {
+	told := s.behaviour.Load()
+	switch told.name {
+	case refuse:
+		return toldToRefuse
+	case slow:
+		timer := time.NewTimer(told.delay)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			return givenUp
+		case <-s.stopping:
+			return givenUp
+		}
+	}
+	return nil
+}
