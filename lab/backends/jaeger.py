@@ -1,62 +1,73 @@
-"""Jaeger 2: traces by its query API, accepted spans by its own metrics."""
+"""Jaeger 2: traces by its query API, counters by its own metrics."""
 
 import json
-import re
-from collections.abc import Iterable
 from typing import Any
 
 from lab.backends import http
+from lab.backends.backend import Backend
+from lab.backends.exposition import total
+from lab.backends.traces import largest, record
 from lab.ports import port
 
-ACCEPTED = re.compile(r"^otelcol_receiver_accepted_spans(?:_total)?\{[^}]*\} ([0-9.e+]+)$", re.MULTILINE)
+# What Jaeger makes tags of while it turns OTLP and Zipkin's format into its own model: in neither are these tags.
+ADDED = {"span.kind", "internal.span.format"}
+ADDED_TO_ZIPKIN = {"net.host.ip", "net.host.port", "net.peer.ip", "net.peer.port", "peer.service"}
 
 
-class Jaeger:
+class Jaeger(Backend):
     """The `Backend` for a Jaeger that keeps its newest traces in memory."""
 
     services: tuple[str, ...] = ("jaeger",)
+    images: tuple[str, ...] = ("jaeger",)
+    keeps_traces = True
 
     def ready(self) -> bool:
         """See `Backend.ready`."""
-        try:
-            http.get("JAEGER_HEALTH_PORT", "/")
-        except OSError:
-            return False
-        return True
+        return http.answers("JAEGER_HEALTH_PORT", "/")
 
     def accepted_spans(self) -> int | None:
-        """See `Backend.accepted_spans`."""
-        return accepted_spans(http.get("JAEGER_METRICS_PORT", "/metrics").decode())
+        """See `Backend.accepted_spans`: over all receivers."""
+        return round(_counters()["accepted_spans"])
+
+    def counters(self) -> dict[str, float]:
+        """See `Backend.counters`."""
+        return _counters()
 
     def newest_trace(self) -> dict[str, object] | None:
-        """See `Backend.newest_trace`: of those kept, the one with the most spans, so that no extra span goes unseen."""
+        """See `Backend.newest_trace`: of those kept, the one with the most spans."""
         answer = http.get("JAEGER_PORT", "/api/traces?service=gateway&limit=50&lookback=1h")
-        return largest_trace(json.loads(answer)["data"])
+        return largest(trace_record(trace) for trace in json.loads(answer)["data"])
 
     def pages(self) -> list[str]:
         """See `Backend.pages`."""
         return [f"http://127.0.0.1:{port('JAEGER_PORT')}/"]
 
 
-def accepted_spans(metrics: str) -> int:
-    """Sum of the accepted-spans counters in a text in Prometheus format; 0 before the first span."""
-    return round(sum(float(value) for value in ACCEPTED.findall(metrics)))
+class JaegerBadger(Jaeger):
+    """The `Backend` for a Jaeger that keeps its traces on disk, in Badger. It never runs beside the other one."""
+
+    services = ("jaeger-badger",)
 
 
-def largest_trace(traces: Iterable[dict[str, Any]]) -> dict[str, object] | None:
-    """The largest of Jaeger's traces, in the form of `trace.json`."""
-    largest = max(traces, key=lambda trace: len(trace["spans"]), default=None)
-    return None if largest is None else _trace(largest)
-
-
-def _trace(trace: dict[str, Any]) -> dict[str, object]:
-    services = {key: process["serviceName"] for key, process in trace["processes"].items()}
+def span_counters(metrics: str) -> dict[str, float]:
+    """What the metrics of an OpenTelemetry Collector say of spans; Jaeger is one, whose exporter is its storage."""
     return {
-        "format": "tollbooth.trace",
-        "version": 1,
-        "trace_id": trace["traceID"],
-        "spans": [_span(span, services) for span in trace["spans"]],
+        "accepted_spans": total(metrics, "otelcol_receiver_accepted_spans"),
+        "refused_spans": total(metrics, "otelcol_receiver_refused_spans"),
+        "sent_spans": total(metrics, "otelcol_exporter_sent_spans"),
+        "dropped_spans": total(metrics, "otelcol_exporter_send_failed_spans")
+        + total(metrics, "otelcol_exporter_enqueue_failed_spans"),
     }
+
+
+def trace_record(trace: dict[str, Any]) -> dict[str, Any]:
+    """One of Jaeger's traces, in the form of `trace.json`."""
+    services = {key: process["serviceName"] for key, process in trace["processes"].items()}
+    return record(trace["traceID"], (_span(span, services) for span in trace["spans"]))
+
+
+def _counters() -> dict[str, float]:
+    return span_counters(http.get("JAEGER_METRICS_PORT", "/metrics").decode())
 
 
 def _span(span: dict[str, Any], services: dict[str, str]) -> dict[str, object]:
@@ -70,6 +81,5 @@ def _span(span: dict[str, Any], services: dict[str, str]) -> dict[str, object]:
         "kind": tags.get("span.kind", "internal"),
         "start_ns": span["startTime"] * 1000,
         "duration_ns": span["duration"] * 1000,
-        # Jaeger adds these two while it turns OTLP into its own model; the service did not send them as tags.
-        "tags": len([key for key in tags if key not in ("span.kind", "internal.span.format")]),
+        "tags": len(tags.keys() - ADDED - ADDED_TO_ZIPKIN),
     }

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from lab import workshop
+from lab.backends import BACKENDS
 from lab.deployment import Place, deployment
 from lab.generators import GENERATORS
 from lab.machine import CpuSplit
-from lab.spec import Level
 from lab.topology import load_topology
-from lab.variants import load_variants
+from lab.variants import Telemetry, chosen, load_variants
 
 VARIANTS = load_variants(workshop.VARIANTS)
 TOPOLOGIES = sorted(path.stem for path in workshop.TOPOLOGIES.glob("*.yaml"))
@@ -21,12 +21,12 @@ TOPOLOGIES = sorted(path.stem for path in workshop.TOPOLOGIES.glob("*.yaml"))
 HOST_PID = {"observer"}
 
 
-def config(tmp_path: Path, level: Level, topology: str = "mesh", generator: str = "locust") -> dict[str, Any]:
+def config(tmp_path: Path, telemetry: Telemetry, topology: str = "mesh", generator: str = "locust") -> dict[str, Any]:
     """What Compose makes of one combination."""
     path = workshop.TOPOLOGIES / f"{topology}.yaml"
     wanted = deployment(
-        level, VARIANTS[level.telemetry], load_topology(path), CpuSplit((0,), (1,)),
-        Place(workshop.ROOT, path, tmp_path), {}, ("observer", GENERATORS[generator].service),
+        telemetry, load_topology(path), CpuSplit((0,), (1,)), Place(workshop.ROOT, path, tmp_path), {},
+        ("observer", GENERATORS[generator].service),
     )  # fmt: skip
     overlay = tmp_path / "overlay.json"
     overlay.write_text(json.dumps(wanted.overlay))
@@ -45,7 +45,25 @@ def config(tmp_path: Path, level: Level, topology: str = "mesh", generator: str 
 @pytest.mark.parametrize("topology", TOPOLOGIES)
 @pytest.mark.parametrize("telemetry", VARIANTS)
 def test_every_combination(tmp_path: Path, telemetry: str, topology: str, generator: str) -> None:
-    services = config(tmp_path, Level(telemetry, telemetry, {}), topology, generator)
+    services = config(tmp_path, chosen(VARIANTS[telemetry]), topology, generator)
+    are_safe(services)
+    nodes = load_topology(workshop.TOPOLOGIES / f"{topology}.yaml").nodes
+    assert all(services[node]["environment"]["NODE"] == node for node in nodes)
+    assert all(services[node]["cpuset"] == "0" for node in nodes)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_every_backend(tmp_path: Path, backend: str) -> None:
+    services = config(tmp_path, Telemetry("baseline", backend, "none", {}))
+    are_safe(services)
+    parts = [services[name] for name in BACKENDS[backend].services]
+    assert all(set(part["networks"]) == {"telemetry"} for part in parts)
+    assert all(part["mem_limit"] and part["cpuset"] == "1" for part in parts)
+    assert all(volume["read_only"] for part in parts for volume in part.get("volumes", []) if volume["type"] == "bind")
+
+
+def are_safe(services: dict[str, Any]) -> None:
+    """Every container has what `x-safe` says."""
     for name, service in services.items():
         assert service["read_only"], name
         assert service["cap_drop"] == ["ALL"], name
@@ -54,16 +72,13 @@ def test_every_combination(tmp_path: Path, telemetry: str, topology: str, genera
         assert "privileged" not in service, name
         assert "cap_add" not in service, name
         assert ("pid" in service) == (name in HOST_PID), name
-        assert not any("docker.sock" in volume["source"] for volume in service.get("volumes", [])), name
+        assert not any("docker.sock" in volume.get("source", "") for volume in service.get("volumes", [])), name
         assert all(port["host_ip"] == "127.0.0.1" for port in service.get("ports", [])), name
-    nodes = load_topology(workshop.TOPOLOGIES / f"{topology}.yaml").nodes
-    assert all(services[node]["environment"]["NODE"] == node for node in nodes)
-    assert all(services[node]["cpuset"] == "0" for node in nodes)
 
 
 def test_a_levels_environment_reaches_the_services_to_the_letter(tmp_path: Path) -> None:
     given = {"OTEL_BSP_MAX_EXPORT_BATCH_SIZE": "64", "ODD": "a $HOME ${X} $$ b"}
-    services = config(tmp_path, Level("batch-64", "otel-manual", given))
+    services = config(tmp_path, chosen(VARIANTS["otel-manual"], environment=given))
     # `config` prints a file that Compose can read again, with its dollar signs doubled.
     assert {key: services["a1"]["environment"][key].replace("$$", "$") for key in given} == given
     assert services["a1"]["environment"]["TELEMETRY"] == "otel-manual"

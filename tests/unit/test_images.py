@@ -24,7 +24,14 @@ from lab.image_recipes import (
 )
 from lab.images import ROOT, make_present
 
-PINNED = {"DEBIAN_RELEASE": "trixie", "JAEGER_VERSION": "2.13.0", "LOCUST_VERSION": "2.47.0"}
+PINNED = {
+    "DEBIAN_RELEASE": "trixie",
+    "JAEGER_VERSION": "2.13.0",
+    "COLLECTOR_VERSION": "0.140.0",
+    "ZIPKIN_VERSION": "3.6.1",
+    "PROMETHEUS_VERSION": "2.53.3",
+    "LOCUST_VERSION": "2.47.0",
+}
 
 
 class FakeEngine:
@@ -87,7 +94,7 @@ def test_what_is_right_is_left_alone(tree: Path) -> None:
 
 def test_from_nothing_without_a_registry_bases_come_first(tree: Path) -> None:
     engine = FakeEngine()
-    run(engine, tree, "services", "observer", "jaeger", "locust")
+    run(engine, tree, *TABLE)
     assert set(engine.built) == set(TABLE)
     for name in engine.built:
         assert all(engine.built.index(base) < engine.built.index(name) for base in TABLE[name].bases.values())
@@ -200,6 +207,19 @@ def test_every_base_is_an_argument_of_its_dockerfile(name: str) -> None:
     text = (ROOT / TABLE[name].dockerfile).read_text()
     declared = dict(re.findall(r"^ARG (\w+)=(\S+)$", text, re.MULTILINE))
     assert declared == {argument: reference(base, PINNED) for argument, base in TABLE[name].bases.items()}
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "line"),
+    [
+        ("jaeger", "Dockerfile", '"$VERSION" = {}'),
+        ("collector", "go.mod", "go.opentelemetry.io/collector/otelcol v{}"),
+        ("zipkin", "checksums", "zipkin-server-{}-exec.jar"),
+        ("locust", "requirements.lock", "locust=={} "),
+    ],
+)
+def test_what_is_built_is_of_the_version_that_is_pinned(name: str, file: str, line: str) -> None:
+    assert line.format(images.versions()[TABLE[name].version]) in (ROOT / TABLE[name].context / file).read_text()
 
 
 def test_bases_come_before_what_needs_them() -> None:

@@ -43,5 +43,6 @@ def test_every_published_port_of_the_lab_is_on_loopback_and_read_by_us() -> None
     compose = (Path(ports.ROOT) / "compose.yaml").read_text()
     lines = [line for line in compose.splitlines() if "_PORT" in line]
     found = [variable for service in ports.published(compose, {}).values() for variable in service]
-    assert len(found) == len(lines) > 0
+    # Two services that never run together may share a block of ports.
+    assert len(set(found)) == len(lines) > 0
     assert all("127.0.0.1:" in line for line in lines)

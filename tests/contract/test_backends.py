@@ -1,0 +1,134 @@
+"""The suite that every backend passes (tests/backend_kit.py), on real containers.
+
+`RECORD=1` keeps their answers in tests/fixtures/backends, which tests/unit replays.
+"""
+
+import json
+import os
+import socket
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from lab import images, workshop
+from lab.backends import BACKENDS, http
+from lab.clock import SystemClock, wait_until
+from lab.driver import Deployment
+from lab.driver.compose import ComposeDriver
+from lab.lock import only_run
+from tests import backend_kit as kit
+
+pytestmark = [pytest.mark.containers, pytest.mark.timeout(180)]
+
+# Where the first of a backend's services takes spans, by protocol: port, path, and how it wants them.
+TAKES = {"otlp": (4318, "/v1/traces", kit.as_otlp), "zipkin": (9411, "/api/v2/spans", kit.as_zipkin)}
+# Prometheus is its own service: what it scrapes here are its own metrics.
+ITSELF = {"SCRAPE": "9090/metrics"}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def the_lab() -> Iterator[None]:
+    images.ensure(sorted({image for backend in BACKENDS.values() for image in backend.images}), print)
+    with only_run(workshop.LOCK):
+        yield
+
+
+@contextmanager
+def running(name: str, ports: dict[int, int], out: Path) -> Iterator[ComposeDriver]:
+    """The backend alone, ready; `ports` maps ports on 127.0.0.1 to its first service's. Removed afterwards."""
+    driver, backend = ComposeDriver(workshop.ROOT, out), BACKENDS[name]()
+    for path, text in backend.files(["prometheus"], ITSELF).items():
+        (out / path).parent.mkdir(parents=True)
+        (out / path).write_text(text)
+    published = {"ports": [f"127.0.0.1:{ours}:{theirs}" for ours, theirs in ports.items()]}
+    driver.remove()
+    try:
+        driver.create(
+            Deployment(backend.services, {"services": {backend.services[0]: published}}, {"TRIAL_DIR": str(out)})
+        )
+        driver.start(backend.services)
+        assert wait_until(backend.ready, 60, 0.1, SystemClock()), driver.last_log_lines(backend.services[0], 20)
+        yield driver
+    finally:
+        driver.remove()
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def post(port: int, path: str, body: bytes) -> None:
+    request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", body, {"Content-Type": "application/json"})
+    with urllib.request.urlopen(request, timeout=10) as answer:
+        assert answer.status in (200, 202)
+
+
+class Recorder:
+    """Asks through `http.ask`, and keeps the last answer to each question."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.ask, self.answers = http.ask, dict[str, tuple[int, str]]()
+        monkeypatch.setattr(http, "ask", self)
+
+    def __call__(self, method: str, port_variable: str, path: str, body: bytes | None = None) -> tuple[int, bytes]:
+        status, answer = self.ask(method, port_variable, path, body)
+        self.answers[f"{method} {port_variable} {path}"] = (status, answer.decode())
+        return status, answer
+
+    def taken(self) -> dict[str, tuple[int, str]]:
+        """What was kept since the last time."""
+        answers, self.answers = self.answers, {}
+        return answers
+
+
+@pytest.mark.parametrize(
+    ("name", "protocol"),
+    [
+        ("jaeger", "otlp"),
+        ("jaeger", "zipkin"),
+        ("jaeger-badger", "otlp"),
+        ("collector", "otlp"),
+        ("zipkin", "zipkin"),
+        ("sink", "zipkin"),
+    ],
+)
+def test_a_backend_says_what_it_took(name: str, protocol: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    port, path, encode = TAKES[protocol]
+    here, backend = free_port(), BACKENDS[name]()
+    with running(name, {here: port}, tmp_path):
+        recorder = Recorder(monkeypatch)
+        kit.is_fresh(backend)
+        fresh = recorder.taken()
+        # Whole microseconds, which is what Jaeger and Zipkin keep.
+        start_ns = time.time_ns() // 1000 * 1000
+        for trace in (kit.SMALL, kit.LARGE):
+            post(here, path, encode(trace, start_ns))
+        assert wait_until(lambda: backend.accepted_spans() == kit.SENT_SPANS, 20, 0.1, SystemClock())
+        assert wait_until(lambda: kit.shown(backend) == kit.expected(name, start_ns), 5, 0.1, SystemClock())
+        kit.took(name, start_ns)
+        record(f"{name}-{protocol}", name, start_ns, fresh, recorder.taken())
+
+
+def test_prometheus_says_how_many_metrics_it_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    backend = BACKENDS["prometheus"]()
+    with running("prometheus", {}, tmp_path):
+        recorder = Recorder(monkeypatch)
+        kit.is_fresh(backend)
+        fresh = recorder.taken()
+        assert wait_until(lambda: bool(backend.counters()), 40, 0.5, SystemClock())
+        kit.took("prometheus", 0)
+        record("prometheus", "prometheus", 0, fresh, recorder.taken())
+
+
+def record(case: str, backend: str, start_ns: int, fresh: object, after: object) -> None:
+    """Keeps what was answered, where that was asked for."""
+    if os.environ.get("RECORD"):
+        kit.RECORDED.mkdir(parents=True, exist_ok=True)
+        recording = {"backend": backend, "start_ns": start_ns, "fresh": fresh, "after": after}
+        (kit.RECORDED / f"{case}.json").write_text(json.dumps(recording, indent=1) + "\n")

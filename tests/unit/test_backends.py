@@ -1,0 +1,149 @@
+"""Every backend passes one suite, on answers that a real one gave (recorded by tests/contract/test_backends.py)."""
+
+import json
+from typing import Any
+
+import pytest
+
+from lab.backends import BACKENDS, http
+from lab.backends.collector import Collector
+from lab.backends.exposition import total
+from lab.backends.prometheus import TARGETS, Prometheus, metrics_by_service, targets
+from lab.backends.sink import Sink
+from lab.errors import UserError
+from tests import backend_kit as kit
+
+RECORDED = {path.stem: json.loads(path.read_text()) for path in sorted(kit.RECORDED.glob("*.json"))}
+
+
+def replay(monkeypatch: pytest.MonkeyPatch, answers: dict[str, Any]) -> None:
+    def ask(method: str, port_variable: str, path: str, body: bytes | None = None) -> tuple[int, bytes]:
+        status, text = answers[f"{method} {port_variable} {path}"]
+        return status, text.encode()
+
+    monkeypatch.setattr(http, "ask", ask)
+
+
+@pytest.fixture
+def silence(monkeypatch: pytest.MonkeyPatch) -> None:
+    def ask(method: str, port_variable: str, path: str, body: bytes | None = None) -> tuple[int, bytes]:
+        raise ConnectionRefusedError
+
+    monkeypatch.setattr(http, "ask", ask)
+
+
+def test_every_backend_was_recorded() -> None:
+    assert {recording["backend"] for recording in RECORDED.values()} == BACKENDS.keys() - {"none"}
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+def test_its_services_images_and_pages_exist(name: str) -> None:
+    kit.is_described(name)
+
+
+@pytest.mark.parametrize("name", BACKENDS)
+def test_its_files_stay_within_the_trials_folder(name: str) -> None:
+    kit.has_files(BACKENDS[name](), ["gateway", "a1"], {"SCRAPE": "9464/metrics"})
+
+
+@pytest.mark.parametrize("recording", RECORDED.values(), ids=RECORDED)
+def test_a_fresh_one_has_nothing(recording: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    replay(monkeypatch, recording["fresh"])
+    kit.is_fresh(BACKENDS[recording["backend"]]())
+
+
+@pytest.mark.parametrize("recording", RECORDED.values(), ids=RECORDED)
+def test_it_says_what_it_took(recording: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    replay(monkeypatch, recording["after"])
+    kit.took(recording["backend"], recording["start_ns"])
+
+
+@pytest.mark.parametrize("name", BACKENDS.keys() - {"none"})
+def test_one_that_does_not_answer_is_not_ready(name: str, silence: None) -> None:
+    backend = BACKENDS[name]()
+    assert not backend.ready()
+    with pytest.raises(OSError):
+        backend.counters()
+
+
+def test_a_level_without_a_backend_waits_for_nothing() -> None:
+    absent = BACKENDS["none"]()
+    assert absent.ready()
+    assert (absent.accepted_spans(), absent.counters(), absent.newest_trace(), absent.pages()) == (None, {}, None, [])
+
+
+def test_a_status_from_400_on_is_no_answer_to_get(monkeypatch: pytest.MonkeyPatch) -> None:
+    replay(monkeypatch, {"GET SINK_PORT /counters": (503, "busy"), "GET SINK_PORT /healthz": (503, "busy")})
+    with pytest.raises(OSError, match="SINK_PORT was answered with HTTP status 503"):
+        Sink().counters()
+    assert not Sink().ready()
+
+
+def test_the_collector_takes_spans_only_when_its_receiver_and_jaeger_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    healthy, receiver = "GET JAEGER_HEALTH_PORT /", "GET COLLECTOR_PORT /v1/traces"
+    for answers, expected in (
+        ({healthy: (200, ""), receiver: (405, "")}, True),
+        ({healthy: (503, ""), receiver: (405, "")}, False),
+        ({healthy: (200, ""), receiver: (503, "")}, False),
+    ):
+        replay(monkeypatch, answers)
+        assert Collector().ready() is expected
+
+
+def test_a_sink_is_told_how_to_behave(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[object, ...]] = []
+
+    def ask(*what: object) -> tuple[int, bytes]:
+        asked.append(what)
+        return 204, b""
+
+    monkeypatch.setattr(http, "ask", ask)
+    Sink().behave("slow", 10_000)
+    assert asked == [("PUT", "SINK_PORT", "/behaviour", b'{"behaviour": "slow", "delay_ms": 10000}')]
+
+
+def test_prometheus_finds_every_node_where_the_variant_says() -> None:
+    assert targets(["gateway", "a1"], "8080/actuator/prometheus") == [
+        {"targets": ["gateway:8080"], "labels": {"service": "gateway", "__metrics_path__": "/actuator/prometheus"}},
+        {"targets": ["a1:8080"], "labels": {"service": "a1", "__metrics_path__": "/actuator/prometheus"}},
+    ]
+    written = Prometheus().files(["a1"], {"SCRAPE": "9464/metrics"})
+    assert json.loads(written[TARGETS]) == targets(["a1"], "9464/metrics")
+
+
+@pytest.mark.parametrize("scrape", ["", "metrics", "9464", "9464/", "/metrics", "port/metrics"])
+def test_a_variant_that_does_not_say_where_is_named(scrape: str) -> None:
+    with pytest.raises(UserError) as refused:
+        Prometheus().files(["a1"], {"SCRAPE": scrape} if scrape else {})
+    assert f"SCRAPE is '{scrape}'" in refused.value.message
+    assert "SCRAPE: 9464/metrics" in refused.value.hint
+
+
+def test_a_metric_counts_once_for_each_service() -> None:
+    described = [
+        {"target": {"service": service, "instance": f"{service}:1"}, "metric": metric, "type": "counter"}
+        for service, metric in [("a1", "x"), ("a1", "x"), ("a1", "y"), ("a2", "x")]
+    ]
+    assert metrics_by_service(json.dumps({"data": described}).encode()) == {"a1": {"x", "y"}, "a2": {"x"}}
+
+
+def test_prometheus_that_scraped_nothing_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    replay(monkeypatch, {"GET PROMETHEUS_PORT /api/v1/targets/metadata": (200, '{"data": []}')})
+    assert Prometheus().counters() == {}
+
+
+METRICS = """
+# TYPE otelcol_receiver_accepted_spans_total counter
+otelcol_receiver_accepted_spans_total{receiver="otlp",transport="grpc"} 246
+otelcol_receiver_accepted_spans_total{receiver="zipkin",transport="http"} 1.23e+06
+otelcol_receiver_refused_spans{receiver="otlp",transport="grpc"} 7
+plain 3
+"""
+
+
+def test_a_counter_is_summed_over_its_labels() -> None:
+    assert total(METRICS, "otelcol_receiver_accepted_spans") == 246 + 1_230_000
+    assert total(METRICS, "otelcol_receiver_refused_spans") == 7
+    assert total(METRICS, "plain") == 3
+    assert total(METRICS, "receiver_refused_spans") == 0
+    assert total("", "plain") == 0
