@@ -34,6 +34,12 @@ def _from_folder(name: str, variable: str, bases: Mapping[str, str], official: s
     return Image((folder,), folder, f"{folder}/Dockerfile", variable, official, bases=bases)
 
 
+def _from_module(name: str) -> Image:
+    """One of the programs of the lab's own Go module."""
+    inputs = ("go.mod", "go.sum", name, "internal")
+    return Image(inputs, ".", f"{name}/Dockerfile", bases={"TOOLCHAIN": "toolchain-go"})
+
+
 TABLE: dict[str, Image] = {
     "debian": Image(
         ("images/debian",), version="DEBIAN_RELEASE", official="debian:{}-slim", script="images/debian/build.sh"
@@ -42,13 +48,19 @@ TABLE: dict[str, Image] = {
     "toolchain-java": _from_folder("toolchain-java", "DEBIAN_RELEASE", {"BASE": "debian"}),
     "jre": _from_folder("jre", "DEBIAN_RELEASE", {"BASE": "debian"}),
     "jaeger": _from_folder("jaeger", "JAEGER_VERSION", {"TOOLCHAIN": "toolchain-go"}, "jaegertracing/jaeger:{}"),
+    "collector": _from_folder(
+        "collector", "COLLECTOR_VERSION", {"TOOLCHAIN": "toolchain-go"}, "otel/opentelemetry-collector:{}"
+    ),
+    "zipkin": _from_folder(
+        "zipkin", "ZIPKIN_VERSION", {"TOOLCHAIN": "toolchain-java", "JRE": "jre"}, "openzipkin/zipkin:{}"
+    ),
+    "prometheus": _from_folder("prometheus", "PROMETHEUS_VERSION", {"BASE": "debian"}, "prom/prometheus:v{}"),
     "locust": _from_folder("locust", "LOCUST_VERSION", {"BASE": "debian"}, "locustio/locust:{}"),
     "services": Image(
         ("services",), "services", "services/Dockerfile", bases={"TOOLCHAIN": "toolchain-java", "JRE": "jre"}
     ),
-    "observer": Image(
-        ("go.mod", "go.sum", "observer", "internal"), ".", "observer/Dockerfile", bases={"TOOLCHAIN": "toolchain-go"}
-    ),
+    "observer": _from_module("observer"),
+    "sink": _from_module("sink"),
 }
 
 
