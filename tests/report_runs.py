@@ -18,6 +18,54 @@ def quick(root: Path) -> Path:
     return root
 
 
+def study(root: Path) -> Path:
+    """Write a run with views: two ladders, one of which begins with a step that is none, and a sweep."""
+    rungs = ("off", "unsampled", "dropped", "sink", "jaeger")
+    levels = {"baseline": Level(), "placebo": Level()}
+    for way, costs_ms, sent in (("manual", (0, 1.5, 3, 2, 0.5), 9_000), ("agent", (2.5, 3, 7, 3, 0.5), 11_000)):
+        for index, rung in enumerate(rungs, start=1):
+            exported = sent if rung in {"sink", "jaeger"} else 0
+            propagated = 6_000 if index > 1 else 0
+            levels[f"{way}-{rung}"] = Level(
+                f"otel-{way}", 40 + sum(costs_ms[:index]), 60 + 2 * index, 40_000 + propagated, exported
+            )
+    sizes = (512, 128, 32, 8, 1)
+    for step, size in enumerate(sizes):
+        levels[f"batch-{size}"] = Level(
+            "otel-manual", 50 + 4 * step, 66, 46_000, 9_000 + 2_000 * step, 950 - 5 * step, 3.0 + step
+        )
+    views = [
+        {"kind": "waterfall", "title": way.capitalize(), "levels": ["baseline", *(f"{way}-{rung}" for rung in rungs)]}
+        for way in ("manual", "agent")
+    ]
+    swept = {"title": "Batches", "levels": [f"batch-{size}" for size in sizes], "values": sizes}
+    views.append({"kind": "sweep", "axis": "maximum batch size (spans)", "scale": "log2", **swept})
+    write_results(root, levels=levels, views=views, refused=False)
+    analyse(root)
+    return root
+
+
+def crossed(root: Path) -> Path:
+    """Write a run with two crossed factors, of which the agent's cost depends on the load."""
+    telemetry = {"none": 40.0, "manual": 52.0, "agent": 60.0}
+    loads = {"full": 1.0, "half": 0.85}
+    levels = {
+        f"{name}/{load}": Level(cpu_ms=cpu_ms * factor * (1.15 if (name, load) == ("agent", "half") else 1))
+        for name, cpu_ms in telemetry.items()
+        for load, factor in loads.items()
+    }
+    view = {
+        "kind": "interaction",
+        "title": "Does the load change what telemetry costs?",
+        "factors": ["telemetry", "load"],
+    }
+    factors = {"telemetry": list(telemetry), "load": list(loads)}
+    levels["placebo"] = levels["none/full"]
+    write_results(root, levels=levels, factors=factors, views=[view], blocks=4, refused=False)
+    analyse(root)
+    return root
+
+
 def degenerate(root: Path) -> Path:
     """Write a run with one block, no trace, a level without a valid trial, and a name that needs escaping."""
     levels = {"baseline": Level(), "placebo": Level(), "named": Level(cpu_ms=44.0), "refused": Level(cpu_ms=90.0)}

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from lab.report.claims import claims
+from lab.report.compared import compare_views
 from lab.report.drawings import draw_all
 from lab.report.render import render
 from lab.report.source import read
@@ -14,7 +16,12 @@ def build(results_dir: Path) -> Path:
     Raises `UserError` where the summary, the manifest or a trial's record is missing or broken.
     """
     source = read(results_dir)
-    html = render(page(source.summary, source.manifest, source.trials), draw_all(source))
+    compared = compare_views(source.summary, source.manifest)
+    html = render(
+        page(source.summary, source.manifest, source.trials, compared),
+        draw_all(source, compared),
+        claims(source.verdicts) if source.verdicts else None,
+    )
     part = results_dir / ".report.html.part"
     part.write_text(html, encoding="utf-8")
     return part.replace(results_dir / "report.html")

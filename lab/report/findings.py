@@ -77,7 +77,12 @@ def finding_word(estimate: Estimate) -> str:
     """Say the finding, and whether the placebo reaches as far; empty where there is none."""
     if estimate.finding is None:
         return ""
-    return f"{estimate.finding}, within noise" if within_noise(estimate) else estimate.finding
+    return doubted(estimate.finding) if within_noise(estimate) else estimate.finding
+
+
+def doubted(word: str) -> str:
+    """Say a finding that the placebo's own interval reaches as far as."""
+    return f"{word}, within noise"
 
 
 def placebo_sentence(summary: Summary) -> str:

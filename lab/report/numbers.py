@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import floor, isfinite, log10
 
+from lab.stats.intervals import Interval
+
 DASH = "\N{EN DASH}"
 """Stands where there is no value."""
 MINUS = "\N{MINUS SIGN}"
@@ -73,6 +75,23 @@ def signed(value: float | None, scale: Scale) -> str:
 def interval(low: float | None, high: float | None, show: Callable[[float], str]) -> str:
     """Format an interval's ends with `show`, empty where there is none."""
     return "" if low is None or high is None else f"{show(low)} to {show(high)}"
+
+
+def within(estimate: Interval, show: Callable[[float], str]) -> str:
+    """Format the ends of an estimate's interval with `show`, empty where there is none."""
+    return interval(estimate.low, estimate.high, show)
+
+
+def ends(estimate: Interval) -> tuple[float, float]:
+    """Return where to draw an estimate's interval: at the estimate itself where it has none."""
+    low, high = estimate.low, estimate.high
+    return (estimate.mean, estimate.mean) if low is None or high is None else (low, high)
+
+
+def divided(estimate: Interval, factor: float) -> Interval:
+    """Return an estimate in a unit `factor` times as large."""
+    low, high = (None if end is None else end / factor for end in (estimate.low, estimate.high))
+    return Interval(estimate.mean / factor, low, high)
 
 
 def ratio(value: float | None) -> str:

@@ -1,16 +1,18 @@
 """What the figures show of the raw records: latencies, use over time, and a trace in its tree's order."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lab.records import TrialData
+from lab.metrics.jvm import allocated
+from lab.records import Fields, TrialData, TrialRecord
 from lab.report.figures.gantt import Span
 from lab.report.figures.latency import Latencies
 from lab.report.figures.usage import Line
+from lab.series import NotDerivableError, Series
 
 MOST_POINTS = 120
 """Points of a line over time: more could not be told apart in a panel of a few centimetres."""
@@ -18,17 +20,21 @@ MOST_QUANTILES = 4000
 """Requests of a level that the figure of latencies keeps; with more, evenly spaced ones of the sorted."""
 
 Floats = NDArray[np.float64]
+Curve = tuple[Floats, Floats]
+"""Seconds since the load began, and values."""
 
 
 @dataclass(frozen=True)
 class Observed:
-    """What one valid trial's records say: latencies of its window in ms, and lines of CPUs and of MiB."""
+    """What one valid trial's records say: latencies of its window in ms, and lines of CPUs, of MiB, and of JVMs."""
 
     level: str
     from_start_ms: Floats
     from_intended_ms: Floats
     cpu: Line
     memory: Line
+    jvm: Mapping[str, Curve]
+    """By measure; without those that the services' JVMs did not tell."""
 
 
 def observe(data: TrialData) -> Observed:
@@ -41,6 +47,7 @@ def observe(data: TrialData) -> Observed:
         from_intended_ms=(requests.end_ns - requests.intended_ns) / 1e6,
         cpu=_line(data, "cpu_usage_ns", _cpus),
         memory=_line(data, "memory_working_set_bytes", _mebibytes),
+        jvm=_jvm(data),
     )
 
 
@@ -53,11 +60,22 @@ def _mebibytes(gauge_bytes: Floats, _: float) -> Floats:
     return (gauge_bytes[1:] + gauge_bytes[:-1]) / 2 / (1 << 20)
 
 
+def _grid_s(trial: TrialRecord) -> Floats:
+    """Return the edges of even steps from the load's start to the window's end, of a second or more."""
+    length_s = (trial.window_end_ns - trial.load_start_ns) / 1e9
+    return np.linspace(0.0, length_s, max(2, min(MOST_POINTS, int(length_s))) + 1)
+
+
+def _total(trial: TrialRecord, sampled: Iterable[Series]) -> Floats:
+    """Add up series, each interpolated at the grid's edges."""
+    grid_s = _grid_s(trial)
+    lines = [np.interp(grid_s, (s.t_ns - trial.load_start_ns) / 1e9, s.values.astype(np.float64)) for s in sampled]
+    return np.asarray(np.sum(lines, axis=0))
+
+
 def _line(data: TrialData, field: str, convert: Callable[[Floats, float], Floats]) -> Line:
     trial = data.trial
-    length_s = (trial.window_end_ns - trial.load_start_ns) / 1e9
-    points = max(2, min(MOST_POINTS, int(length_s)))
-    grid_s = np.linspace(0.0, length_s, points + 1)
+    grid_s = _grid_s(trial)
 
     def total(role: str) -> Floats | None:
         sampled = [
@@ -65,19 +83,41 @@ def _line(data: TrialData, field: str, convert: Callable[[Floats, float], Floats
             for name in trial.names(role)
             if field in data.counters.containers.get(name, {})
         ]
-        if not sampled:
-            return None
-        lines = [np.interp(grid_s, (s.t_ns - trial.load_start_ns) / 1e9, s.values.astype(np.float64)) for s in sampled]
-        return convert(np.sum(lines, axis=0), length_s / points)
+        return convert(_total(trial, sampled), grid_s[1]) if sampled else None
 
     services = total("service")
     return Line(
-        time_s=(grid_s[1:] + grid_s[:-1]) / 2,
-        services=np.zeros(points) if services is None else services,
+        time_s=_middles(grid_s),
+        services=np.zeros(len(grid_s) - 1) if services is None else services,
         backends=total("backend"),
         window_start_s=(trial.window_start_ns - trial.load_start_ns) / 1e9,
-        window_end_s=length_s,
+        window_end_s=float(grid_s[-1]),
     )
+
+
+def _middles(grid_s: Floats) -> Floats:
+    return (grid_s[1:] + grid_s[:-1]) / 2
+
+
+def _jvm(data: TrialData) -> Mapping[str, Curve]:
+    found = {}
+    grid_s = _grid_s(data.trial)
+    for measure, (counters_of, divisor) in JVM_MEASURES.items():
+        try:
+            counters = [one for name in data.trial.names("service") for one in counters_of(data.counters.jvms[name])]
+        except (KeyError, NotDerivableError):
+            continue
+        per_s = np.diff(_total(data.trial, counters)) / grid_s[1]
+        found[measure] = (_middles(grid_s), per_s / divisor)
+    return found
+
+
+JVM_MEASURES: Mapping[str, tuple[Callable[[Fields], Iterable[Series]], float]] = {
+    "Allocation (MB/s)": (lambda jvm: [allocated(jvm)], 1e6),
+    "Garbage collection (ms/s)": (lambda jvm: [jvm["young_gc_time_ns"], jvm["full_gc_time_ns"]], 1e6),
+    "JIT compilation (threads busy)": (lambda jvm: [jvm["jit_time_ns"]], 1e9),
+}
+"""What is shown of the services' JVMs together: counters of each, and how many of these per second are one."""
 
 
 def pooled(level: str, trials: Sequence[Observed]) -> Latencies | None:
@@ -108,6 +148,6 @@ def trace_spans(trace: Mapping[str, Any]) -> list[Span]:
     while waiting:
         span, depth = waiting.pop()
         start_ms, duration_ms = (span["start_ns"] - begin_ns) / 1e6, span["duration_ns"] / 1e6
-        ordered.append(Span(span["service"], span["kind"], start_ms, duration_ms, depth))
+        ordered.append(Span(span["service"], span["kind"], start_ms, duration_ms, depth, span.get("tags", 0)))
         waiting += [(child, depth + 1) for child in reversed(children.get(span["id"], []))]
     return ordered

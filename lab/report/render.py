@@ -2,12 +2,13 @@
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from lab.report.claims import Claims
 from lab.report.drawings import Drawings
 from lab.report.palette import PALETTE
 from lab.report.view import Page
 
 
-def render(page: Page, drawings: Drawings) -> str:
+def render(page: Page, drawings: Drawings, claims: Claims | None = None) -> str:
     """Return the page as HTML with its style inside."""
     environment = Environment(
         loader=PackageLoader("lab.report"),
@@ -16,4 +17,4 @@ def render(page: Page, drawings: Drawings) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    return environment.get_template("report.html").render(page=page, drawings=drawings, palette=PALETTE)
+    return environment.get_template("report.html").render(page=page, drawings=drawings, claims=claims, palette=PALETTE)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lab.claims.records import Verdicts, read_verdicts
 from lab.records import Summary, TrialRecord, read_json, read_summary, read_trial, read_trial_record
 from lab.report.figures.gantt import Span
 from lab.report.observed import Observed, observe, trace_spans
@@ -20,6 +21,8 @@ class Source:
     observed: Sequence[Observed]
     traces: Mapping[str, Sequence[Span]]
     """A trace for each level that has one: that of its first valid trial."""
+    verdicts: Verdicts | None
+    """What became of the claims that the experiment tests; None where it tests none."""
 
 
 def read(results_dir: Path) -> Source:
@@ -32,14 +35,16 @@ def read(results_dir: Path) -> Source:
         trials.append(trial)
         if not trial.valid:
             continue
-        observed.append(observe(read_trial(path.parent)))
-        trace = path.with_name("trace.json")
-        if trial.level not in traces and trace.exists():
-            traces[trial.level] = trace_spans(read_json(trace, "tollbooth.trace", 1))
+        data = read_trial(path.parent)
+        observed.append(observe(data))
+        if data.trace is not None and trial.level not in traces:
+            traces[trial.level] = trace_spans(data.trace)
+    verdicts = results_dir / "claims.json"
     return Source(
         summary=read_summary(results_dir / "summary.json"),
         manifest=read_json(results_dir / "manifest.json", "tollbooth.manifest", 1),
         trials=sorted(trials, key=lambda trial: (trial.number, trial.attempt)),
         observed=observed,
         traces=traces,
+        verdicts=read_verdicts(verdicts) if verdicts.exists() else None,
     )

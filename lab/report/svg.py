@@ -2,7 +2,8 @@
 
 import io
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from html import escape
 from typing import Any
 
@@ -11,7 +12,9 @@ from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+from lab.report.numbers import times
 from lab.report.palette import INK, MUTED, PALETTE, RULE
 
 WIDTH_IN = 11.0
@@ -31,6 +34,8 @@ STYLE: Any = {
     "axes.titlesize": 9.5,
     "axes.titlelocation": "left",
     "axes.titleweight": "bold",
+    # Left to find its own height, a title measures every label of its axes first.
+    "axes.titley": 1.0,
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.axisbelow": True,
@@ -54,12 +59,57 @@ def draw(name: str, title: str, description: str, height_in: float, fill: Callab
     The same data give the same text, byte for byte.
     """
     with rc_context({**STYLE, "svg.hashsalt": name}):
-        figure = Figure(figsize=(WIDTH_IN, height_in), layout="constrained")
+        figure = Figure(figsize=(WIDTH_IN, height_in))
         FigureCanvasSVG(figure)
         fill(figure)
         text = io.StringIO()
         figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None})
     return Markup(_inline(text.getvalue(), name, title, description))
+
+
+@dataclass(frozen=True)
+class Margins:
+    """The inches around a figure's panels, and between those beside (`across`) and below (`down`) each other.
+
+    Known beforehand, they make a figure in a third of the time that Matplotlib's layout engines take to find them.
+    """
+
+    left: float
+    right: float
+    top: float = 0.3
+    bottom: float = 0.48
+    across: float = 0.0
+    down: float = 0.0
+
+    @property
+    def high(self) -> float:
+        """What is not panel of the height of a figure with one row of panels."""
+        return self.top + self.bottom
+
+    def wide(self, columns: int) -> float:
+        """Return how wide each of a row of panels is."""
+        return (WIDTH_IN - self.left - self.right - self.across * (columns - 1)) / columns
+
+
+def panels(figure: Figure, rows: int, columns: int, margins: Margins, **more: Any) -> list[list[Axes]]:
+    """Add rows and columns of axes; `more` is for `Figure.subplots`."""
+    width, height = figure.get_size_inches()
+    high = (height - margins.high - margins.down * (rows - 1)) / rows
+    place = {
+        "left": margins.left / width,
+        "right": 1 - margins.right / width,
+        "top": 1 - margins.top / height,
+        "bottom": margins.bottom / height,
+        "wspace": margins.across / margins.wide(columns),
+        "hspace": margins.down / high,
+    }
+    grid: list[list[Axes]] = figure.subplots(rows, columns, squeeze=False, gridspec_kw=place, **more).tolist()
+    return grid
+
+
+def names_in(names: Iterable[str], points: float = 9) -> float:
+    """Return how many inches the longest of some names takes, and a little: letters are 0.6 of their height wide."""
+    return 0.12 + max((len(name) for name in names), default=0) * points * 0.6 / 72
 
 
 def quiet(axes: Axes, grid: str) -> None:
@@ -74,6 +124,16 @@ def heading(axes: Axes, text: str, corner: tuple[float, float], right_points: fl
     """Write `text` just above the axes, `right_points` to the right of one of their upper corners."""
     looks = {"color": MUTED.light, "va": "bottom", **style}
     axes.annotate(text, corner, (right_points, 4), "axes fraction", "offset points", **looks)
+
+
+def ratio_axis(axes: Axes, edges: Sequence[float]) -> None:
+    """Let the vertical axis show ratios around the line of no change, so far that a twentieth never looks large."""
+    low, high = min(0.95, *edges), max(1.05, *edges)
+    margin = 0.05 * (high - low)
+    axes.set_ylim(low - margin, high + margin)
+    axes.axhline(1, color=MUTED.light, linewidth=1, zorder=1)
+    axes.yaxis.set_major_locator(MaxNLocator(5))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: times(round(value, 6))))
 
 
 def _inline(document: str, name: str, title: str, description: str) -> str:

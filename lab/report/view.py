@@ -6,9 +6,12 @@ from typing import Any
 
 from lab.records import Estimate, MetricSummary, Summary, TrialRecord
 from lab.report import facts, findings
+from lab.report.cells import NOTHING, Finding, Shown, finding_of
+from lab.report.compared import Compared
 from lab.report.facts import Document, Facts
 from lab.report.numbers import DASH, Scale, change, duration, interval, percent, ratio, scale_for, signed
 from lab.report.palette import level_colours
+from lab.report.view_rows import CrossingRows, LadderRows, crossing_rows, ladder_rows
 
 MAIN = (
     "cpu_per_request_services_ms",
@@ -21,25 +24,6 @@ MAIN = (
     "startup_s",
 )
 """The metrics of the overview, the first table and the interval plots, in this order; the others come after."""
-
-SYMBOLS = {"higher": "▲", "lower": "▼", "same within margin": "=", "cannot tell": "?"}
-
-
-@dataclass(frozen=True)
-class Finding:
-    """A finding: its words, a symbol, and whether it is good news (`better`, `worse` or `neutral`)."""
-
-    word: str
-    symbol: str
-    tone: str
-
-
-@dataclass(frozen=True)
-class Shown:
-    """A value and its interval as text; a dash and nothing where there are none."""
-
-    value: str = DASH
-    interval: str = ""
 
 
 @dataclass(frozen=True)
@@ -55,9 +39,9 @@ class Row:
     """A level's row in a metric's part of the table."""
 
     level: str
-    mean: Shown = Shown()
-    difference: Shown = Shown()
-    ratio: Shown = Shown()
+    mean: Shown = NOTHING
+    difference: Shown = NOTHING
+    ratio: Shown = NOTHING
     noise_floor: str = DASH
     finding: Finding | None = None
     n: str = "0"
@@ -102,6 +86,8 @@ class Page:
     """A row per level."""
     table: Sequence[MetricRows]
     other_table: Sequence[MetricRows]
+    ladders: Sequence[LadderRows]
+    crossings: Sequence[CrossingRows]
     refusals: Sequence[Refusal]
     facts: Sequence[Facts]
     documents: Sequence[Document]
@@ -112,8 +98,8 @@ class Page:
     margin: str
 
 
-def page(summary: Summary, manifest: Mapping[str, Any], trials: Sequence[TrialRecord]) -> Page:
-    """Build the page's words from the summary, the manifest and the trials' verdicts."""
+def page(summary: Summary, manifest: Mapping[str, Any], trials: Sequence[TrialRecord], compared: Compared) -> Page:
+    """Build the page's words from the summary, the manifest, the trials' verdicts and what the views compare."""
     colours = level_colours(list(summary.levels), summary.baseline, summary.placebo)
     spec = facts.mapping(manifest.get("spec"))
     main = main_metrics(summary)
@@ -131,6 +117,8 @@ def page(summary: Summary, manifest: Mapping[str, Any], trials: Sequence[TrialRe
         glance=_glance(summary),
         table=[_metric_rows(summary, name, metric) for name, metric in main.items()],
         other_table=[_metric_rows(summary, name, metric) for name, metric in others.items()],
+        ladders=ladder_rows(compared.ladders),
+        crossings=crossing_rows(summary, compared.crossings),
         refusals=[_refusal(trial) for trial in trials if not trial.valid],
         facts=facts.facts(manifest),
         documents=facts.documents(manifest),
@@ -170,15 +158,6 @@ def _count(count: int, one: str, many: str) -> tuple[str, str]:
     return str(count), one if count == 1 else many
 
 
-def _finding(estimate: Estimate, metric: MetricSummary) -> Finding | None:
-    word = estimate.finding
-    if word is None:
-        return None
-    doubtful = word not in {"higher", "lower"} or findings.within_noise(estimate)
-    tone = "neutral" if doubtful else "better" if word == metric.better else "worse"
-    return Finding(findings.finding_word(estimate), SYMBOLS[word], tone)
-
-
 def _compared_metrics(summary: Summary) -> Mapping[str, MetricSummary]:
     having = {estimate.metric for estimate in summary.estimates if estimate.difference or estimate.ratio}
     return {name: metric for name, metric in main_metrics(summary).items() if name in having}
@@ -196,8 +175,8 @@ def _glance(summary: Summary) -> Mapping[str, Sequence[Glance]]:
 def _glance_cell(summary: Summary, name: str, metric: MetricSummary, level: str) -> Glance:
     estimate = findings.estimate_of(summary, name, level)
     if estimate is None:
-        return Glance(Shown(), None)
-    finding = _finding(estimate, metric)
+        return Glance(NOTHING, None)
+    finding = finding_of(estimate, metric.better)
     if estimate.ratio is not None:
         return Glance(Shown(change(estimate.ratio), findings.change_interval(estimate)), finding)
     scale = _scale(metric, [found for found in summary.estimates if found.metric == name])
@@ -223,7 +202,7 @@ def _row(estimate: Estimate, metric: MetricSummary, scale: Scale) -> Row:
         difference=_difference(estimate, scale),
         ratio=Shown(ratio(estimate.ratio), interval(estimate.ratio_low, estimate.ratio_high, ratio)),
         noise_floor=percent(estimate.noise_floor),
-        finding=_finding(estimate, metric),
+        finding=finding_of(estimate, metric.better),
         n=str(estimate.n),
     )
 

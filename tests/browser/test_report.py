@@ -28,12 +28,16 @@ RUNS: dict[str, Callable[[Path], Path]] = {
     "quick": report_runs.quick,
     "degenerate": report_runs.degenerate,
     "bare": report_runs.bare_manifest,
+    "study": report_runs.study,
+    "crossed": report_runs.crossed,
 }
 SECTIONS = {
-    "answer": 0, "table": 0, "intervals": 1, "latency": 1, "usage": 2, "bytes": 1, "trace": 2, "order": 1,
+    "answer": 0, "table": 0, "intervals": 1, "latency": 1, "usage": 2, "jvm": 1, "bytes": 1, "trace": 2, "order": 1,
     "refused": 0, "manifest": 0, "reading": 0, "again": 0,
 }  # fmt: skip
 """The page's sections in their order, and how many figures each has for `quick`."""
+VIEWS = {"study": {"ladders": 1, "sweeps": 1}, "crossed": {"interactions": 1}}
+"""The sections that a run with views has besides, after `intervals`."""
 
 TOO_WIDE = """() => [...document.querySelectorAll("body *")]
     .filter((element) => !element.closest(".scroll, nav ul, pre"))
@@ -117,16 +121,31 @@ def test_nothing_is_asked_for_and_nothing_is_complained_of(
     assert result.console == []
 
 
+def figures(page: Page) -> dict[str | None, int]:
+    return {
+        section.get_attribute("id"): section.locator("figure > .scroll > svg[role=img]").count()
+        for section in page.locator("main > section").all()
+    }
+
+
 def test_every_section_is_there_with_its_figures(browser: Browser, reports: dict[str, Path]) -> None:
     page = opened(browser, reports["quick"], LAPTOP).page
-    sections = page.locator("main > section").all()
-    found = {
-        section.get_attribute("id"): section.locator("figure > .scroll > svg[role=img]").count() for section in sections
-    }
+    found = figures(page)
     assert found == SECTIONS
     assert list(found) == list(SECTIONS)
     linked = [link.get_attribute("href") for link in page.locator("nav a").all()]
     assert linked == [f"#{name}" for name in SECTIONS]
+
+
+@pytest.mark.parametrize("run", VIEWS)
+def test_views_have_their_sections_after_the_intervals(browser: Browser, reports: dict[str, Path], run: str) -> None:
+    page = opened(browser, reports[run], LAPTOP).page
+    found = figures(page)
+    assert {name: found[name] for name in found if name not in SECTIONS} == VIEWS[run]
+    after = list(found).index("intervals") + 1
+    assert list(found)[after : after + len(VIEWS[run])] == list(VIEWS[run])
+    linked = [link.get_attribute("href") for link in page.locator("nav a").all()]
+    assert linked == [f"#{name}" for name in found]
 
 
 @pytest.mark.parametrize("run", RUNS)
@@ -193,8 +212,12 @@ def test_labels_are_neither_cut_nor_on_top_of_each_other(browser: Browser, repor
     assert page.evaluate(COVERED_LABELS) == []
 
 
-def test_tables_and_figures_fit_a_laptop_without_scrolling(browser: Browser, reports: dict[str, Path]) -> None:
-    page = opened(browser, reports["quick"], LAPTOP).page
+@pytest.mark.parametrize("run", ["quick", "study", "crossed"])
+def test_tables_and_figures_fit_a_laptop_without_scrolling(
+    browser: Browser, reports: dict[str, Path], run: str
+) -> None:
+    page = opened(browser, reports[run], LAPTOP).page
+    page.eval_on_selector_all("details", "found => found.forEach((one) => { one.name = ''; one.open = true; })")
     hidden = page.eval_on_selector_all(
         ".scroll", "found => found.filter((one) => one.scrollWidth > one.clientWidth + 1).length"
     )
@@ -210,12 +233,15 @@ def test_the_dark_page_is_dark_and_its_figures_too(browser: Browser, reports: di
     assert page.locator("#intervals svg text").first.evaluate(f"(one) => ({colour_of})(one, 'fill')") > 130
 
 
-def test_on_paper_it_has_pages_and_no_figure_is_torn(browser: Browser, reports: dict[str, Path]) -> None:
-    page = opened(browser, reports["quick"], LAPTOP).page
+@pytest.mark.parametrize(("run", "most_pages"), [("quick", 14), ("study", 40), ("crossed", 20)])
+def test_on_paper_it_has_pages_and_no_figure_is_torn(
+    browser: Browser, reports: dict[str, Path], run: str, most_pages: int
+) -> None:
+    page = opened(browser, reports[run], LAPTOP).page
     SCREENSHOTS.mkdir(parents=True, exist_ok=True)
-    paper = page.pdf(path=SCREENSHOTS / "quick.pdf", prefer_css_page_size=True, print_background=True)
+    paper = page.pdf(path=SCREENSHOTS / f"{run}.pdf", prefer_css_page_size=True, print_background=True)
     pages = paper.count(b"/Type /Page\n") or paper.count(b"/Type /Page ")
-    assert 4 <= pages <= 14
+    assert 4 <= pages <= most_pages
     page.emulate_media(media="print")
     page.set_viewport_size(ViewportSize(width=695, height=1000))
     tall = page.eval_on_selector_all("figure", "found => found.map((one) => one.getBoundingClientRect().height)")
@@ -224,4 +250,4 @@ def test_on_paper_it_has_pages_and_no_figure_is_torn(browser: Browser, reports: 
 
 
 def test_the_page_is_small(reports: dict[str, Path]) -> None:
-    assert reports["quick"].stat().st_size < 3_000_000
+    assert all(report.stat().st_size < 3_000_000 for report in reports.values())

@@ -23,11 +23,13 @@ def write_results(
     seed: int = 7,
     refused: bool = True,
     factors: Mapping[str, Sequence[str]] | None = None,
+    views: Sequence[Mapping[str, Any]] = (),
 ) -> Path:
     """Write a results folder with `blocks` trials of each level, and return it.
 
     Noises are standard deviations of the logarithm of CPU per request. With `refused`, the last trial of
-    the first block has a refused first attempt. `factors`: the names of their levels, where there is more than one.
+    the first block has a refused first attempt. `factors`: the names of their levels, where there is more than one;
+    `views`: the experiment's.
     """
     rng = np.random.default_rng(seed)
     trials: list[Trial] = []
@@ -44,7 +46,9 @@ def write_results(
                 trial = replace(trial, attempt=2)
             write_trial(root, trial, rng)
             trials.append(trial)
-    write_json(root / "manifest.json", _manifest(_factors(levels, factors), trials, window_s, seed))
+    manifest = _manifest(_factors(levels, factors), trials, window_s, seed)
+    manifest["spec"]["views"] = views
+    write_json(root / "manifest.json", manifest)
     return root
 
 

@@ -7,7 +7,8 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from lab.records import read_trial
+from lab.records import Summary, read_trial
+from lab.report.drawings.trials import traces
 from lab.report.figures.forest import Group, Row, forest
 from lab.report.figures.gantt import Span, gantt
 from lab.report.figures.labels import spread
@@ -16,6 +17,7 @@ from lab.report.figures.planes import Planes, planes
 from lab.report.numbers import Scale
 from lab.report.observed import Observed, observe, pooled, trace_spans
 from lab.report.palette import OTHERS, PALETTE, level_colours
+from lab.report.source import Source
 from tests.report_runs import AWKWARD_NAME
 from tests.synthetic import QUICK, Trial, write_trial
 
@@ -47,6 +49,15 @@ def test_cpu_over_time_adds_up_to_the_cpu_that_was_used(observed: Observed) -> N
 
 def test_memory_over_time_ends_at_its_level(observed: Observed) -> None:
     assert observed.memory.services[-1] == pytest.approx(QUICK["otel-agent"].memory_mib, rel=0.02)
+
+
+def test_what_the_jvms_did_over_time_adds_up(observed: Observed) -> None:
+    time_s, allocated_mb_per_s = observed.jvm["Allocation (MB/s)"]
+    in_window = time_s > observed.cpu.window_start_s
+    bytes_per_request = allocated_mb_per_s[in_window].mean() * 15e6 / len(observed.from_start_ms)
+    assert bytes_per_request == pytest.approx(QUICK["otel-agent"].allocated_bytes, rel=0.05)
+    _, compiling = observed.jvm["JIT compilation (threads busy)"]
+    assert np.all(np.diff(compiling) < 0)
 
 
 def test_ten_samples_a_second_are_thinned_to_one(observed: Observed) -> None:
@@ -86,6 +97,17 @@ def test_a_trace_is_ordered_as_its_tree() -> None:
     ordered = trace_spans({"spans": spans})
     assert [(one.service, one.depth) for one in ordered] == [("root", 0), ("a", 1), ("c", 2), ("b", 1), ("lost", 0)]
     assert ordered[0].start_ms == 0
+
+
+def test_traces_of_one_tree_are_drawn_once() -> None:
+    def spans(service: str, tags: int) -> list[Span]:
+        return [Span("gateway", "server", 0, 10, 0, tags), Span(service, "server", 1, 5, 1, tags)]
+
+    levels = {"manual": spans("a1", 8), "batch-1": spans("a3", 8), "agent": spans("a1", 36)}
+    record = {name: {"settings": {}, "trials": 1, "refused": 0} for name in levels}
+    summary = Summary.model_construct(levels=record)
+    drawn = traces(Source(summary, {}, [], [], levels, None))
+    assert [(trace.level, trace.alike) for trace in drawn] == [("manual", ["batch-1"]), ("agent", [])]
 
 
 def test_labels_keep_their_distance_and_their_order() -> None:

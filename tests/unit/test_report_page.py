@@ -11,10 +11,16 @@ from rich.console import Console
 
 from lab.records import Summary, TrialRecord
 from lab.report import findings
-from lab.report.drawings import Drawings, Trace, order_cells
+from lab.report.compared import NO_VIEWS, Compared
+from lab.report.crossings import Crossed, Crossing
+from lab.report.drawings import Drawings, Titled, Trace
+from lab.report.drawings.trials import order_cells
+from lab.report.ladders import MEASURES, Climb, Ladder, Step
 from lab.report.numbers import MINUS, TIMES
 from lab.report.render import render
 from lab.report.view import page
+from lab.stats.compare import Comparison
+from lab.stats.intervals import Interval
 from lab.table import print_table
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "report.html"
@@ -79,7 +85,14 @@ MANIFEST = {
     "machine": {"cpus": 2, "governors": ["performance"], "steal": None}, "images": {"services": "sha256:00"},
     "versions": {"java": "25.0.3"}, "calibration": {"users": 24}, "durations_s": {"trials": 425.0, "total": 431.2},
 }  # fmt: skip
-NOTHING_DRAWN = Drawings(None, None, None, None, None, [], None)
+NOTHING_DRAWN = Drawings()
+ADDED = Step("<b>&", Interval(19.0, 17.0, 21.0), "higher", False, 3)
+LADDER = Ladder("<By hand>", "baseline", [Climb(MEASURES[0], 41.0, [ADDED], ADDED)])
+TWICE = Comparison(3, Interval(2.0, 1.9, 2.1), Interval(1.0))
+CROSSING = Crossing(
+    "Does <load> matter?", ("telemetry", "load"), ("none", "agent"), ("full", "half"),
+    [Crossed(CPU, {("agent", "half"): TWICE}, {("agent", "half"): TWICE}, {("agent", "half"): "higher"})],
+)  # fmt: skip
 
 
 def answer(*estimates: dict[str, Any]) -> str:
@@ -110,7 +123,7 @@ def test_the_terminal_says_of_noise_what_the_page_says() -> None:
     doubtful = TRACED | {"ratio": 1.02, "ratio_low": 1.01, "ratio_high": 1.03}
     out = io.StringIO()
     print_table(summary(BASELINE, PLACEBO, doubtful), Console(file=out, width=120))
-    shown = page(summary(BASELINE, PLACEBO, doubtful), MANIFEST, TRIALS).table[0].rows[-1].finding
+    shown = page(summary(BASELINE, PLACEBO, doubtful), MANIFEST, TRIALS, NO_VIEWS).table[0].rows[-1].finding
     assert shown is not None
     assert shown.word == "higher, within noise"
     assert shown.tone == "neutral"
@@ -150,16 +163,29 @@ def test_the_order_says_what_became_of_each_planned_trial() -> None:
 
 @pytest.mark.parametrize("manifest", [{}, {"git": None, "machine": "?", "durations_s": {"total": None}, "spec": []}])
 def test_a_manifest_without_its_parts_does_not_break_the_page(manifest: dict[str, Any]) -> None:
-    html = render(page(summary(BASELINE, PLACEBO, TRACED), manifest, TRIALS), NOTHING_DRAWN)
+    html = render(page(summary(BASELINE, PLACEBO, TRACED), manifest, TRIALS, NO_VIEWS), NOTHING_DRAWN)
     assert "unknown" in html
     assert "No level of this run made a trace." in html
+    assert not {"ladders", "sweeps", "interactions", "claims"} & set(re.findall(r'<section id="(\w+)">', html))
 
 
 def test_the_page_is_the_golden_one(tmp_path: Path) -> None:
     """Markup and words, without the style and the figures. Where a change is meant, copy the actual page over."""
     drawn = Markup('<svg role="img"></svg>')
-    drawings = Drawings(drawn, drawn, drawn, drawn, None, [Trace("<b>&", "123 spans", drawn)], drawn)
-    html = render(page(summary(BASELINE, PLACEBO, TRACED, EXPORTED), MANIFEST, TRIALS), drawings)
+    drawings = Drawings(
+        forest=drawn,
+        waterfall=drawn,
+        sweeps=[Titled("<Batches>", drawn), Titled("Nothing", None)],
+        crossings=[Titled("Does <load> matter?", drawn)],
+        latency=drawn,
+        cpu=drawn,
+        memory=drawn,
+        jvm=drawn,
+        traces=[Trace("<b>&", "123 spans", drawn, ["placebo", "baseline"])],
+        order=drawn,
+    )
+    compared = Compared([LADDER], [], [CROSSING])
+    html = render(page(summary(BASELINE, PLACEBO, TRACED, EXPORTED), MANIFEST, TRIALS, compared), drawings)
     scrubbed = re.sub(r"<style>.*</style>", "<style></style>", html, flags=re.DOTALL)
     actual = tmp_path / "report.html"
     actual.write_text(scrubbed, encoding="utf-8")

@@ -13,8 +13,8 @@ from lab.report.figures import latency as latency_figure
 from lab.report.figures import planes as planes_figure
 from lab.report.figures import usage as usage_figure
 from lab.report.figures.forest import Group
-from lab.report.figures.overtime import Panel, overtime
 from lab.report.figures.planes import Planes
+from lab.report.figures.ridges import Column, ridges
 from lab.report.figures.usage import Line
 from lab.report.numbers import interval, ratio, scale_for
 from lab.report.observed import JVM_MEASURES, Curve, Observed, pooled
@@ -85,7 +85,7 @@ def usage(source: Source, name: str, title: str, unit: str, colours: Mapping[str
 def jvm(source: Source, colours: Mapping[str, Colour]) -> Markup | None:
     """Draw what the services' JVMs did over time: the median of each level's trials."""
     observed = _observed(source)
-    panels = []
+    columns = []
     for measure in JVM_MEASURES:
         curves = {
             level: [trial.jvm[measure] for trial in trials if measure in trial.jvm]
@@ -93,17 +93,17 @@ def jvm(source: Source, colours: Mapping[str, Colour]) -> Markup | None:
         }
         lines = {level: _median(found) for level, found in curves.items() if found}
         if lines:
-            panels.append(Panel(measure, lines))
-    if not panels:
+            columns.append(Column(measure, lines))
+    if not columns:
         return None
     window_s = next(
         (trial.cpu.window_start_s, trial.cpu.window_end_s) for trials in observed.values() for trial in trials
     )
     description = (
-        f"Over the seconds since the load began, a line per level ({', '.join(panels[0].lines)}): "
-        f"{'; '.join(panel.title for panel in panels)}. The warm-up is shaded."
+        f"Over the seconds since the load began, a row per level ({', '.join(columns[0].lines)}): "
+        f"{'; '.join(column.title for column in columns)}. The warm-up is shaded."
     )
-    return overtime("jvm", "What the JVMs did over time", panels, window_s, colours, description)
+    return ridges("jvm", "What the JVMs did over time", columns, window_s, colours, description)
 
 
 def _median(curves: Sequence[Curve]) -> Curve:

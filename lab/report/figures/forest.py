@@ -45,7 +45,6 @@ def forest(groups: Sequence[Group], colours: Mapping[str, Colour], description: 
     height = lines * ROW_IN + TOP_IN + BOTTOM_IN
 
     def fill(figure: Figure) -> None:
-        figure.set_layout_engine("none")
         axes = figure.add_axes(
             (
                 LEFT_IN / WIDTH_IN,
@@ -100,11 +99,13 @@ def _group(axes: Axes, group: Group, colours: Mapping[str, Colour], y: float) ->
         floor = group.noise_floor
         axes.fill_betweenx([top, bottom], max(1 - floor, 1e-3), 1 + floor, color=BAND.light, linewidth=0, zorder=1.5)
     axes.plot([1, 1], [top, bottom], color=MUTED.light, linewidth=1, zorder=2)
-    for index, row in enumerate(group.rows):
-        middle = y + 1.45 + index
-        colour = colours[row.level].light
-        axes.plot([row.low, row.high], [middle, middle], color=colour, linewidth=2.2, zorder=3)
-        axes.plot([row.ratio], [middle], "o", color=colour, markersize=5.5, zorder=4)
+    middles = [y + 1.45 + index for index in range(len(group.rows))]
+    hues = [colours[row.level].light for row in group.rows]
+    axes.hlines(
+        middles, [row.low for row in group.rows], [row.high for row in group.rows], hues, linewidth=2.2, zorder=3
+    )
+    axes.scatter([row.ratio for row in group.rows], middles, s=5.5**2, c=hues, linewidth=0, zorder=4)
+    for middle, row in zip(middles, group.rows, strict=True):
         axes.text(-0.02, middle, short(row.level), transform=left, ha="right", va="center", color=INK.light)
         for text, offset_points in ((row.text, RATIO_POINTS), (row.finding, FINDING_POINTS)):
             axes.annotate(text, (1, middle), (offset_points, 0), right, "offset points", va="center")

@@ -10,7 +10,7 @@ from matplotlib.ticker import MaxNLocator
 
 from lab.report.numbers import number, short
 from lab.report.palette import BAND, INK, MUTED, Colour, service_colours
-from lab.report.svg import draw, quiet
+from lab.report.svg import Margins, draw, names_in, panels, quiet
 
 LANE_IN = 0.24
 ROW_IN = 0.2
@@ -28,6 +28,7 @@ class Span:
     start_ms: float
     duration_ms: float
     depth: int
+    tags: int = 0
 
     @property
     def end_ms(self) -> float:
@@ -41,14 +42,17 @@ def gantt(name: str, spans: Sequence[Span], description: str) -> Markup:
     colours = service_colours(list(dict.fromkeys(span.service for span in spans)))
     first = spans[:FIRST_SPANS]
     zoom_ms = _zoom_ms(first)
-    heights = (len(lanes) * LANE_IN + 0.5, len(first) * ROW_IN + 0.5)
+    heights = (len(lanes) * LANE_IN, len(first) * ROW_IN)
+    lane_names = [f"{short(service, 20)} {kind} ({len(spans)})" for (service, kind), spans in lanes.items()]
+    row_names = [INDENT * span.depth + f"{short(span.service, 20)} {span.kind}" for span in first]
+    margins = Margins(left=names_in([*lane_names, *row_names]), right=0.8, down=0.85)
 
     def fill(figure: Figure) -> None:
-        whole, start = figure.subplots(2, 1, height_ratios=heights)
-        _overview(whole, lanes, colours, zoom_ms)
-        _start(start, first, colours, zoom_ms)
+        whole, start = (row[0] for row in panels(figure, 2, 1, margins, height_ratios=heights))
+        _overview(whole, lanes, lane_names, colours, zoom_ms)
+        _start(start, first, row_names, colours, zoom_ms)
 
-    return draw(name, "One trace as a Gantt chart", description, sum(heights) + 0.5, fill)
+    return draw(name, "One trace as a Gantt chart", description, sum(heights) + margins.high + margins.down, fill)
 
 
 def _lanes(spans: Sequence[Span]) -> Mapping[tuple[str, str], list[Span]]:
@@ -76,7 +80,11 @@ def _sublanes(spans: Sequence[Span]) -> list[int]:
 
 
 def _overview(
-    axes: Axes, lanes: Mapping[tuple[str, str], list[Span]], colours: Mapping[str, Colour], zoom_ms: float
+    axes: Axes,
+    lanes: Mapping[tuple[str, str], list[Span]],
+    names: Sequence[str],
+    colours: Mapping[str, Colour],
+    zoom_ms: float,
 ) -> None:
     total = max(span.end_ms for spans in lanes.values() for span in spans)
     axes.axvspan(0, zoom_ms, color=BAND.light, linewidth=0, zorder=0)
@@ -87,12 +95,13 @@ def _overview(
         for place in range(max(places) + 1):
             lane = [span for span, its_place in zip(spans, places, strict=True) if its_place == place]
             _bars(axes, lane, row - 0.37 + place * height, height, colours[service].light)
-    labels = [f"{short(service, 20)} {kind} ({len(spans)})" for (service, kind), spans in lanes.items()]
     axes.set_title("The whole trace: a lane per service and kind of span, with the number of spans")
-    _finish(axes, labels, total * 1.01)
+    _finish(axes, names, total * 1.01)
 
 
-def _start(axes: Axes, first: Sequence[Span], colours: Mapping[str, Colour], zoom_ms: float) -> None:
+def _start(
+    axes: Axes, first: Sequence[Span], names: Sequence[str], colours: Mapping[str, Colour], zoom_ms: float
+) -> None:
     for row, span in enumerate(first):
         _bars(axes, [span], row - 0.35, 0.7, colours[span.service].light)
         axes.annotate(
@@ -105,14 +114,13 @@ def _start(axes: Axes, first: Sequence[Span], colours: Mapping[str, Colour], zoo
             va="center",
             fontsize=8,
         )
-    labels = [INDENT * span.depth + f"{short(span.service, 20)} {span.kind}" for span in first]
     axes.set_title(
         f"Its first {len(first)} spans (the shaded part above), a row each, indented by depth, with durations"
     )
-    _finish(axes, labels, zoom_ms)
+    _finish(axes, names, zoom_ms)
     for label in axes.get_yticklabels():
         label.set_horizontalalignment("left")
-    axes.tick_params(axis="y", pad=9 * max(len(label) for label in labels) * 0.56)
+    axes.tick_params(axis="y", pad=72 * names_in(names) - 9)
 
 
 def _bars(axes: Axes, spans: Sequence[Span], top: float, height: float, colour: str) -> None:

@@ -1,6 +1,33 @@
 """Where labels go so that none covers another."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+
+from matplotlib.axes import Axes
+
+from lab.report.numbers import short
+from lab.report.palette import Colour
+
+LABEL_IN = 0.165
+"""A label's height with the space around it."""
+LEADER_IN = 0.25
+"""How far from the axes the labels stand."""
+LONGEST_LABEL = 20
+
+
+def label_ends(
+    axes: Axes, ends: Mapping[str, tuple[float, float]], colours: Mapping[str, Colour], size_in: tuple[float, float]
+) -> None:
+    """Name lines to the right of the axes, each joined to where it ends; `size_in` is that of the axes."""
+    width_in, height_in = size_in
+    (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
+    places = spread([y for _, y in ends.values()], (top - bottom) * LABEL_IN / height_in)
+    # Across in shares of the axes' width, along in data.
+    beside, stand = axes.get_yaxis_transform(), 1 + LEADER_IN / width_in
+    for (name, (x, y)), label_y in zip(ends.items(), places, strict=True):
+        across = [(x - left) / (right - left), stand - 0.02 / width_in]
+        colour = colours[name].light
+        axes.plot(across, [y, label_y], color=colour, linewidth=0.8, transform=beside, clip_on=False)
+        axes.text(stand, label_y, short(name, LONGEST_LABEL), transform=beside, va="center")
 
 
 def spread(wanted: Sequence[float], gap: float) -> list[float]:

@@ -9,14 +9,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
 from numpy.typing import NDArray
-from scipy.stats import gaussian_kde
 
-from lab.report.figures.labels import spread
+from lab.report.figures.labels import LEADER_IN, LONGEST_LABEL, label_ends
 from lab.report.numbers import number, short
-from lab.report.palette import INK, MUTED, PAPER, Colour
-from lab.report.svg import draw, quiet
+from lab.report.palette import INK, MUTED, Colour
+from lab.report.svg import Margins, draw, names_in, panels, quiet
 
 ROW_IN = 0.62
+MARKS_IN = 1.45
+"""Room for three percentiles below a level's name."""
 MARKED = (0.5, 0.95, 0.99)
 TAIL_TICKS = (0.5, 0.9, 0.99, 0.999, 0.9999)
 CURVE_POINTS = 200
@@ -33,12 +34,18 @@ class Latencies:
 
 def latency(levels: Sequence[Latencies], colours: Mapping[str, Colour], description: str) -> Markup:
     """Draw the densities (left) and the percentiles (right)."""
-    height = max(3.4, len(levels) * ROW_IN + 1.0)
+    names = [short(level.level) for level in levels]
+    margins = Margins(
+        left=max(names_in(names), MARKS_IN),
+        right=names_in(short(name, LONGEST_LABEL) for name in names) + LEADER_IN,
+        across=0.75,
+    )
+    height = max(3.4, len(levels) * ROW_IN + margins.high)
 
     def fill(figure: Figure) -> None:
-        density, tail = figure.subplots(1, 2, width_ratios=(1.15, 1))
+        density, tail = panels(figure, 1, 2, margins)[0]
         _densities(density, levels, colours)
-        _tails(tail, levels, colours)
+        _tails(tail, levels, colours, (margins.wide(2), height - margins.high))
 
     return draw("latency", "Distribution of latencies per level", description, height, fill)
 
@@ -76,43 +83,37 @@ def _plain_log_ticks(axes: Axes) -> None:
 
 
 def _density(values_ms: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Estimate the density on a logarithmic scale, with its highest point at 1."""
+    """Estimate the density on a logarithmic scale, with its highest point at 1.
+
+    A kernel estimate with a normal kernel of Scott's width (Scott, Multivariate Density Estimation, 1992).
+    """
     logs = np.log(np.maximum(values_ms, 1e-3))
     middle, spread_of = float(np.median(logs)), float(np.std(logs))
     if spread_of < 1e-6:
         return np.exp(middle + np.array([-0.01, 0.0, 0.01])), np.array([0.0, 1.0, 0.0])
-    estimate = gaussian_kde(logs)
-    margin = 3 * estimate.factor * spread_of
-    x = np.linspace(float(logs.min()) - margin, float(logs.max()) + margin, CURVE_POINTS)
-    y = estimate(x)
+    width = len(logs) ** -0.2 * spread_of
+    x = np.linspace(float(logs.min()) - 3 * width, float(logs.max()) + 3 * width, CURVE_POINTS)
+    y = np.exp(-(((x[:, np.newaxis] - logs) / width) ** 2) / 2).sum(axis=1)
     return np.exp(x), y / y.max()
 
 
-def _tails(axes: Axes, levels: Sequence[Latencies], colours: Mapping[str, Colour]) -> None:
+def _tails(
+    axes: Axes, levels: Sequence[Latencies], colours: Mapping[str, Colour], size_in: tuple[float, float]
+) -> None:
     """Draw latency over percentile, each further nine as far from the last as that from the one before."""
-    ends: list[float] = []
+    ends = {}
     for level in levels:
         count = len(level.from_start_ms)
         beyond = np.logspace(np.log10(0.5), np.log10(min(0.5, 1 / count)), 80)
         colour = colours[level.level].light
         for values, dashes in ((level.from_start_ms, "-"), (level.from_intended_ms, (0, (2, 2)))):
             axes.plot(-np.log10(beyond), np.quantile(values, 1 - beyond), linestyle=dashes, color=colour, linewidth=1.6)
-        ends.append(float(np.quantile(level.from_start_ms, 1 - beyond[-1])))
+        ends[level.level] = (-np.log10(beyond[-1]), float(np.quantile(level.from_start_ms, 1 - beyond[-1])))
     highest = max(float(level.from_intended_ms[-1]) for level in levels)
     axes.set_ylim(0, highest * 1.08)
-    right = max(-np.log10(0.1), *(np.log10(len(level.from_start_ms)) for level in levels))
+    right = max(-np.log10(0.1), *(x for x, _ in ends.values()))
     axes.set_xlim(-np.log10(0.5), right)
-    for level, end, label_y in zip(levels, ends, spread(ends, highest * 0.075), strict=True):
-        x = np.log10(max(2, len(level.from_start_ms)))
-        axes.annotate(
-            short(level.level, 20),
-            (x, end),
-            (right + 0.06 * (right - 0.3), label_y),
-            va="center",
-            annotation_clip=False,
-            arrowprops={"arrowstyle": "-", "color": colours[level.level].light, "linewidth": 0.8},
-            bbox={"facecolor": PAPER.light, "edgecolor": "none", "pad": 0.5},
-        )
+    label_ends(axes, ends, colours, size_in)
     ticks = [tick for tick in TAIL_TICKS if -np.log10(1 - tick) <= right + 1e-9]
     axes.xaxis.set_major_locator(FixedLocator([float(-np.log10(1 - tick)) for tick in ticks]))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda _, index: f"p{ticks[index or 0] * 100:g}"))

@@ -1,4 +1,4 @@
-"""The order in which the trials were run: a row per block, a cell per position."""
+"""The order in which the trials were run: a line per block, a cell per position, laid where there is more room."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,11 +10,13 @@ from matplotlib.patches import Rectangle
 
 from lab.report.numbers import TIMES, short
 from lab.report.palette import MUTED, REFUSED, Colour
-from lab.report.svg import WIDTH_IN, draw, quiet
+from lab.report.svg import WIDTH_IN, Margins, draw, panels, quiet
 
 ROW_IN = 0.42
-MARGIN_IN = 0.8
+MARGINS = Margins(left=0.75, right=0.05, top=0.5, bottom=0.05)
 CHARACTER_IN = 0.085
+MOST_BESIDE = 8
+"""With more positions than this beside each other, their levels' names would be cut short."""
 
 
 @dataclass(frozen=True)
@@ -39,28 +41,38 @@ class Cell:
 def order(cells: Sequence[Cell], colours: Mapping[str, Colour], description: str) -> Markup:
     """Draw the cells; what was refused is hatched in red and says so in words."""
     blocks = sorted({cell.block for cell in cells})
-    positions = max(cell.position for cell in cells) + 1
-    letters = int((WIDTH_IN - MARGIN_IN) / positions / CHARACTER_IN) - 6
+    lines = [f"block {block + 1}" for block in blocks]
+    places = [str(position + 1) for position in range(max(cell.position for cell in cells) + 1)]
+    downwards = len(places) > MOST_BESIDE and len(lines) < len(places)
+    across, down = (lines, places) if downwards else (places, lines)
+    letters = int((WIDTH_IN - MARGINS.left - MARGINS.right) / len(across) / CHARACTER_IN) - 6
 
     def fill(figure: Figure) -> None:
-        axes = figure.subplots()
+        axes = panels(figure, 1, 1, MARGINS)[0][0]
         for cell in cells:
-            _cell(axes, cell, blocks.index(cell.block), colours[cell.level].light, letters)
-        axes.set_xlim(-0.01, positions)
-        axes.set_ylim(len(blocks), -0.05)
-        axes.set_xticks([position + 0.5 for position in range(positions)], [str(n + 1) for n in range(positions)])
-        axes.set_yticks([row + 0.5 for row in range(len(blocks))], [f"block {block + 1}" for block in blocks])
+            line, place = blocks.index(cell.block), cell.position
+            corner = (line, place) if downwards else (place, line)
+            _cell(axes, cell, corner, colours[cell.level].light, letters)
+        axes.set_xlim(-0.01, len(across))
+        axes.set_ylim(len(down), -0.05)
+        axes.set_xticks([column + 0.5 for column in range(len(across))], across)
+        axes.set_yticks([row + 0.5 for row in range(len(down))], down)
         axes.xaxis.tick_top()
         axes.xaxis.set_label_position("top")
-        axes.set_xlabel("position within the block (time runs to the right, then down)")
+        axes.set_xlabel(
+            "time runs down, by position within the block, then to the right"
+            if downwards
+            else "position within the block (time runs to the right, then down)"
+        )
         axes.spines[["left", "bottom"]].set_visible(False)
         quiet(axes, "none")
 
-    return draw("order", "Order of the trials", description, len(blocks) * ROW_IN + MARGIN_IN, fill)
+    return draw("order", "Order of the trials", description, len(down) * ROW_IN + MARGINS.high, fill)
 
 
-def _cell(axes: Axes, cell: Cell, row: int, colour: str, letters: int) -> None:
-    x, y, width, height = cell.position + 0.02, row + 0.07, 0.96, 0.86
+def _cell(axes: Axes, cell: Cell, corner: tuple[int, int], colour: str, letters: int) -> None:
+    column, row = corner
+    x, y, width, height = column + 0.02, row + 0.07, 0.96, 0.86
     if cell.outcome == "valid":
         axes.add_patch(Rectangle((x, y), width, height, facecolor=colour, alpha=0.22, linewidth=0))
     else:

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from lab.report.numbers import Scale, short
 from lab.report.palette import INK, PAPER, Colour
-from lab.report.svg import draw, heading, quiet
+from lab.report.svg import Margins, draw, heading, names_in, panels, quiet
 
 ROW_IN = 0.4
 SHADES = {"application": 0.95, "context propagation": 0.55, "export": 0.25}
@@ -33,13 +33,15 @@ class Planes:
 
 def planes(levels: Sequence[Planes], scale: Scale, colours: Mapping[str, Colour], description: str) -> Markup:
     """Draw a stacked bar per level, its parts written beside it."""
+    names = [short(level.level) for level in levels]
+    margins = Margins(left=names_in(names), right=0.05)
     largest = max(sum(level.parts) for level in levels) / scale.factor
 
     def fill(figure: Figure) -> None:
-        axes = figure.subplots()
+        axes = panels(figure, 1, 1, margins)[0][0]
         for row, level in enumerate(levels):
             _bar(axes, row, level, scale, colours[level.level].light)
-        axes.set_yticks(range(len(levels)), [short(level.level) for level in levels])
+        axes.set_yticks(range(len(levels)), names)
         axes.tick_params(axis="y", labelcolor=INK.light)
         axes.set_ylim(len(levels) - 0.5, -0.6)
         axes.set_xlim(0, (largest or 1) * 1.35)
@@ -48,7 +50,7 @@ def planes(levels: Sequence[Planes], scale: Scale, colours: Mapping[str, Colour]
         quiet(axes, "x")
         _key(axes)
 
-    return draw("planes", "Bytes per request by plane", description, len(levels) * ROW_IN + 1.0, fill)
+    return draw("planes", "Bytes per request by plane", description, len(levels) * ROW_IN + margins.high, fill)
 
 
 def _bar(axes: Axes, row: int, level: Planes, scale: Scale, colour: str) -> None:

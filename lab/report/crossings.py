@@ -1,0 +1,75 @@
+"""Crossed factors: what the levels of one cost beside each level of the other, and whether that differs."""
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from lab.records import Summary
+from lab.report.blocks import by_block
+from lab.stats.compare import Comparison, Finding, compare, paired
+from lab.stats.interactions import Cell, interactions
+from lab.stats.multiple import holm
+from lab.views import Interaction
+
+METRICS = ("cpu_per_request_services_ms", "memory_services_mean_mib", "latency_p95_ms")
+
+
+@dataclass(frozen=True)
+class Crossed:
+    """One metric, by (level of the first factor, level of the second).
+
+    `ratios`: to the first factor's reference level, beside that same level of the second. `interactions`: how many
+    times larger that ratio is than beside the second's reference level, with what that allows to say.
+    """
+
+    metric: str
+    ratios: Mapping[Cell, Comparison]
+    interactions: Mapping[Cell, Comparison]
+    findings: Mapping[Cell, Finding]
+
+
+@dataclass(frozen=True)
+class Crossing:
+    """An interaction view with its numbers; the first level of each factor is its reference, the baseline's."""
+
+    title: str
+    factors: Sequence[str]
+    first: Sequence[str]
+    second: Sequence[str]
+    metrics: Sequence[Crossed]
+
+
+def cross(summary: Summary, view: Interaction, factors: Mapping[str, Sequence[str]], seed: int) -> Crossing:
+    """Compare all combinations of two of an experiment's `factors` (level names by factor, in the file's order)."""
+    reference = dict(zip(factors, summary.baseline.split("/"), strict=True))
+    one, other = view.factors
+    first, second = (
+        [reference[factor], *(level for level in factors[factor] if level != reference[factor])]
+        for factor in (one, other)
+    )
+    names = {
+        (a, b): "/".join((reference | {one: a, other: b})[factor] for factor in factors)
+        for a, b in itertools.product(first, second)
+    }
+    found = [_crossed(summary, metric, names, (first[0], second[0]), seed) for metric in METRICS]
+    return Crossing(view.title, view.factors, first, second, [crossed for crossed in found if crossed.ratios])
+
+
+def _crossed(summary: Summary, metric: str, names: Mapping[Cell, str], reference: Cell, seed: int) -> Crossed:
+    cells = {cell: by_block(summary, name, metric) for cell, name in names.items()}
+    ratios = {}
+    for (a, b), blocks in cells.items():
+        pairs = paired(blocks, cells[reference[0], b])
+        if a != reference[0] and pairs:
+            ratios[a, b] = compare(pairs, summary.confidence, seed)
+    differing = interactions(cells, reference, summary.confidence, seed)
+    # Holm's method names what it corrects by text.
+    p_values = {"/".join(cell): found.p_value for cell, found in differing.items()}
+    adjusted = holm({name: p_value for name, p_value in p_values.items() if p_value is not None})
+    alpha, margin = 1 - summary.confidence, summary.equivalence_margin
+    return Crossed(
+        metric,
+        ratios,
+        differing,
+        {cell: found.finding(adjusted.get("/".join(cell)), alpha, margin) for cell, found in differing.items()},
+    )

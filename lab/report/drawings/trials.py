@@ -1,0 +1,83 @@
+"""The figures of single trials: one trace of each level, and the order in which all were run."""
+
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import Markup
+
+from lab.records import TrialRecord
+from lab.report.figures import order as figure
+from lab.report.figures.gantt import Span, gantt
+from lab.report.figures.order import Cell
+from lab.report.numbers import number
+from lab.report.palette import Colour
+from lab.report.source import Source
+
+MOST_SPANS = 1500
+"""A topology may make ten thousand calls per request: more bars than this only make the page heavy."""
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A level's trace, drawn; how many spans it has, in words; the levels whose traces differ only in their times."""
+
+    level: str
+    extent: str
+    figure: Markup
+    alike: Sequence[str] = ()
+
+
+def traces(source: Source) -> list[Trace]:
+    """Draw a trace of each level that has one; one of those that are alike."""
+    drawn = []
+    traced = {level: source.traces[level] for level in source.summary.levels if source.traces.get(level)}
+    alike: dict[Hashable, list[str]] = {}
+    for level, spans in traced.items():
+        alike.setdefault(_tree(spans), []).append(level)
+    for index, (level, *others) in enumerate(alike.values(), start=1):
+        spans = traced[level]
+        services = ", ".join(dict.fromkeys(span.service for span in spans))
+        description = (
+            f"A request of {level}: {len(spans)} spans of {services}, "
+            f"{number(max(span.end_ms for span in spans))} ms in all."
+        )
+        shown = spans[:MOST_SPANS]
+        extent = f"{len(spans)} spans" if shown == spans else f"{len(spans)} spans, the first {len(shown)} drawn"
+        drawn.append(Trace(level, extent, gantt(f"trace-{index}", shown, description), others))
+    return drawn
+
+
+def _tree(spans: Sequence[Span]) -> Hashable:
+    """Return what two traces have in common that are of one instrumentation, whichever service was asked."""
+    return frozenset(Counter((span.kind, span.depth, span.tags) for span in spans).items())
+
+
+def order(source: Source, colours: Mapping[str, Colour]) -> Markup | None:
+    """Draw what became of each planned trial."""
+    cells = order_cells(source.manifest, source.trials)
+    known = [cell for cell in cells if cell.level in colours]
+    if not known:
+        return None
+    said = [
+        f"trial {cell.number}: block {cell.block + 1}, position {cell.position + 1}, {cell.level}, {cell.outcome}"
+        for cell in known
+    ]
+    return figure.order(known, colours, ". ".join(said))
+
+
+def order_cells(manifest: Mapping[str, Any], trials: Sequence[TrialRecord]) -> list[Cell]:
+    """Say what became of each planned trial; those that were run count as planned where the manifest has no plan."""
+    planned = {trial.number: (trial.block, trial.position, trial.level) for trial in trials}
+    for entry in manifest.get("order") or []:
+        if isinstance(entry, Mapping):
+            planned.setdefault(entry["number"], (entry["block"], entry["position"], entry["level"]))
+    cells = []
+    for trial_number, (block, position, level) in sorted(planned.items()):
+        attempts = [trial for trial in trials if trial.number == trial_number]
+        valid = any(trial.valid for trial in attempts)
+        outcome = "valid" if valid else "refused" if attempts else "not run"
+        refused = sum(not trial.valid for trial in attempts)
+        cells.append(Cell(trial_number, block, position, level, outcome, refused))
+    return cells

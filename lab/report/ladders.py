@@ -1,0 +1,126 @@
+"""Ladders: what each level adds to the one before it, paired within blocks."""
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from lab.records import Summary
+from lab.report.blocks import by_block, having
+from lab.report.numbers import Scale, scale_for
+from lab.stats.compare import Comparison, Finding, compare, paired
+from lab.stats.intervals import Interval, mean_interval
+from lab.stats.multiple import holm
+from lab.views import Waterfall
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What a ladder is climbed in: a sum of metrics."""
+
+    title: str
+    unit: str
+    metrics: tuple[str, ...]
+
+
+MEASURES = (
+    Measure("CPU per request, services", "ms", ("cpu_per_request_services_ms",)),
+    Measure("Bytes per request, services, both planes", "B", ("bytes_per_request_app", "bytes_per_request_telemetry")),
+)
+
+
+@dataclass(frozen=True)
+class Step:
+    """What `level` adds to the level below it, in the measure's unit; None where no block has both.
+
+    `within_noise`: the placebo's difference from the baseline may be as large.
+    """
+
+    level: str
+    added: Interval | None = None
+    finding: Finding = "cannot tell"
+    within_noise: bool = False
+    n: int = 0
+
+    @property
+    def sure(self) -> bool:
+        """Whether it is told apart from nothing."""
+        return self.finding in {"higher", "lower"} and not self.within_noise
+
+
+@dataclass(frozen=True)
+class Climb:
+    """One measure of a ladder: its mean at the foot, each step, and what all of them come to."""
+
+    measure: Measure
+    foot: float | None
+    steps: Sequence[Step]
+    whole: Step
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """A waterfall view with its numbers."""
+
+    title: str
+    foot: str
+    climbs: Sequence[Climb]
+
+
+def climb_ladder(summary: Summary, view: Waterfall, seed: int) -> Ladder:
+    """Compare each level of a view with the one before it, in each measure that the run has."""
+    climbs = [
+        _climb(summary, view.levels, measure, seed)
+        for measure in MEASURES
+        if having(summary, view.levels, *measure.metrics)
+    ]
+    return Ladder(view.title, view.levels[0], climbs)
+
+
+def _climb(summary: Summary, levels: Sequence[str], measure: Measure, seed: int) -> Climb:
+    values = {
+        level: by_block(summary, level, *measure.metrics) for level in (*levels, summary.placebo, summary.baseline)
+    }
+    foot = list(values[levels[0]].values())
+
+    def step(upper: str, lower: str) -> Comparison | None:
+        pairs = paired(values[upper], values[lower])
+        # Differences add up along the ladder; ratios, which have a margin to be the same within, do not.
+        return replace(compare(pairs, summary.confidence, seed), ratio=None) if pairs else None
+
+    steps = {upper: step(upper, lower) for lower, upper in itertools.pairwise(levels)}
+    whole = step(levels[-1], levels[0])
+    found = {level: comparison.p_value for level, comparison in steps.items() if comparison is not None}
+    adjusted = holm({level: p_value for level, p_value in found.items() if p_value is not None})
+    noise = _reach(step(summary.placebo, summary.baseline))
+    return Climb(
+        measure,
+        mean_interval(foot, summary.confidence, seed).mean if foot else None,
+        [_step(summary, level, comparison, adjusted.get(level), noise) for level, comparison in steps.items()],
+        _step(summary, levels[-1], whole, whole.p_value if whole else None, noise),
+    )
+
+
+def _step(summary: Summary, level: str, comparison: Comparison | None, p_adjusted: float | None, noise: float) -> Step:
+    if comparison is None:
+        return Step(level)
+    added = comparison.difference
+    finding = comparison.finding(p_adjusted, 1 - summary.confidence, summary.equivalence_margin)
+    return Step(level, added, finding, finding in {"higher", "lower"} and abs(added.mean) <= noise, comparison.n)
+
+
+def _reach(placebo: Comparison | None) -> float:
+    """Return how far from 0 the placebo's difference may be; nothing where it does not show that."""
+    if placebo is None or placebo.difference.low is None or placebo.difference.high is None:
+        return 0.0
+    return max(abs(placebo.difference.low), abs(placebo.difference.high))
+
+
+def step_scales(ladders: Sequence[Ladder]) -> Mapping[str, Scale]:
+    """Choose how the steps of each measure (by title) are shown in all ladders, to some hundredths of the largest."""
+    sizes: dict[Measure, list[float]] = {}
+    for ladder in ladders:
+        for climb in ladder.climbs:
+            steps = (*climb.steps, climb.whole)
+            sizes.setdefault(climb.measure, []).extend(abs(step.added.mean) for step in steps if step.added)
+    largest = {measure: max(found, default=0.0) for measure, found in sizes.items()}
+    return {measure.title: scale_for(measure.unit, [size, size / 3]) for measure, size in largest.items()}

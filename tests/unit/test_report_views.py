@@ -1,0 +1,213 @@
+"""The experiment's views: ladders, sweeps and crossed factors of values whose truth is known."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from lab.errors import UserError
+from lab.records import Summary
+from lab.report.compared import Compared, compare_views
+from lab.report.drawings import views as drawn
+from lab.report.figures.sweep import setting
+from lab.report.ladders import Climb, step_scales
+from lab.report.numbers import MINUS
+from lab.report.palette import level_colours
+from lab.report.view_rows import crossing_rows, ladder_rows
+
+CPU = "cpu_per_request_services_ms"
+MEMORY = "memory_services_mean_mib"
+APP, TELEMETRY = "bytes_per_request_app", "bytes_per_request_telemetry"
+# What a block does to all its levels; and, far smaller, what it does to each.
+BLOCKS = (-1.0, 0.0, 1.0)
+WOBBLE = (0.01, -0.02, 0.01)
+Values = Mapping[str, Mapping[str, float]]
+
+
+def summary(values: Values, baseline: str = "baseline", estimates: Any = ()) -> Summary:
+    """Make a run of three blocks, each of which shifts all levels alike; one trial per level and block."""
+    trials = [
+        {
+            "trial": f"{block}-{level}",
+            "level": level,
+            "block": block,
+            "valid": True,
+            "reasons": [],
+            "values": {
+                metric: value + BLOCKS[block] + WOBBLE[(block + index) % 3] for metric, value in metrics.items()
+            },
+        }
+        for index, (level, metrics) in enumerate(values.items())
+        for block in range(3)
+    ]
+    units = {CPU: ("CPU", "ms"), MEMORY: ("Memory", "MiB"), APP: ("App", "B"), TELEMETRY: ("Export", "B")}
+    return Summary.model_validate(
+        {
+            "experiment": "x", "title": "x", "baseline": baseline, "placebo": "placebo", "confidence": 0.95,
+            "equivalence_margin": 0.05, "estimates": estimates, "trials": trials,
+            "metrics": {
+                name: {"title": title, "unit": unit, "better": "lower"} for name, (title, unit) in units.items()
+            },
+            "levels": {level: {"settings": {}, "trials": 3, "refused": 0} for level in values},
+        }
+    )  # fmt: skip
+
+
+RUNGS = {
+    "baseline": {CPU: 40.0, APP: 32_000.0, TELEMETRY: 0.0},
+    "placebo": {CPU: 40.1, APP: 32_000.0, TELEMETRY: 0.0},
+    "off": {CPU: 40.05, APP: 32_000.0, TELEMETRY: 0.0},
+    "made": {CPU: 45.0, APP: 36_000.0, TELEMETRY: 0.0},
+    "sent": {CPU: 44.0, APP: 36_000.0, TELEMETRY: 9_000.0},
+}
+LADDER = {"kind": "waterfall", "title": "By hand", "levels": ["baseline", "off", "made", "sent"]}
+
+
+def compared(run: Summary, *views: dict[str, Any], **spec: Any) -> Compared:
+    return compare_views(run, {"seed": 1, "spec": {"views": list(views), **spec}})
+
+
+def climb(run: Summary) -> Climb:
+    return compared(run, LADDER).ladders[0].climbs[0]
+
+
+def test_steps_are_paired_within_blocks_and_add_up() -> None:
+    found = climb(summary(RUNGS))
+    assert [step.level for step in found.steps] == ["off", "made", "sent"]
+    added = [step.added.mean for step in found.steps if step.added]
+    assert added == pytest.approx([0.05, 4.95, -1.0])
+    assert found.whole.added is not None
+    assert found.whole.added.mean == pytest.approx(sum(added))
+    # The blocks differ by 1 ms, which has to cancel: what is left is a few hundredths.
+    assert all(step.added.high - step.added.low < 0.3 for step in found.steps if step.added)  # type: ignore[operator]
+    assert [step.finding for step in found.steps] == ["cannot tell", "higher", "lower"]
+
+
+def test_a_step_that_the_placebo_may_make_as_well_is_within_noise() -> None:
+    noisy = {**RUNGS, "placebo": {CPU: 46.0}}
+    found = climb(summary(noisy))
+    assert [step.within_noise for step in found.steps] == [False, True, True]
+    assert not any(step.sure for step in found.steps)
+    rows = ladder_rows(compared(summary(noisy), LADDER).ladders)[0].rows
+    assert rows[1][1][0].finding.word == "higher, within noise"
+    assert rows[1][1][0].finding.tone == "neutral"
+
+
+def test_a_step_without_a_common_block_is_no_step() -> None:
+    run = summary(RUNGS)
+    halved = run.model_copy(update={"trials": [trial for trial in run.trials if trial.level != "made"]})
+    found = climb(halved)
+    assert [step.added is None for step in found.steps] == [False, True, True]
+    assert found.whole.added is not None
+    figure = str(drawn.waterfall(compared(halved, LADDER).ladders, level_colours(list(RUNGS), "baseline", "placebo")))
+    assert "no shared block" in figure
+
+
+def test_a_waterfall_says_its_steps_in_the_units_of_both_measures() -> None:
+    views = compared(summary(RUNGS), LADDER, LADDER | {"title": "By agent"})
+    figure = str(drawn.waterfall(views.ladders, level_colours(list(RUNGS), "baseline", "placebo")))
+    for text in ("By hand: CPU per request, services", "By agent: CPU per request, services", f"{MINUS}1.00 ("):
+        assert text in figure
+    scales = step_scales(views.ladders)
+    assert [scale.unit for scale in scales.values()] == ["ms", "kB"]
+    assert "+9.00 (" in figure
+
+
+def test_a_ladders_table_has_a_column_for_each_measure() -> None:
+    (table,) = ladder_rows(compared(summary(RUNGS), LADDER).ladders)
+    assert table.measures == ["CPU per request, services (ms)", "Bytes per request, services, both planes (kB)"]
+    level, cells = table.rows[-1]
+    assert level == "sent"
+    assert [cell.shown.value for cell in cells] == [f"{MINUS}1.00", "+9.00"]
+    assert [cell.finding.tone for cell in cells] == ["better", "worse"]
+
+
+def test_a_run_without_values_has_a_ladder_without_climbs_and_no_figure() -> None:
+    views = compared(summary({level: {} for level in RUNGS}), LADDER)
+    assert views.ladders[0].climbs == []
+    assert drawn.waterfall(views.ladders, {}) is None
+
+
+FACTORS = {"telemetry": {"none": {}, "agent": {}}, "load": {"full": {}, "half": {}}, "size": {"s": {}, "l": {}}}
+CROSSED = {
+    "none/full/s": {CPU: 40.0},
+    "agent/full/s": {CPU: 60.0},
+    "none/half/s": {CPU: 32.0},
+    "agent/half/s": {CPU: 57.6},
+    "none/full/l": {CPU: 80.0},
+    "placebo": {CPU: 40.0},
+}
+INTERACTION = {"kind": "interaction", "title": "Load", "factors": ["telemetry", "load"]}
+
+
+def test_an_interaction_is_a_ratio_of_ratios_beside_the_baselines_level_of_other_factors() -> None:
+    run = summary(CROSSED, baseline="none/full/s")
+    (crossing,) = compared(run, INTERACTION, factors=FACTORS).crossings
+    (cpu,) = crossing.metrics
+    assert {cell: round(found.ratio.mean, 1) for cell, found in cpu.ratios.items() if found.ratio} == {
+        ("agent", "full"): 1.5,
+        ("agent", "half"): 1.8,
+    }
+    (row,) = crossing_rows(run, [crossing])[0].rows
+    assert (row.level, row.beside, row.ratio.value, row.finding.word, row.n) == ("agent", "half", "1.20", "higher", "3")
+    figure = str(drawn.crossing(run, crossing, 1).figure)
+    assert "agent beside half 1.80" in figure
+
+
+def test_a_crossing_that_was_not_run_is_not_drawn() -> None:
+    run = summary({"none/full/s": {CPU: 40.0}, "placebo": {CPU: 40.0}}, baseline="none/full/s")
+    (crossing,) = compared(run, INTERACTION, factors=FACTORS).crossings
+    assert drawn.crossing(run, crossing, 1).figure is None
+    assert crossing_rows(run, [crossing])[0].rows == []
+
+
+SWEEP = {
+    "kind": "sweep", "title": "Sampling", "levels": ["all", "some", "few"], "values": [1, 0.25, 1 / 32],
+    "axis": "sampled share", "scale": "log2",
+}  # fmt: skip
+
+
+def estimate(level: str, metric: str, mean: float, ratio: float | None = None) -> dict[str, Any]:
+    shown = {} if ratio is None else {"ratio": ratio, "ratio_low": ratio - 0.1, "ratio_high": ratio + 0.1}
+    return {"metric": metric, "level": level, "baseline": "baseline", "mean": mean, "n": 3, **shown}
+
+
+def test_a_sweep_shows_ratios_and_where_there_are_none_means() -> None:
+    metric = "bytes_received_per_request_backends"
+    run = summary(
+        {level: {} for level in ("baseline", "placebo", "all", "some", "few")},
+        estimates=[
+            estimate("all", CPU, 60, 1.5),
+            estimate("few", CPU, 44, 1.1),
+            estimate("all", metric, 9000.0),
+            estimate("some", metric, 2250.0),
+        ],
+    )
+    run = run.model_copy(update={"metrics": {**run.metrics, metric: run.metrics[APP]}})
+    (view,) = compared(run, SWEEP).sweeps
+    figure = str(drawn.sweep(run, view, 1).figure)
+    assert "CPU: 1.50 at 1, 1.10 at 1/32. App (kB): 9.00 at 1, 2.25 at 1/4" in figure
+    assert ">1/32<" in figure
+    assert ">sampled share<" in figure
+
+
+def test_a_sweep_without_a_valid_trial_is_not_drawn() -> None:
+    run = summary({"baseline": {}, "placebo": {}})
+    (view,) = compared(run, SWEEP).sweeps
+    assert drawn.sweep(run, view, 1).figure is None
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [(512, "512"), (0.5, "1/2"), (0.03125, "1/32"), (1 / 3, "1/3"), (0.3, "0.3"), (2.5, "2.5")]
+)
+def test_a_setting_is_written_as_people_do(value: float, shown: str) -> None:
+    assert setting(value) == shown
+
+
+def test_views_of_another_lab_are_refused() -> None:
+    with pytest.raises(UserError, match="views are not ones that this lab knows"):
+        compared(summary(RUNGS), {"kind": "pie"})
+
+
+def test_a_manifest_without_views_has_none() -> None:
+    assert compare_views(summary(RUNGS), {}) == Compared([], [], [])
