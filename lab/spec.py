@@ -121,10 +121,10 @@ class ExperimentFile(Shape):
     baseline: str = Field(max_length=200, description="the level that ratios are against; `placebo` repeats it")
     protocol: Protocol
     observer: Observer = Observer()
-    claims: Sequence[ClaimsRef] = Field(
-        default=(), description="files of experiments/claims/, whole (`study`) or some of their claims (`study:O1,O2`)"
+    claims: list[ClaimsRef] = Field(
+        default_factory=list, description="files of experiments/claims/: `study`, or some of its claims: `study:O1,O2`"
     )
-    views: Views = Field(default=(), description="levels that the report draws together")
+    views: Views = Field(default_factory=list, description="levels that the report draws together")
 
 
 @dataclass(frozen=True)

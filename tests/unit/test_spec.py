@@ -153,15 +153,16 @@ WRONG_FIELDS = [
         "warm_up_s",
         "warmup_s",
         "protocol.warmup_s: unknown key; did you mean 'warm_up_s'?"
-        " (there are: budget_min, half_width, repetitions, retries, seed, warm_up_load, warm_up_s, window_s)\n"
+        " (there are: budget_min, half_width, keep_cpus_awake, repetitions, "
+        "retries, seed, warm_up_load, warm_up_s, window_s)\n"
         "bad.yaml: protocol.warm_up_s: missing; wanted a number from 0 to 3600",
     ),
-    ("title: A title", "title: A title\nname: x", "name: unknown key; there are: baseline, environment, factors, "
-        "format, load, observer, protocol, question, title, topology, version"),
+    ("title: A title", "title: A title\nname: x", "name: unknown key; there are: baseline, claims, environment, "
+        "factors, format, load, observer, protocol, question, title, topology, version, views"),
     ("    baseline: {}", "    Base/line: {}",
-        f"factors.telemetry.Base/line: {NOT_A_NAME} [a-z0-9][a-z0-9._-]{{0,40}}"),
+        f"factors.telemetry.Base/line: {NOT_A_NAME} [a-z0-9][a-z0-9._@-]{{0,40}}"),
     ("    baseline: {}", "    ..: {}",
-        f"factors.telemetry...: {NOT_A_NAME} [a-z0-9][a-z0-9._-]{{0,40}}"),
+        f"factors.telemetry...: {NOT_A_NAME} [a-z0-9][a-z0-9._@-]{{0,40}}"),
     ("    baseline: {}", "    baseline:", "factors.telemetry.baseline: saw nothing, wanted a mapping"),
     ("    baseline: {}", "    baseline: {}\n    placebo: {}",
         "factors.telemetry.placebo: every experiment has a placebo by itself: give the level another name"),
@@ -323,7 +324,8 @@ WRONG_OVERRIDES = [
     (
         "protocol.repetition=3",
         'bad.yaml with "protocol.repetition=3": protocol.repetition: unknown key; did you mean \'repetitions\'?'
-        " (there are: budget_min, half_width, repetitions, retries, seed, warm_up_load, warm_up_s, window_s)",
+        " (there are: budget_min, half_width, keep_cpus_awake, repetitions, "
+        "retries, seed, warm_up_load, warm_up_s, window_s)",
     ),
     ("load.users.x=3", 'override "load.users.x=3": \'users\' is 8, not a mapping'),
 ]  # fmt: skip
