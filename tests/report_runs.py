@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.analyse import analyse
+from lab.claims.records import Judged, Part, Verdicts, write_verdicts
 from tests.synthetic import Level, write_results
 
 AWKWARD_NAME = '<b>&$x$ "q"</b>'
@@ -42,7 +43,22 @@ def study(root: Path) -> Path:
     views.append({"kind": "sweep", "axis": "maximum batch size (spans)", "scale": "log2", **swept})
     write_results(root, levels=levels, views=views, refused=False)
     analyse(root)
+    write_verdicts(root / "claims.json", _verdicts())
     return root
+
+
+def _verdicts() -> Verdicts:
+    part = Part(
+        metric="cpu_per_request_services_ms", title="CPU per request, services", quantity="ratio",
+        levels=("agent-jaeger", "baseline"), estimate=1.4, low=1.3, high=1.5, n=3, wanted_low=1.0, wanted_high=None,
+        noise_floor=0.05, answer="holds",
+    )  # fmt: skip
+    says = {"study": "a-study", "published": "42 %", "reason": None}
+    claims = (
+        Judged(id="O1", says="the baseline is the best variant", verdict="holds here", parts=(part,), **says),
+        Judged(id="O2", says="memory does not fall", verdict="not tested here", **says | {"reason": "no such level"}),
+    )
+    return Verdicts(experiment="synthetic", confidence=0.95, sources={"a-study": "a thesis of 2024"}, claims=claims)
 
 
 def crossed(root: Path) -> Path:

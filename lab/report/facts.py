@@ -34,6 +34,7 @@ def facts(manifest: Mapping[str, Any]) -> list[Facts]:
         ("command", str(manifest.get("command", "unknown"))),
         ("started", str(manifest.get("started") or "unknown")),
         ("finished", str(manifest.get("finished") or "not: the run was interrupted")),
+        *([("ended early", str(manifest["stopped"]))] if manifest.get("stopped") else []),
         ("git revision", revision),
         ("seed", str(manifest.get("seed", "unknown"))),
     ]

@@ -36,8 +36,8 @@ SECTIONS = {
     "refused": 0, "manifest": 0, "reading": 0, "again": 0,
 }  # fmt: skip
 """The page's sections in their order, and how many figures each has for `quick`."""
-VIEWS = {"study": {"ladders": 1, "sweeps": 1}, "crossed": {"interactions": 1}}
-"""The sections that a run with views has besides, after `intervals`."""
+MORE = {"study": {"claims": 0, "ladders": 1, "sweeps": 1}, "crossed": {"interactions": 1}}
+"""The sections that a run with claims or views has besides; views come after `intervals`."""
 
 TOO_WIDE = """() => [...document.querySelectorAll("body *")]
     .filter((element) => !element.closest(".scroll, nav ul, pre"))
@@ -137,13 +137,14 @@ def test_every_section_is_there_with_its_figures(browser: Browser, reports: dict
     assert linked == [f"#{name}" for name in SECTIONS]
 
 
-@pytest.mark.parametrize("run", VIEWS)
-def test_views_have_their_sections_after_the_intervals(browser: Browser, reports: dict[str, Path], run: str) -> None:
+@pytest.mark.parametrize("run", MORE)
+def test_claims_and_views_have_their_sections(browser: Browser, reports: dict[str, Path], run: str) -> None:
     page = opened(browser, reports[run], LAPTOP).page
     found = figures(page)
-    assert {name: found[name] for name in found if name not in SECTIONS} == VIEWS[run]
+    assert {name: found[name] for name in found if name not in SECTIONS} == MORE[run]
+    views = [name for name in MORE[run] if name != "claims"]
     after = list(found).index("intervals") + 1
-    assert list(found)[after : after + len(VIEWS[run])] == list(VIEWS[run])
+    assert list(found)[after : after + len(views)] == views
     linked = [link.get_attribute("href") for link in page.locator("nav a").all()]
     assert linked == [f"#{name}" for name in found]
 

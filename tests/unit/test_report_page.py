@@ -81,7 +81,8 @@ MANIFEST = {
     "format": "tollbooth.manifest", "version": 1, "experiment": "quick", "command": "lab experiment quick",
     "spec": {"question": "What does it cost\n  per request?", "seed": 1}, "topology": {"entry": "gateway"},
     "seed": 1, "order": [{"number": 1, "block": 0, "position": 0, "level": "baseline"}],
-    "started": "2026-11-21T13:00:00Z", "finished": None, "git": {"revision": "0123abc", "dirty": True},
+    "started": "2026-11-21T13:00:00Z", "finished": None,
+    "stopped": "every interval is within ±2 %", "git": {"revision": "0123abc", "dirty": True},
     "machine": {"cpus": 2, "governors": ["performance"], "steal": None}, "images": {"services": "sha256:00"},
     "versions": {"java": "25.0.3"}, "calibration": {"users": 24}, "durations_s": {"trials": 425.0, "total": 431.2},
 }  # fmt: skip
@@ -159,6 +160,12 @@ def test_the_order_says_what_became_of_each_planned_trial() -> None:
         (2, "refused", f"refused {TIMES}1"),
         (4, "not run", "not run"),
     ]
+
+
+def test_blocks_that_an_early_end_made_needless_are_not_called_missing() -> None:
+    order = [{"number": 4 + block, "block": block, "position": 3, "level": "baseline"} for block in (0, 1)]
+    cells = order_cells({"order": order, "stopped": "every interval is within ±2 %"}, [trial(1, "baseline")])
+    assert [(cell.number, cell.block, cell.outcome) for cell in cells] == [(1, 0, "valid"), (4, 0, "not run")]
 
 
 @pytest.mark.parametrize("manifest", [{}, {"git": None, "machine": "?", "durations_s": {"total": None}, "spec": []}])

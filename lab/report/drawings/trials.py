@@ -68,10 +68,14 @@ def order(source: Source, colours: Mapping[str, Colour]) -> Markup | None:
 
 
 def order_cells(manifest: Mapping[str, Any], trials: Sequence[TrialRecord]) -> list[Cell]:
-    """Say what became of each planned trial; those that were run count as planned where the manifest has no plan."""
+    """Say what became of each planned trial; those that were run count as planned where the manifest has no plan.
+
+    Of a run that ended early, as it was told to, the blocks that were not begun are no loss and are left out.
+    """
     planned = {trial.number: (trial.block, trial.position, trial.level) for trial in trials}
+    begun = {trial.block for trial in trials}
     for entry in manifest.get("order") or []:
-        if isinstance(entry, Mapping):
+        if isinstance(entry, Mapping) and (entry["block"] in begun or not manifest.get("stopped")):
             planned.setdefault(entry["number"], (entry["block"], entry["position"], entry["level"]))
     cells = []
     for trial_number, (block, position, level) in sorted(planned.items()):

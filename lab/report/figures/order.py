@@ -10,11 +10,13 @@ from matplotlib.patches import Rectangle
 
 from lab.report.numbers import TIMES, short
 from lab.report.palette import MUTED, REFUSED, Colour
-from lab.report.svg import WIDTH_IN, Margins, draw, panels, quiet
+from lab.report.svg import Margins, draw, panels, quiet
 
 ROW_IN = 0.42
 MARGINS = Margins(left=0.75, right=0.05, top=0.5, bottom=0.05)
 CHARACTER_IN = 0.085
+ROOMY = 22
+"""Letters of a cell that has room for a name and a number beside each other."""
 MOST_BESIDE = 8
 """With more positions than this beside each other, their levels' names would be cut short."""
 
@@ -45,7 +47,7 @@ def order(cells: Sequence[Cell], colours: Mapping[str, Colour], description: str
     places = [str(position + 1) for position in range(max(cell.position for cell in cells) + 1)]
     downwards = len(places) > MOST_BESIDE and len(lines) < len(places)
     across, down = (lines, places) if downwards else (places, lines)
-    letters = int((WIDTH_IN - MARGINS.left - MARGINS.right) / len(across) / CHARACTER_IN) - 6
+    letters = int(MARGINS.wide(1) / len(across) / CHARACTER_IN)
 
     def fill(figure: Figure) -> None:
         axes = panels(figure, 1, 1, MARGINS)[0][0]
@@ -81,7 +83,12 @@ def _cell(axes: Axes, cell: Cell, corner: tuple[int, int], colour: str, letters:
         )
     axes.add_patch(Rectangle((x, y), 0.035, height, facecolor=colour, linewidth=0))
     middle = y + height / 2
-    name_y = middle - 0.19 if cell.remark else middle
-    axes.text(x + 0.06, name_y, short(cell.level, max(4, letters)), ha="left", va="center")
-    axes.text(x + width - 0.03, name_y, str(cell.number), ha="right", va="center", fontsize=8, color=MUTED.light)
+    roomy = letters >= ROOMY
+    name_y = middle if roomy and not cell.remark else middle - 0.19
+    # In a narrow cell the name has the line to itself, in small letters.
+    name = short(cell.level, letters - 6 if roomy else max(4, round(letters * 9 / 7) - 1))
+    axes.text(x + 0.06, name_y, name, ha="left", va="center", fontsize=9 if roomy else 7)
+    number_y = name_y if roomy else middle + 0.22
+    if roomy or not cell.remark:
+        axes.text(x + width - 0.03, number_y, str(cell.number), ha="right", va="center", fontsize=8, color=MUTED.light)
     axes.text(x + 0.06, middle + 0.22, cell.remark, ha="left", va="center", fontsize=8, color=REFUSED.light)
