@@ -26,6 +26,8 @@ LOAD_TAIL_S = 1
 # From the end of a saturating warm-up's load to the window: queues empty, and users get out of step.
 SETTLE_S = 2.0
 DELIVERY_BOUND_S = 10.0
+# A Collector holds what it got for 0.2 s before it passes it on, and that takes up to half a second more.
+DELIVERY_QUIET_S = 1.0
 
 
 @dataclass(frozen=True)
@@ -174,7 +176,7 @@ def _settled(read: Callable[[], int | None], clock: Clock) -> int | None:
         before, last = last, read()
         return before == last
 
-    wait_until(same_again, DELIVERY_BOUND_S, 0.2, clock)
+    wait_until(same_again, DELIVERY_BOUND_S, DELIVERY_QUIET_S, clock)
     return last
 
 
