@@ -27,6 +27,11 @@ const (
 	typeLong      = 'J'
 )
 
+const (
+	nsPerSecond = 1_000_000_000
+	nsPerMs     = 1_000_000
+)
+
 // Units of counters.
 const (
 	unitNone   = 1
@@ -44,6 +49,7 @@ const (
 	edenCapacity
 	youngGCCount
 	youngGCTime
+	youngGCLast
 	fullGCCount
 	fullGCTime
 	jitTime
@@ -51,6 +57,7 @@ const (
 	classesLoaded
 	classesShared
 	threadsLive
+	vmBegin
 	frequency
 	counters // how many there are
 )
@@ -65,6 +72,7 @@ var wanted = map[string]struct {
 	"sun.gc.generation.0.space.0.capacity": {edenCapacity, unitBytes},
 	"sun.gc.collector.0.invocations":       {youngGCCount, unitEvents},
 	"sun.gc.collector.0.time":              {youngGCTime, unitTicks},
+	"sun.gc.collector.0.lastEntryTime":     {youngGCLast, unitTicks}, // since the JVM began
 	"sun.gc.collector.1.invocations":       {fullGCCount, unitEvents},
 	"sun.gc.collector.1.time":              {fullGCTime, unitTicks},
 	"java.ci.totalTime":                    {jitTime, unitTicks},
@@ -72,6 +80,7 @@ var wanted = map[string]struct {
 	"java.cls.loadedClasses":               {classesLoaded, unitEvents},
 	"java.cls.sharedLoadedClasses":         {classesShared, unitEvents},
 	"java.threads.live":                    {threadsLive, unitNone},
+	"sun.rt.createVmBeginTime":             {vmBegin, unitNone}, // in ms of Unix time
 	"sun.os.hrt.frequency":                 {frequency, unitHertz},
 }
 
@@ -79,6 +88,7 @@ var wanted = map[string]struct {
 type Counters struct {
 	EdenUsedBytes, EdenCapacityBytes parse.Count
 	YoungGCCount, YoungGCTimeNs      parse.Count
+	YoungGCLastTNs                   parse.Count // Unix time at which the last one began; not known before the first
 	FullGCCount, FullGCTimeNs        parse.Count
 	JITTimeNs, JITCompilations       parse.Count
 	ClassesLoaded                    parse.Count // those from a shared archive too
@@ -178,6 +188,7 @@ func (l *Layout) values(part []byte, c *Counters) {
 	c.EdenCapacityBytes = l.count(part, edenCapacity)
 	c.YoungGCCount = l.count(part, youngGCCount)
 	c.YoungGCTimeNs = l.ns(part, youngGCTime)
+	c.YoungGCLastTNs = l.unixNs(part, youngGCLast)
 	c.FullGCCount = l.count(part, fullGCCount)
 	c.FullGCTimeNs = l.ns(part, fullGCTime)
 	c.JITTimeNs = l.ns(part, jitTime)
@@ -202,7 +213,15 @@ func (l *Layout) ns(part []byte, c counter) parse.Count {
 	if !ticks.Known || l.ticksPerSecond == 0 {
 		return parse.Count{}
 	}
-	const nsPerSecond = 1_000_000_000
 	seconds, rest := ticks.Value/l.ticksPerSecond, ticks.Value%l.ticksPerSecond
 	return parse.Known(seconds*nsPerSecond + rest*nsPerSecond/l.ticksPerSecond)
+}
+
+// unixNs reads a time in ticks since the JVM began; 0 means never.
+func (l *Layout) unixNs(part []byte, c counter) parse.Count {
+	began, since := l.count(part, vmBegin), l.ns(part, c)
+	if began.Value == 0 || since.Value == 0 {
+		return parse.Count{}
+	}
+	return parse.Known(began.Value*nsPerMs + since.Value)
 }

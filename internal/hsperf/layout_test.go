@@ -23,20 +23,23 @@ func read(t *testing.T, file []byte) (c Counters) {
 }
 
 // Both files are of a JDK 25 that had come to rest. The JVM said the same of itself by its management beans, in ms:
-// collections 7 (6 ms) and 1 (20 ms), JIT 65 ms; collections 8 (11 ms) and 1 (7 ms), JIT 71 ms; 953 classes, 6 threads.
+// collections 7 (6 ms) and 1 (20 ms), the last young one at 1795278979320, JIT 65 ms; collections 8 (11 ms) and 1 (7 ms), the
+// last young one at 1795278987787, JIT 71 ms; 953 classes, 6 threads.
 func TestRealFilesHoldWhatTheJVMSaidOfItself(t *testing.T) {
 	for path, want := range map[string]Counters{
 		"../testdata/proc/4001/root/tmp/hsperfdata_tollbooth/7": { // serial collector
 			EdenUsedBytes: parse.Known(0), EdenCapacityBytes: parse.Known(35_782_656),
 			YoungGCCount: parse.Known(7), YoungGCTimeNs: parse.Known(6_950_522),
-			FullGCCount: parse.Known(1), FullGCTimeNs: parse.Known(20_083_488),
+			YoungGCLastTNs: parse.Known(1_795_278_979_320_000_087),
+			FullGCCount:    parse.Known(1), FullGCTimeNs: parse.Known(20_083_488),
 			JITTimeNs: parse.Known(66_025_499), JITCompilations: parse.Known(113),
 			ClassesLoaded: parse.Known(953), ThreadsLive: parse.Known(6),
 		},
 		"../testdata/hsperfdata/jdk25-g1": {
 			EdenUsedBytes: parse.Known(1 << 20), EdenCapacityBytes: parse.Known(40 << 20),
 			YoungGCCount: parse.Known(8), YoungGCTimeNs: parse.Known(11_880_019),
-			FullGCCount: parse.Known(1), FullGCTimeNs: parse.Known(7_319_849),
+			YoungGCLastTNs: parse.Known(1_795_278_987_787_346_008),
+			FullGCCount:    parse.Known(1), FullGCTimeNs: parse.Known(7_319_849),
 			JITTimeNs: parse.Known(72_130_332), JITCompilations: parse.Known(140),
 			ClassesLoaded: parse.Known(953), ThreadsLive: parse.Known(6),
 		},
@@ -59,7 +62,8 @@ func TestCountersAreReadInEitherByteOrder(t *testing.T) {
 	want := Counters{
 		EdenUsedBytes: parse.Known(3 << 20), EdenCapacityBytes: parse.Known(16 << 20),
 		YoungGCCount: parse.Known(5), YoungGCTimeNs: parse.Known(3_500_000_000),
-		FullGCCount: parse.Known(2), FullGCTimeNs: parse.Known(5),
+		YoungGCLastTNs: parse.Known(1_760_000_004_500_000_000),
+		FullGCCount:    parse.Known(2), FullGCTimeNs: parse.Known(5),
 		JITTimeNs: parse.Known(2_000_000_000), JITCompilations: parse.Known(1234),
 		ClassesLoaded: parse.Known(1000), ThreadsLive: parse.Known(31),
 	}
@@ -85,6 +89,18 @@ func TestClassesAreCountedWithoutASharedArchiveToo(t *testing.T) {
 	got := read(t, write(binary.LittleEndian, without("java.cls.sharedLoadedClasses")))
 	if got.ClassesLoaded != parse.Known(100) {
 		t.Errorf("classes are %v", got.ClassesLoaded)
+	}
+}
+
+func TestACollectionThatNeverWasHasNoTime(t *testing.T) {
+	const name = "sun.gc.collector.0.lastEntryTime"
+	for what, entries := range map[string][]entry{
+		"none so far":             append(without(name), entry{name, unitTicks, 0}),
+		"a JVM without beginning": without("sun.rt.createVmBeginTime"),
+	} {
+		if got := read(t, write(binary.LittleEndian, entries)); got.YoungGCLastTNs.Known || !got.YoungGCCount.Known {
+			t.Errorf("%s: counters are %+v", what, got)
+		}
 	}
 }
 
@@ -139,11 +155,11 @@ func TestAMalformedFileIsRefusedWithWhatIsWrong(t *testing.T) {
 		"begins with 0xcafebabe":          func(file []byte) []byte { binary.BigEndian.PutUint32(file, 0xcafebabe); return file },
 		"unknown byte order 7":            func(file []byte) []byte { file[4] = 7; return file },
 		"version 3.0":                     func(file []byte) []byte { file[5] = 3; return file },
-		"entry 1 of 14: would begin":      func(file []byte) []byte { binary.LittleEndian.PutUint32(file[24:], 1<<31); return file },
-		"entry 2 of 14: would be 19":      func(file []byte) []byte { setLength(file, 1, 19); return file },
-		"entry 14 of 14: would begin":     func(file []byte) []byte { return file[:offsetOf(file, 13)] },
-		"entry 14 of 14: would be 48":     func(file []byte) []byte { return file[:offsetOf(file, 13)+47] },
-		"entry 15 of 15: would be 0":      func(file []byte) []byte { binary.LittleEndian.PutUint32(file[28:], 15); return file },
+		"entry 1 of 16: would begin":      func(file []byte) []byte { binary.LittleEndian.PutUint32(file[24:], 1<<31); return file },
+		"entry 2 of 16: would be 19":      func(file []byte) []byte { setLength(file, 1, 19); return file },
+		"entry 16 of 16: would begin":     func(file []byte) []byte { return file[:offsetOf(file, 15)] },
+		"entry 16 of 16: would be 48":     func(file []byte) []byte { return file[:offsetOf(file, 15)+47] },
+		"entry 17 of 17: would be 0":      func(file []byte) []byte { binary.LittleEndian.PutUint32(file[28:], 17); return file },
 		"its name would be at 4294967295": func(file []byte) []byte { binary.LittleEndian.PutUint32(file[36:], 1<<32-1); return file },
 		"none of the counters":            func(file []byte) []byte { binary.LittleEndian.PutUint32(file[28:], 2); return file },
 	} {

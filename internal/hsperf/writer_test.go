@@ -18,12 +18,14 @@ var allEntries = []entry{
 	{"sun.gc.generation.0.space.0.capacity", unitBytes, 16 << 20},
 	{"sun.gc.collector.0.invocations", unitEvents, 5},
 	{"sun.gc.collector.0.time", unitTicks, 7_000_000_001},
+	{"sun.gc.collector.0.lastEntryTime", unitTicks, 9_000_000_000},
 	{"sun.gc.collector.1.invocations", unitEvents, 2},
 	{"sun.gc.collector.1.time", unitTicks, 10},
 	{"java.ci.totalTime", unitTicks, 4_000_000_000},
 	{"sun.ci.totalCompiles", unitEvents, 1234},
 	{"java.cls.loadedClasses", unitEvents, 100},
 	{"java.cls.sharedLoadedClasses", unitEvents, 900},
+	{"sun.rt.createVmBeginTime", unitNone, 1_760_000_000_000},
 	{"java.threads.live", unitNone, 31},
 }
 

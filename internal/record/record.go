@@ -102,6 +102,7 @@ func AppendJVM(line []byte, tNs int64, name string, j *hsperf.Counters) []byte {
 	line = appendCount(line, "eden_capacity_bytes", j.EdenCapacityBytes)
 	line = appendCount(line, "young_gc_count", j.YoungGCCount)
 	line = appendCount(line, "young_gc_time_ns", j.YoungGCTimeNs)
+	line = appendCount(line, "young_gc_last_t_ns", j.YoungGCLastTNs)
 	line = appendCount(line, "full_gc_count", j.FullGCCount)
 	line = appendCount(line, "full_gc_time_ns", j.FullGCTimeNs)
 	line = appendCount(line, "jit_time_ns", j.JITTimeNs)

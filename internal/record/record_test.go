@@ -53,7 +53,8 @@ func everyKindOfLine() (lines []byte) {
 	}
 	jvm := hsperf.Counters{
 		EdenUsedBytes: parse.Known(12 << 20), EdenCapacityBytes: parse.Known(64 << 20),
-		YoungGCCount: parse.Known(21), YoungGCTimeNs: parse.Known(95_000_000), FullGCCount: parse.Known(2), FullGCTimeNs: parse.Known(60_000_000),
+		YoungGCCount: parse.Known(21), YoungGCTimeNs: parse.Known(95_000_000), YoungGCLastTNs: parse.Known(uint64(t0 - 700_000_000)),
+		FullGCCount: parse.Known(2), FullGCTimeNs: parse.Known(60_000_000),
 		JITTimeNs: parse.Known(9_500_000_000), JITCompilations: parse.Known(7321),
 		ClassesLoaded: parse.Known(15_432), ThreadsLive: parse.Known(34),
 	}
