@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"os"
 	"testing"
 )
 
@@ -19,6 +20,18 @@ func TestOTLPSpansAreCountedThroughResourcesAndScopes(t *testing.T) {
 		if got, err := countOTLP(c.request); err != nil || got != c.want {
 			t.Errorf("%s: %d spans, error %v", name, got, err)
 		}
+	}
+}
+
+// Two requests of the OpenTelemetry Java agent 2.33.1, one after the other, which protobuf takes as one. OpenTelemetry's own
+// decoder finds 22 and 6 spans in them.
+func TestSpansOfARealAgentAreCounted(t *testing.T) {
+	request, err := os.ReadFile("testdata/otel-agent.pb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := countOTLP(request); err != nil || got != 28 {
+		t.Errorf("%d spans, error %v", got, err)
 	}
 }
 
