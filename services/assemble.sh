@@ -6,28 +6,42 @@
 #   telemetry/<v>/jvm.options  options that a variant needs, with the jars that they name beside it
 set -eu
 app=$1
+kinds="gateway svc-a"
+work=$(mktemp -d)
 mkdir -p "$app/lib"
 
-# class_path MODULE: copies the module's jars, prints its class path, its own jar first.
+# class_path MODULE: copies the module's jars, prints its class path a line each, its own jar (if it has code) first.
 class_path() {
-  jar=$(basename "$1"/target/*.jar)
-  cp -p "$1/target/$jar" "$1"/target/lib/*.jar "$app/lib/"
-  printf '/app/lib/%s:' "$jar"
-  cat "$1/target/classpath"
+  cp -p "$1"/target/lib/*.jar "$app/lib/"
+  for jar in "$1"/target/*.jar; do
+    [ -f "$jar" ] || continue
+    cp -p "$jar" "$app/lib/"
+    echo "/app/lib/${jar##*/}"
+  done
+  tr : '\n' < "$1/target/classpath" | grep .
 }
 
-for kind in gateway svc-a; do
+for kind in $kinds; do
   mkdir -p "$app/kinds/$kind"
-  class_path "$kind" > "$app/kinds/$kind/classpath"
+  class_path "$kind" > "$work/$kind"
+  paste -s -d : "$work/$kind" > "$app/kinds/$kind/classpath"
 done
 
-for module in telemetry/*; do
+# What every program brings by itself; a starter asks for it once more.
+(cd "$work" && sort $kinds) | uniq -c | awk -v kinds="$(echo "$kinds" | wc -w)" '$1 == kinds { print $2 }' > "$work/everywhere"
+
+for file in telemetry/*/variant.yaml; do
+  module=${file%/variant.yaml}
+  # One without code of its own names another's instrumentation: there is nothing to lay out.
+  [ -f "$module/pom.xml" ] || continue
   variant="$app/$module"
   mkdir -p "$variant"
   : > "$variant/classpath"
   if [ -f "$module/jvm.options" ]; then
     cp -p "$module/jvm.options" "$module"/target/lib/*.jar "$variant/"
   elif [ -d "$module/target/lib" ]; then
-    { printf ':'; class_path "$module"; } > "$variant/classpath"
+    class_path "$module" > "$work/variant"
+    { printf ':'; grep -vxF -f "$work/everywhere" "$work/variant" | paste -s -d :; } > "$variant/classpath"
   fi
 done
+rm -r "$work"

@@ -2,8 +2,6 @@ package tollbooth.svca;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -13,6 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tollbooth.web.NodeSettings;
 import tollbooth.web.PeerAddresses;
+import tollbooth.web.testing.EndedProcess;
 import tollbooth.web.testing.RunningNode;
 import tollbooth.workload.Topology;
 import tools.jackson.databind.JsonNode;
@@ -66,24 +65,18 @@ class ApplicationTest {
 
   @Test
   void refusesABadTopologyInOneLine() throws Exception {
-    Process process = startProcess(TOPOLOGY.replace("{answer: {}}", "{answer: {latency_ms: -1}}"));
-    String errors = new String(process.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
+    Path file =
+        Files.writeString(
+            folder.resolve("topology.yaml"),
+            TOPOLOGY.replace("{answer: {}}", "{answer: {latency_ms: -1}}"));
+    EndedProcess service =
+        EndedProcess.run(Application.class, Map.of("NODE", "a1", "TOPOLOGY_FILE", file.toString()));
 
-    assertThat(process.waitFor()).isEqualTo(2);
-    assertThat(errors.strip()).hasLineCount(1).contains("a1: operations.answer.latency_ms");
-    assertThat(process.getInputStream().readAllBytes()).isEmpty();
-  }
-
-  private Process startProcess(String topology) throws IOException {
-    Path file = Files.writeString(folder.resolve("topology.yaml"), topology);
-    ProcessBuilder builder =
-        new ProcessBuilder(
-            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-            "-cp",
-            System.getProperty("java.class.path"),
-            Application.class.getName());
-    builder.environment().putAll(Map.of("NODE", "a1", "TOPOLOGY_FILE", file.toString()));
-    return builder.start();
+    assertThat(service.exitCode()).isEqualTo(2);
+    assertThat(service.errors().strip())
+        .hasLineCount(1)
+        .contains("a1: operations.answer.latency_ms");
+    assertThat(service.output()).isEmpty();
   }
 
   private static long unixNs(Instant instant) {

@@ -11,19 +11,16 @@ public final class NodeApplication {
   private NodeApplication() {}
 
   /**
-   * Starts a service from its environment; with unusable settings, ends the process with one line
-   * instead.
+   * Starts a service from its environment; with unusable settings, its own or those that a variant
+   * checks before Spring starts, ends the process with one line instead.
    */
   public static void start(Class<?> application, String kind) {
-    NodeSettings settings;
     try {
-      settings = NodeSettings.read(System.getenv(), kind);
+      of(application, NodeSettings.read(System.getenv(), kind)).run();
     } catch (SettingsException | TopologyException unusable) {
       System.err.println("tollbooth: " + unusable.getMessage());
       System.exit(EXIT_UNUSABLE_SETTINGS);
-      return;
     }
-    of(application, settings).run();
   }
 
   /** A service with the given settings, not yet started. */

@@ -7,7 +7,8 @@ public final class SettingsException extends RuntimeException {
 
   private static final long serialVersionUID = 1L;
 
-  SettingsException(String message) {
+  /** Says in one line which setting is wrong, and what it may be. */
+  public SettingsException(String message) {
     super(message);
   }
 }

@@ -1,5 +1,6 @@
 package tollbooth.web.testing;
 
+import com.sun.net.httpserver.Headers;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import java.io.IOException;
@@ -21,6 +22,7 @@ public final class StubPeer implements AutoCloseable {
 
   private final HttpServer server;
   private final List<String> asked = new CopyOnWriteArrayList<>();
+  private final List<Headers> headers = new CopyOnWriteArrayList<>();
   private final int status;
   private final CountDownLatch together;
 
@@ -51,6 +53,11 @@ public final class StubPeer implements AutoCloseable {
     return asked;
   }
 
+  /** A header of each request, in order; null where there was none of that name. */
+  public List<String> header(String name) {
+    return headers.stream().map(request -> request.getFirst(name)).toList();
+  }
+
   /** Every node is here. */
   public PeerAddresses addresses() {
     return node -> URI.create("http://localhost:" + server.getAddress().getPort());
@@ -66,6 +73,7 @@ public final class StubPeer implements AutoCloseable {
         exchange.getRequestURI().getPath().replace("/op/", "")
             + " "
             + exchange.getRequestHeaders().getFirst(CallPath.HEADER));
+    headers.add(exchange.getRequestHeaders());
     exchange.sendResponseHeaders(allTogether() ? status : 503, BODY.length);
     exchange.getResponseBody().write(BODY);
     exchange.close();

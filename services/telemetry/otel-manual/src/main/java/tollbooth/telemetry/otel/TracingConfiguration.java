@@ -26,7 +26,9 @@ public class TracingConfiguration {
   @Bean
   @ConditionalOnMissingBean
   OpenTelemetry openTelemetry() {
+    ExtraAttributes extra = ExtraAttributes.parse(System.getenv(ExtraAttributes.VARIABLE));
     return AutoConfiguredOpenTelemetrySdk.builder()
+        .addTracerProviderCustomizer((spans, properties) -> extra.addTo(spans))
         .disableShutdownHook()
         .build()
         .getOpenTelemetrySdk();

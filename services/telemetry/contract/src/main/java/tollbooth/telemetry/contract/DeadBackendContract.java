@@ -1,0 +1,83 @@
+package tollbooth.telemetry.contract;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
+import java.time.Duration;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import tollbooth.svca.Application;
+import tollbooth.web.PeerAddresses;
+import tollbooth.web.testing.RunningNode;
+
+/** A backend that takes nothing neither fails nor delays requests. */
+public abstract class DeadBackendContract {
+
+  private static final String TOPOLOGY =
+      """
+      format: tollbooth.topology
+      version: 1
+      entry: gateway
+      nodes:
+        gateway: {kind: gateway, routes: {a1: a1.answer}}
+        a1: {kind: svc-a, operations: {answer: {}}}
+      """;
+
+  /**
+   * More spans than OpenTelemetry's batch processor queues (2048), so that some must be dropped.
+   */
+  private static final int REQUESTS = 2_500;
+
+  /** Far above any request here, below what an exporter waits. */
+  private static final Duration BOUND = Duration.ofSeconds(2);
+
+  /**
+   * The variant, set to send somewhere, as system properties.
+   *
+   * @param backend a URL without a path
+   */
+  protected abstract Map<String, String> properties(String backend);
+
+  @Test
+  void neitherFailsNorDelaysRequestsWhereTheBackendIsAbsent() throws Exception {
+    assertRequestsUnharmed("http://localhost:1");
+  }
+
+  @Test
+  void neitherFailsNorDelaysRequestsWhereTheBackendNeverAnswers() throws Exception {
+    // Connections wait in the backlog; nobody accepts them.
+    try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+      assertRequestsUnharmed("http://localhost:" + silent.getLocalPort());
+      assertThat(somebodyWaitsAt(silent)).as("the variant did try to send").isTrue();
+    }
+  }
+
+  private static boolean somebodyWaitsAt(ServerSocket socket) throws IOException {
+    socket.setSoTimeout(1);
+    try (Socket waiting = socket.accept()) {
+      return true;
+    } catch (SocketTimeoutException nobody) {
+      return false;
+    }
+  }
+
+  private void assertRequestsUnharmed(String backend) throws Exception {
+    try (SystemProperties settings = SystemProperties.set(properties(backend));
+        RunningNode node =
+            RunningNode.start(
+                Application.class,
+                RunningNode.settings("a1", TOPOLOGY, PeerAddresses.BY_CONTAINER_NAME))) {
+      for (int i = 0; i < REQUESTS; i++) {
+        long start = System.nanoTime();
+        int status = node.get("/op/answer", Integer.toString(i)).statusCode();
+
+        assertThat(status).isEqualTo(200);
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(BOUND);
+      }
+    }
+  }
+}

@@ -1,0 +1,26 @@
+package tollbooth.telemetry.contract;
+
+import java.util.Map;
+
+/**
+ * System properties for a while. Spring and OpenTelemetry's SDK both read them, as they read the
+ * environment.
+ */
+final class SystemProperties implements AutoCloseable {
+
+  private final Map<String, String> properties;
+
+  private SystemProperties(Map<String, String> properties) {
+    this.properties = properties;
+  }
+
+  static SystemProperties set(Map<String, String> properties) {
+    properties.forEach(System::setProperty);
+    return new SystemProperties(properties);
+  }
+
+  @Override
+  public void close() {
+    properties.keySet().forEach(System::clearProperty);
+  }
+}

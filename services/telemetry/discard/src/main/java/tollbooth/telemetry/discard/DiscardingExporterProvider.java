@@ -1,0 +1,19 @@
+package tollbooth.telemetry.discard;
+
+import io.opentelemetry.sdk.autoconfigure.spi.ConfigProperties;
+import io.opentelemetry.sdk.autoconfigure.spi.traces.ConfigurableSpanExporterProvider;
+import io.opentelemetry.sdk.trace.export.SpanExporter;
+
+/** Makes {@code OTEL_TRACES_EXPORTER=discard} mean something. */
+public final class DiscardingExporterProvider implements ConfigurableSpanExporterProvider {
+
+  @Override
+  public SpanExporter createExporter(ConfigProperties properties) {
+    return new DiscardingExporter();
+  }
+
+  @Override
+  public String getName() {
+    return "discard";
+  }
+}

@@ -1,0 +1,97 @@
+package tollbooth.telemetry.otel;
+
+import io.opentelemetry.api.common.AttributeKey;
+import io.opentelemetry.context.Context;
+import io.opentelemetry.sdk.trace.ReadWriteSpan;
+import io.opentelemetry.sdk.trace.ReadableSpan;
+import io.opentelemetry.sdk.trace.SdkTracerProviderBuilder;
+import io.opentelemetry.sdk.trace.SpanProcessor;
+import java.util.List;
+import java.util.stream.IntStream;
+import tollbooth.web.SettingsException;
+
+/**
+ * Attributes that nobody asks for, so that a span can carry as many as another variant's. Every
+ * second one says the same in all spans, as an agent's name of a client does; the others change
+ * with the span, as its name of a thread does.
+ */
+final class ExtraAttributes implements SpanProcessor {
+
+  /** How many; none where it is not set. */
+  static final String VARIABLE = "TOLLBOOTH_EXTRA_ATTRIBUTES";
+
+  /** With a span's own, fewer than the 128 that the SDK keeps. */
+  private static final int MOST = 100;
+
+  private static final List<String> SAME =
+      List.of(
+          "Apache-HttpClient/5.6.4 (Java/25.0.3)",
+          "172.18.0.5",
+          "tollbooth.svca.OperationController",
+          "linux/amd64",
+          "ipv4");
+
+  private static final List<String> CHANGING =
+      List.of("tomcat-handler-", "http://a2:8080/op/answer?call=", "a1-worker-", "172.18.0.5:");
+
+  private final List<AttributeKey<String>> keys;
+
+  private ExtraAttributes(int count) {
+    keys =
+        IntStream.range(0, count)
+            .mapToObj(number -> AttributeKey.stringKey("tollbooth.extra.attribute_" + number))
+            .toList();
+  }
+
+  /**
+   * Reads the variable's text.
+   *
+   * @param text null where it is not set
+   * @throws SettingsException where it is no number of attributes
+   */
+  static ExtraAttributes parse(String text) {
+    if (text == null) {
+      return new ExtraAttributes(0);
+    }
+    // At most three digits: whatever else is there is wrong anyway.
+    if (!text.matches("[0-9]{1,3}") || Integer.parseInt(text) > MOST) {
+      throw new SettingsException(
+          VARIABLE + ": must be a whole number from 0 to " + MOST + ", not '" + text + "'");
+    }
+    return new ExtraAttributes(Integer.parseInt(text));
+  }
+
+  /** Where there are none, spans do not even pass by here. */
+  SdkTracerProviderBuilder addTo(SdkTracerProviderBuilder spans) {
+    return keys.isEmpty() ? spans : spans.addSpanProcessor(this);
+  }
+
+  @Override
+  public void onStart(Context parent, ReadWriteSpan span) {
+    String id = span.getSpanContext().getSpanId();
+    for (int i = 0; i < keys.size(); i++) {
+      span.setAttribute(keys.get(i), value(i, id));
+    }
+  }
+
+  private static String value(int index, String spanId) {
+    int pair = index / 2;
+    return index % 2 == 0
+        ? SAME.get(pair % SAME.size())
+        // As long as the number of a thread or a port, and as hard to compress.
+        : CHANGING.get(pair % CHANGING.size()) + spanId.substring(0, 5);
+  }
+
+  @Override
+  public boolean isStartRequired() {
+    return true;
+  }
+
+  @Override
+  public void onEnd(ReadableSpan span) {}
+
+  @Override
+  public boolean isEndRequired() {
+    return false;
+  }
+}

@@ -1,0 +1,2 @@
+/** What OpenTelemetry's Spring Boot starter leaves to its user. */
+package tollbooth.telemetry.starter;
