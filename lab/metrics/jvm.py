@@ -21,7 +21,9 @@ def allocated(jvm: Fields) -> Series:
     any, the change of what it holds. The collector may change eden's size at each collection: the first fills eden as
     it was at the first sample, the others are taken as the mean of both samples' sizes. A full collection mostly
     follows a young one at once, and the two empty eden once: the larger of both numbers counts.
-    What is too large for eden is missing. Raises `KeyError` or `NotDerivableError` where the samples do not say.
+    What is too large for eden is missing. Beside the JVM's own count of what its threads allocated, 2 GB in 12 s, it
+    came out 0.5 % higher with the G1 collector and 1.5 % with the serial one.
+    Raises `KeyError` or `NotDerivableError` where the samples do not say.
     """
     used, capacity = jvm["eden_used_bytes"], jvm["eden_capacity_bytes"].values
     collections = [np.diff(jvm[name].values) for name in ("young_gc_count", "full_gc_count")]
@@ -35,7 +37,28 @@ def allocated(jvm: Fields) -> Series:
     total = np.concatenate([[0], np.cumsum(grown)])
     # A collection is counted when it begins, and eden is empty when it ends: a sample in between is an eden too high.
     # The next one is right again, so no sample may be above a later one.
-    return Series(used.t_ns, np.minimum.accumulate(total[::-1])[::-1].astype(np.int64))
+    total = np.minimum.accumulate(total[::-1])[::-1]
+    return _between_news(Series(used.t_ns, total.astype(np.int64)), int(capacity[-1]))
+
+
+def _between_news(counter: Series, eden_bytes: int) -> Series:
+    """Let a counter rise evenly between the samples at which it rose.
+
+    The serial collector says what eden holds only when it has emptied it: until the next time nothing seems to be
+    allocated, and a window's edges would count up to an eden too much or too little (measured, with 4 edens in a
+    window: values that spread by 7 % instead of 2.4 %). After the last time it goes on rising as before, at most until
+    eden is full, as then it would have been emptied again.
+    """
+    news = np.concatenate([[True], np.diff(counter.values) > 0])
+    t_ns, values = counter.t_ns[news], counter.values[news]
+    silent_ns = int(counter.t_ns[-1] - t_ns[-1])
+    if silent_ns and len(t_ns) > 1:
+        bytes_per_ns = (values[-1] - values[-2]) / (t_ns[-1] - t_ns[-2])
+        rising_ns = min(silent_ns, int(eden_bytes / bytes_per_ns))
+        ends_ns = np.unique([t_ns[-1] + rising_ns, counter.t_ns[-1]])
+        ends = np.full(len(ends_ns), values[-1] + int(rising_ns * bytes_per_ns))
+        t_ns, values = np.concatenate([t_ns, ends_ns]), np.concatenate([values, ends])
+    return Series(t_ns, values)
 
 
 def _allocated_per_request(data: TrialData) -> float:

@@ -170,14 +170,28 @@ def jvm(used: list[int], capacity: list[int], young: list[int], full: list[int] 
         # A full collection right after a young one empties nothing that was not empty.
         ([90, 5], [100, 100], [3, 4], [0, 1], [0, 15]),
         ([90, 5], [100, 100], [3, 3], [0, 1], [0, 15]),
-        # The second sample is taken during a collection: it is counted, and eden still full.
-        ([90, 100, 7, 20], [100] * 4, [3, 4, 4, 4], None, [0, 17, 17, 30]),
+        # The second sample is taken during a collection: it is counted, and eden still full. The third says no more.
+        ([90, 100, 7, 20], [100] * 4, [3, 4, 4, 4], None, [0, 17, 30]),
     ],
 )
 def test_what_was_allocated_follows_from_eden(
     used: list[int], capacity: list[int], young: list[int], full: list[int] | None, expected: list[int]
 ) -> None:
     assert allocated(jvm(used, capacity, young, full)).values.tolist() == expected
+
+
+def test_a_collector_that_tells_only_of_full_edens_is_believed_to_fill_them_evenly() -> None:
+    counter = allocated(jvm([0] * 9, [100] * 9, [0, 0, 1, 1, 1, 1, 2, 2, 2]))
+    assert counter.increase(2, 6) == 100
+    assert counter.increase(3, 5) == 50
+    # Nothing is told after the sixth second: eden goes on filling as before.
+    assert counter.increase(6, 8) == 50
+
+
+def test_nothing_is_allocated_into_an_eden_that_would_be_full() -> None:
+    counter = allocated(jvm([0] * 6, [100] * 6, [0, 0, 2, 2, 2, 2]))
+    assert counter.increase(2, 3) == 100
+    assert counter.increase(3, 5) == 0
 
 
 def test_a_jvm_that_began_anew_or_was_read_in_parts_allocated_nobody_knows_what() -> None:
