@@ -7,7 +7,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from lab.errors import UserError
-from lab.metrics import METRICS, Metric, values
+from lab.metrics import MEASURES, Measure, values, with_paired_values
 from lab.records import (
     VERSION_HINT,
     Estimate,
@@ -48,8 +48,9 @@ def analyse(results_dir: Path) -> Summary:
 def summarise(experiment: Experiment, trials: Sequence[TrialSummary]) -> Summary:
     """Estimate every metric of every level from its valid trials' values."""
     levels = {level.name: level.settings() for level in _ordered_levels(experiment)}
+    trials = with_paired_values(trials, experiment.baseline)
     counted = [trial for trial in trials if trial.valid and trial.level in levels]
-    estimates = [row for metric in METRICS for row in _estimates(metric, experiment, list(levels), counted)]
+    estimates = [row for metric in MEASURES for row in _estimates(metric, experiment, list(levels), counted)]
     shown = {estimate.metric for estimate in estimates}
     return Summary(
         experiment=experiment.name,
@@ -58,7 +59,7 @@ def summarise(experiment: Experiment, trials: Sequence[TrialSummary]) -> Summary
         placebo=PLACEBO,
         confidence=CONFIDENCE,
         equivalence_margin=EQUIVALENCE_MARGIN,
-        metrics={name: _metric_summary(metric) for name, metric in METRICS.items() if name in shown},
+        metrics={name: _metric_summary(metric) for name, metric in MEASURES.items() if name in shown},
         levels={
             name: LevelSummary(
                 settings=settings,
@@ -101,7 +102,7 @@ def _judged(folder: Path) -> TrialSummary:
     )
 
 
-def _metric_summary(metric: Metric) -> MetricSummary:
+def _metric_summary(metric: Measure) -> MetricSummary:
     return MetricSummary(title=metric.title, unit=metric.unit, better=metric.better)
 
 
