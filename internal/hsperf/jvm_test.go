@@ -79,7 +79,7 @@ func (s *stage) expectNone(processes string) {
 }
 
 func threads(live uint64) []byte {
-	return write(binary.LittleEndian, []entry{{"java.threads.live", unitNone, live}})
+	return write(binary.LittleEndian, []entry{{"java.threads.live", unitNone, live}, {"sun.os.hrt.frequency", unitHertz, 1}})
 }
 
 func TestTheJVMAmongAContainersProcessesIsRead(t *testing.T) {

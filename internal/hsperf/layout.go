@@ -120,9 +120,11 @@ func Parse(file []byte) (Layout, error) {
 	if err != nil {
 		return Layout{}, err
 	}
-	if at := l.offsets[frequency]; at > 0 {
-		l.ticksPerSecond = l.order.Uint64(file[at:])
+	at := l.offsets[frequency]
+	if at == 0 {
+		return Layout{}, ErrNotReady // made last, after the agents: a JVM with one is seconds without it
 	}
+	l.ticksPerSecond = l.order.Uint64(file[at:])
 	return l, nil
 }
 

@@ -104,13 +104,18 @@ func TestACollectionThatNeverWasHasNoTime(t *testing.T) {
 	}
 }
 
-func TestTicksOfUnknownLengthAreNoTime(t *testing.T) {
-	entries := without("sun.os.hrt.frequency")
-	for _, frequency := range [][]entry{nil, {{"sun.os.hrt.frequency", unitHertz, 0}}} {
-		got := read(t, write(binary.LittleEndian, append(frequency, entries...)))
-		if got.YoungGCTimeNs.Known || got.FullGCTimeNs.Known || got.JITTimeNs.Known || !got.YoungGCCount.Known {
-			t.Errorf("counters are %+v", got)
-		}
+func TestTicksOfNoLengthAreNoTime(t *testing.T) {
+	entries := append(without("sun.os.hrt.frequency"), entry{"sun.os.hrt.frequency", unitHertz, 0})
+	got := read(t, write(binary.LittleEndian, entries))
+	if got.YoungGCTimeNs.Known || got.FullGCTimeNs.Known || got.JITTimeNs.Known || !got.YoungGCCount.Known {
+		t.Errorf("counters are %+v", got)
+	}
+}
+
+func TestAJVMThatIsStillInItsAgentIsNotReady(t *testing.T) {
+	file := write(binary.LittleEndian, without("sun.os.hrt.frequency"))
+	if _, err := Parse(file); !errors.Is(err, ErrNotReady) {
+		t.Errorf("error is %v", err)
 	}
 }
 
@@ -127,7 +132,8 @@ func TestLongTimesDoNotOverflow(t *testing.T) {
 
 func TestACounterInAnotherUnitOrOfAnotherTypeIsNotTaken(t *testing.T) {
 	file := write(binary.LittleEndian, []entry{
-		{"java.ci.totalTime", unitEvents, 1}, {"java.threads.live", unitNone, 2}, {"sun.ci.totalCompiles", unitEvents, 3}})
+		{"java.ci.totalTime", unitEvents, 1}, {"java.threads.live", unitNone, 2}, {"sun.ci.totalCompiles", unitEvents, 3},
+		{"sun.os.hrt.frequency", unitHertz, 1}})
 	const first = prologueBytes
 	second := first + int(binary.LittleEndian.Uint32(file[first:]))
 	file[second+12] = 'B'
