@@ -22,8 +22,8 @@ SENDERS = [name for name, variant in load_variants(workshop.VARIANTS).items() if
 SPANS = 123
 # A round makes 2,460 spans: more than the 2,048 that an SDK's queue holds by default.
 ROUND = 20
-ROUNDS = 2
-WARM_UP = 60
+ROUNDS = 1
+WARM_UP = 40
 ANSWERS_AFTER_MS = 10_000
 # What the published studies call a large overhead; a request that waits for telemetry waits for seconds.
 SLOWER = 1.10
