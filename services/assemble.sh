@@ -4,6 +4,7 @@
 #   kinds/<kind>/classpath     a program's class path, in order
 #   telemetry/<v>/classpath    what a variant adds to it, with the colon before; empty for nothing
 #   telemetry/<v>/jvm.options  options that a variant needs, with the jars that they name beside it
+#   profiler/                  async-profiler's native library
 set -eu
 app=$1
 kinds="gateway svc-a"
@@ -44,4 +45,9 @@ for file in telemetry/*/variant.yaml; do
     { printf ':'; grep -vxF -f "$work/everywhere" "$work/variant" | paste -s -d :; } > "$variant/classpath"
   fi
 done
+
+case $(uname -m) in aarch64) platform=linux-arm64 ;; *) platform=linux-x64 ;; esac
+services=$PWD
+(cd "$work" && jar xf "$services/profiler/target/lib/async-profiler.jar" "$platform/libasyncProfiler.so")
+install -D --mode=644 "$work/$platform/libasyncProfiler.so" "$app/profiler/libasyncProfiler.so"
 rm -r "$work"
