@@ -29,6 +29,8 @@ type Counter struct {
 
 type thread struct {
 	status   kernfile.File
+	schedule kernfile.File
+	ranNs    uint64 // when status was read
 	switches Switches
 	round    uint64 // the last one that listed it
 }
@@ -78,27 +80,59 @@ func (c *Counter) sum() Switches {
 func (c *Counter) read(buffer *kernfile.Buffer, id uint64) error {
 	t, known := c.live[id]
 	if !known {
-		status, err := kernfile.Open(filepath.Join(c.procRoot, strconv.FormatUint(id, 10), "status"))
-		if err != nil {
+		t = &thread{}
+		if err := t.open(filepath.Join(c.procRoot, strconv.FormatUint(id, 10))); err != nil {
 			return err
 		}
-		t = &thread{status: status}
 		c.live[id] = t
 	}
-	text, err := buffer.Read(&t.status)
-	if err != nil {
+	if err := t.read(buffer); err != nil {
 		c.end(id, t)
 		return err
 	}
 	t.round = c.round
-	t.switches.Voluntary = parse.Field(text, "voluntary_ctxt_switches:").Value
-	t.switches.Involuntary = parse.Field(text, "nonvoluntary_ctxt_switches:").Value
 	return nil
 }
 
 // end keeps the last value of a thread that has ended.
 func (c *Counter) end(id uint64, t *thread) {
 	c.ended.add(t.switches)
-	t.status.Close()
+	t.close()
 	delete(c.live, id)
+}
+
+// open opens the thread whose folder under /proc is given.
+func (t *thread) open(folder string) (err error) {
+	if t.schedule, err = kernfile.OpenOptional(filepath.Join(folder, "schedstat")); err != nil {
+		return err
+	}
+	if t.status, err = kernfile.Open(filepath.Join(folder, "status")); err != nil {
+		t.close()
+	}
+	return err
+}
+
+// read leaves a thread alone that has not run: most threads of a server rest, and status, a page of text, costs several
+// times as much as schedstat, whose first number is how long the thread ran (0 where the kernel keeps no account of it).
+func (t *thread) read(buffer *kernfile.Buffer) error {
+	text, err := buffer.Read(&t.schedule)
+	if err != nil {
+		return err
+	}
+	ranNs := parse.Uint(text).Value
+	if ranNs > 0 && ranNs == t.ranNs {
+		return nil
+	}
+	if text, err = buffer.Read(&t.status); err != nil {
+		return err
+	}
+	t.ranNs = ranNs
+	t.switches.Voluntary = parse.Field(text, "voluntary_ctxt_switches:").Value
+	t.switches.Involuntary = parse.Field(text, "nonvoluntary_ctxt_switches:").Value
+	return nil
+}
+
+func (t *thread) close() {
+	t.schedule.Close()
+	t.status.Close()
 }

@@ -1,8 +1,9 @@
-// Bench compares what the observer costs with what `docker stats` costs on the same containers: see ../README.md.
+// Bench measures what the observer costs, beside `docker stats` on the same containers: see ../README.md.
 package main
 
 import (
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -12,9 +13,8 @@ import (
 )
 
 const (
-	containerImage = "tollbooth/debian:trixie"
-	observerImage  = "tollbooth/observer:dev"
-	observerHz     = 10
+	observerImage = "tollbooth/observer:dev"
+	observerHz    = 10
 )
 
 func main() {
@@ -34,31 +34,44 @@ type cost struct {
 	elapsed  time.Duration
 	samples  int
 	rssBytes uint64
+	jvmLines int // how often a JVM's own counters were read
 }
 
 func (c cost) perSample() time.Duration { return c.cpu / time.Duration(c.samples) }
 
 func run(containers int, window time.Duration) error {
-	prefix := fmt.Sprint("tollbooth-bench-", os.Getpid())
-	if _, err := docker("network", "create", prefix); err != nil {
-		return err
-	}
-	defer func() { _, _ = docker("network", "rm", prefix) }()
-	ids, err := startContainers(prefix, containers)
-	defer func() { _, _ = docker(append([]string{"rm", "--force"}, ids...)...) }()
+	folder, err := os.MkdirTemp("", "tollbooth-bench-")
 	if err != nil {
 		return err
 	}
-
+	defer os.RemoveAll(folder)
+	g := group{prefix: filepath.Base(folder), folder: folder, count: containers}
+	if _, err := docker("network", "create", g.prefix); err != nil {
+		return err
+	}
+	defer func() { _, _ = docker("network", "rm", g.prefix) }()
 	fmt.Printf("%d containers, %v for each line\n\n%-52s %9s %14s %15s %8s\n",
 		containers, window, "", "samples/s", "CPU, % of core", "CPU per sample", "RSS, MiB")
-	fast, err := observe(prefix, ids, window, time.Hour)
+	if err := compareWithStats(g, window); err != nil {
+		return err
+	}
+	return compareJVMs(g, window)
+}
+
+// compareWithStats watches containers of one process with the observer and with docker stats.
+func compareWithStats(g group, window time.Duration) error {
+	ids, err := g.start(shells())
+	defer remove(ids)
+	if err != nil {
+		return err
+	}
+	fast, err := g.observe(ids, window, time.Hour)
 	if err != nil {
 		return err
 	}
 	fast.name = fmt.Sprintf("observer, %d Hz: CPU, memory, network", observerHz)
 	show(fast)
-	all, err := observe(prefix, ids, window, time.Second)
+	all, err := g.observe(ids, window, time.Second)
 	if err != nil {
 		return err
 	}
@@ -69,8 +82,30 @@ func run(containers int, window time.Duration) error {
 		return err
 	}
 	show(stats)
-	fmt.Printf("\nper sample, docker stats costs %.0f times the CPU of the observer\n",
+	fmt.Printf("\nper sample, docker stats costs %.0f times the CPU of the observer\n\n",
 		float64(stats.perSample())/float64(all.perSample()))
+	return nil
+}
+
+// compareJVMs watches JVMs that keep no file of counters, and then the same with one.
+func compareJVMs(g group, window time.Duration) error {
+	without, err := g.observeJVMs("-XX:-UsePerfData", window)
+	if err != nil {
+		return err
+	}
+	without.name = "JVMs, everything but their own counters"
+	show(without)
+	with, err := g.observeJVMs("-XX:+UsePerfData", window)
+	if err != nil {
+		return err
+	}
+	with.name = "JVMs, and their own counters at 1 Hz"
+	show(with)
+	if without.jvmLines > 0 || with.jvmLines == 0 {
+		return errors.New("only the second of these should have read the JVMs' counters: has the image's user 65532 a name?")
+	}
+	added := with.cpu.Seconds()/with.elapsed.Seconds() - without.cpu.Seconds()/without.elapsed.Seconds()
+	fmt.Printf("\ntheir own counters add %.3f %% of a core\n", 100*added)
 	return nil
 }
 
@@ -79,29 +114,25 @@ func show(c cost) {
 		100*c.cpu.Seconds()/c.elapsed.Seconds(), c.perSample().Round(time.Microsecond), float64(c.rssBytes)/(1<<20))
 }
 
-func startContainers(prefix string, count int) (ids []string, err error) {
-	for i := range count {
-		id, err := docker("run", "--detach", "--name", fmt.Sprint(prefix, "-", i), "--network", prefix,
-			containerImage, "sh", "-c", "while :; do sleep 1; done")
-		if err != nil {
-			return ids, err
-		}
-		ids = append(ids, id)
-	}
-	return ids, nil
-}
-
-// observe runs the observer as the lab does and reads its cost from its own record.
-func observe(prefix string, ids []string, window, slowInterval time.Duration) (cost, error) {
-	folder, err := os.MkdirTemp("", "tollbooth-bench-")
+func (g group) observeJVMs(option string, window time.Duration) (cost, error) {
+	ids, err := g.start(jvms(option))
+	defer remove(ids)
 	if err != nil {
 		return cost{}, err
 	}
-	defer os.RemoveAll(folder)
+	return g.observe(ids, window, time.Second)
+}
+
+// observe runs the observer as the lab does and reads its cost from its own record.
+func (g group) observe(ids []string, window, slowInterval time.Duration) (cost, error) {
+	folder, err := os.MkdirTemp(g.folder, "observer-")
+	if err != nil {
+		return cost{}, err
+	}
 	if err := writeTargets(folder, ids); err != nil {
 		return cost{}, err
 	}
-	name := prefix + "-observer"
+	name := g.prefix + "-observer"
 	_, err = docker("run", "--detach", "--name", name, "--pid", "host", "--network", "none", "--user", "65532:65532",
 		"--read-only", "--cap-drop", "ALL", "--security-opt", "no-new-privileges",
 		"--volume", "/sys/fs/cgroup:/host/cgroup:ro", "--volume", folder+":/out", observerImage,
@@ -110,7 +141,7 @@ func observe(prefix string, ids []string, window, slowInterval time.Duration) (c
 	if err != nil {
 		return cost{}, err
 	}
-	defer func() { _, _ = docker("rm", "--force", name) }()
+	defer remove([]string{name})
 	time.Sleep(window)
 	if _, err := docker("stop", name); err != nil {
 		return cost{}, err
@@ -147,13 +178,17 @@ func readCost(path string) (cost, error) {
 		return cost{}, err
 	}
 	var own []line
+	jvmLines := 0
 	for _, text := range strings.Split(strings.TrimSpace(string(text)), "\n") {
 		var l line
 		if err := json.Unmarshal([]byte(text), &l); err != nil {
 			return cost{}, err
 		}
-		if l.Kind == "observer" {
+		switch l.Kind {
+		case "observer":
 			own = append(own, l)
+		case "jvm":
+			jvmLines++
 		}
 	}
 	if len(own) < 2 {
@@ -162,6 +197,6 @@ func readCost(path string) (cost, error) {
 	first, last := own[0], own[len(own)-1]
 	return cost{
 		cpu: time.Duration(last.CPUNs - first.CPUNs), elapsed: time.Duration(last.TNs - first.TNs),
-		samples: last.Samples - first.Samples, rssBytes: last.RSSBytes,
+		samples: last.Samples - first.Samples, rssBytes: last.RSSBytes, jvmLines: jvmLines,
 	}, nil
 }
