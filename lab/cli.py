@@ -74,6 +74,15 @@ def report(folder: Folder = None) -> None:
     commands.report(folder)
 
 
+@app.command(epilog="Example: lab sample results/quick/latest sample")
+def sample(
+    folder: Annotated[Path, typer.Argument(help="A results folder that was analysed.")],
+    out: Annotated[Path, typer.Argument(help="A folder that is not there yet.")],
+) -> None:
+    """Writes a small copy of a run: all of its estimates, and raw records of one trial per level."""
+    commands.sample(folder, out)
+
+
 @app.command(name="list")
 def list_() -> None:
     """Lists the experiments, and how long each takes here."""

@@ -23,6 +23,7 @@ from lab.errors import UserError
 from lab.lock import only_run
 from lab.progress import Progress, minutes
 from lab.records import read_summary
+from lab.sample import write_sample
 from lab.schema import SCHEMAS, schema_text
 from lab.table import print_table
 
@@ -68,6 +69,12 @@ def table(folder: Path | None) -> None:
 def report(folder: Path | None) -> None:
     """Writes the report of a results folder."""
     _report(workshop.results_folder(folder))
+
+
+def sample(folder: Path, out: Path) -> None:
+    """Writes a small copy of a results folder."""
+    write_sample(workshop.results_folder(folder), out)
+    console.print(f"sample: {_shown(out)}", highlight=False, soft_wrap=True)
 
 
 def list_experiments() -> None:
