@@ -14,6 +14,7 @@ from lab import calibration, checks, provenance, records
 from lab.analyse import analyse
 from lab.errors import UserError
 from lab.plan import Trial, make_plan, trial_folder_name
+from lab.profile.capture import Capture
 from lab.progress import Progress, Report
 from lab.spec import Level
 from lab.stopping import Budget, narrow_enough
@@ -96,6 +97,8 @@ def complete(bench: Bench, run: Run, progress: Progress) -> None:
             if plan.ends_block(trial) and _precise(run, protocol.half_width):
                 _stop(run, progress, f"every interval is within ±{protocol.half_width:.1%}")
                 break
+    if bench.experiment.profile:
+        _profile(bench, run, users, progress)
     run.manifest["versions"] |= provenance.service_versions(run.folder)
     run.manifest["finished"] = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     run.save()
@@ -125,6 +128,14 @@ def _users(bench: Bench, run: Run, progress: Progress) -> int:
     return int(run.manifest["calibration"]["users"])
 
 
+def _profile(bench: Bench, run: Run, users: int, progress: Progress) -> None:
+    started_s, seed = bench.system.clock.now_s(), bench.experiment.protocol.seed
+    with _disk_watched(run.folder):
+        capture = Capture(bench, run.folder, _staging(run), lambda level, out: _run(bench, level, users, seed, out))
+        capture.all_levels(progress)
+    run.manifest["durations_s"]["profiles"] = round(bench.system.clock.now_s() - started_s, 1)
+
+
 def _until_valid(
     bench: Bench, run: Run, trial: Trial, level: Level, users: int, budget: Budget, report: Report
 ) -> bool:
@@ -144,13 +155,18 @@ def _attempt(bench: Bench, run: Run, trial: Trial, level: Level, users: int, att
     """Runs one attempt, judges it, and moves it into place; returns why it was refused, nothing if it was not."""
     out = _staging(run)
     with _disk_watched(run.folder):
-        measured = run_trial(bench, level, max(1, round(users * level.users_fraction)), trial.seed, out)
+        measured = _run(bench, level, users, trial.seed, out)
     record = {**head(trial, level, attempt), **measured}
     records.write_json_atomic(out / "trial.json", record)
     reasons = checks.reasons(records.read_trial(out))
     records.write_json_atomic(out / "trial.json", {**record, "valid": not reasons, "reasons": reasons})
     out.rename(_folder(run, trial, attempt))
     return reasons
+
+
+def _run(bench: Bench, level: Level, users: int, seed: int, out: Path) -> dict[str, object]:
+    """Runs a trial of a level with its share of the users."""
+    return run_trial(bench, level, max(1, round(users * level.users_fraction)), seed, out)
 
 
 @contextmanager

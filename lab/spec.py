@@ -125,6 +125,9 @@ class ExperimentFile(Shape):
         default_factory=list, description="files of experiments/claims/: `study`, or some of its claims: `study:O1,O2`"
     )
     views: Views = Field(default_factory=list, description="levels that the report draws together")
+    profile: bool = Field(
+        default=False, description="one more trial per level, after the others, with a profiler in the services"
+    )
 
 
 @dataclass(frozen=True)

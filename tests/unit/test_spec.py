@@ -158,7 +158,7 @@ WRONG_FIELDS = [
         "bad.yaml: protocol.warm_up_s: missing; wanted a number from 0 to 3600",
     ),
     ("title: A title", "title: A title\nname: x", "name: unknown key; there are: baseline, claims, environment, "
-        "factors, format, load, observer, protocol, question, title, topology, version, views"),
+        "factors, format, load, observer, profile, protocol, question, title, topology, version, views"),
     ("    baseline: {}", "    Base/line: {}",
         f"factors.telemetry.Base/line: {NOT_A_NAME} [a-z0-9][a-z0-9._@-]{{0,40}}"),
     ("    baseline: {}", "    ..: {}",
