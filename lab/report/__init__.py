@@ -5,6 +5,7 @@ from pathlib import Path
 from lab.report.claims import claims
 from lab.report.compared import compare_views
 from lab.report.drawings import draw_all
+from lab.report.flame import profiles
 from lab.report.render import render
 from lab.report.source import read
 from lab.report.view import page
@@ -21,6 +22,7 @@ def build(results_dir: Path) -> Path:
         page(source.summary, source.manifest, source.trials, compared),
         draw_all(source, compared),
         claims(source.verdicts) if source.verdicts else None,
+        profiles(results_dir, source.summary),
     )
     part = results_dir / ".report.html.part"
     part.write_text(html, encoding="utf-8")

@@ -4,11 +4,12 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from lab.report.claims import Claims
 from lab.report.drawings import Drawings
+from lab.report.flame import Profiles
 from lab.report.palette import PALETTE
 from lab.report.view import Page
 
 
-def render(page: Page, drawings: Drawings, claims: Claims | None = None) -> str:
+def render(page: Page, drawings: Drawings, claims: Claims | None = None, profiles: Profiles | None = None) -> str:
     """Return the page as HTML with its style inside."""
     environment = Environment(
         loader=PackageLoader("lab.report"),
@@ -17,4 +18,5 @@ def render(page: Page, drawings: Drawings, claims: Claims | None = None) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    return environment.get_template("report.html").render(page=page, drawings=drawings, claims=claims, palette=PALETTE)
+    template = environment.get_template("report.html")
+    return template.render(page=page, drawings=drawings, claims=claims, profiles=profiles, palette=PALETTE)
