@@ -1,4 +1,4 @@
-"""Every backend passes one suite, on answers that a real one gave (recorded by tests/contract/test_backends.py)."""
+"""Every backend passes one suite, on answers that a real one gave (recorded by tests/contract/test_live_backends.py)."""
 
 import json
 from typing import Any

@@ -138,9 +138,7 @@ def test_no_package_host_and_no_path_of_one_machine(leak: str) -> None:
 
 def test_a_broken_link_is_found(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
-    page.write_text(
-        "# A title, here\n[a](page.md) [b](missing.md) [c](#a-title-here) [d](#nowhere) `[e](code.md)`\n"
-    )
+    page.write_text("# A title, here\n[a](page.md) [b](missing.md) [c](#a-title-here) [d](#nowhere) `[e](code.md)`\n")
     assert broken_links(page) == ["missing.md", "#nowhere"]
 
 
