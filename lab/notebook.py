@@ -9,13 +9,8 @@ from pathlib import Path
 from lab.errors import UserError
 from lab.nearest import suggestion
 from lab.records import Summary
-from lab.report.claims import claims
-from lab.report.compared import compare_views
-from lab.report.drawings import draw_all
-from lab.report.flame import profiles
-from lab.report.render import render
-from lab.report.source import Source, read
-from lab.report.view import page
+from lab.report import page_html
+from lab.report.source import read
 from lab.workshop import RESULTS, ROOT, results_folder
 
 STUDY = "telemetry-overhead"
@@ -88,7 +83,7 @@ def open_run(folder: str | Path | None = None) -> Run:
     try:
         named = results_folder(_usual(RESULTS) if folder is None else ROOT / folder)
         source = read(named)
-        html = _report(named, source)
+        html = page_html(named, source)
     except UserError as wrong:
         raise Mistake(wrong.message, wrong.hint) from None
     return Run(named, source.summary, _style(html), _sections(html))
@@ -97,16 +92,6 @@ def open_run(folder: str | Path | None = None) -> Run:
 def _usual(results: Path) -> Path:
     latest = results / STUDY / "latest"
     return latest if (latest / "summary.json").exists() else SAMPLE
-
-
-def _report(folder: Path, source: Source) -> str:
-    compared = compare_views(source.summary, source.manifest)
-    return render(
-        page(source.summary, source.manifest, source.trials, compared),
-        draw_all(source, compared),
-        claims(source.verdicts) if source.verdicts else None,
-        profiles(folder, source.summary),
-    )
 
 
 def _sections(report: str) -> Mapping[str, str]:

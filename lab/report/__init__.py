@@ -7,7 +7,7 @@ from lab.report.compared import compare_views
 from lab.report.drawings import draw_all
 from lab.report.flame import profiles
 from lab.report.render import render
-from lab.report.source import read
+from lab.report.source import Source, read
 from lab.report.view import page
 
 
@@ -16,14 +16,18 @@ def build(results_dir: Path) -> Path:
 
     Raises `UserError` where the summary, the manifest or a trial's record is missing or broken.
     """
-    source = read(results_dir)
+    html = page_html(results_dir, read(results_dir))
+    part = results_dir / ".report.html.part"
+    part.write_text(html, encoding="utf-8")
+    return part.replace(results_dir / "report.html")
+
+
+def page_html(results_dir: Path, source: Source) -> str:
+    """Return the report of a results folder that was read."""
     compared = compare_views(source.summary, source.manifest)
-    html = render(
+    return render(
         page(source.summary, source.manifest, source.trials, compared),
         draw_all(source, compared),
         claims(source.verdicts) if source.verdicts else None,
         profiles(results_dir, source.summary),
     )
-    part = results_dir / ".report.html.part"
-    part.write_text(html, encoding="utf-8")
-    return part.replace(results_dir / "report.html")

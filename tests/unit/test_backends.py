@@ -1,4 +1,4 @@
-"""Every backend passes one suite, on answers that a real one gave (recorded by tests/contract/test_live_backends.py)."""
+"""Every backend passes one suite, on answers that a real one gave (recorded by the contract on containers)."""
 
 import json
 from typing import Any
