@@ -18,7 +18,12 @@ from tests.contract.deployed import QUICK_START, ask, running
 pytestmark = [pytest.mark.containers, pytest.mark.timeout(300)]
 
 PAIR = str(Path(__file__).parent / "pair.yaml")
-SENDERS = [name for name, variant in load_variants(workshop.VARIANTS).items() if "sink" in variant.backends]
+# A version of an instrumentation is tried by `pytest -m long`: each variant takes a minute.
+SENDERS = [
+    pytest.param(name, marks=[pytest.mark.long] if "@" in name else [])
+    for name, variant in load_variants(workshop.VARIANTS).items()
+    if "sink" in variant.backends
+]
 SPANS = 123
 # A round makes 2,460 spans: more than the 2,048 that an SDK's queue holds by default.
 ROUND = 20
