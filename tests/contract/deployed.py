@@ -3,9 +3,11 @@
 import json
 import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+import pytest
 
 from lab import workshop
 from lab.backends import Backend
@@ -14,6 +16,11 @@ from lab.spec import Level
 from lab.system import System
 
 QUICK_START = {"JAVA_OPTS": "-XX:TieredStopAtLevel=1"}
+
+
+def parameters(names: Iterable[str]) -> list[object]:
+    """Variants to try. A version of an instrumentation is left to `pytest -m long`: each takes up to a minute."""
+    return [pytest.param(name, marks=[pytest.mark.long] if "@" in name else []) for name in names]
 
 
 @contextmanager

@@ -13,17 +13,12 @@ from lab.lock import only_run
 from lab.spec import Level
 from lab.system import System
 from lab.variants import load_variants
-from tests.contract.deployed import QUICK_START, ask, running
+from tests.contract.deployed import QUICK_START, ask, parameters, running
 
 pytestmark = [pytest.mark.containers, pytest.mark.timeout(300)]
 
 PAIR = str(Path(__file__).parent / "pair.yaml")
-# A version of an instrumentation is tried by `pytest -m long`: each variant takes a minute.
-SENDERS = [
-    pytest.param(name, marks=[pytest.mark.long] if "@" in name else [])
-    for name, variant in load_variants(workshop.VARIANTS).items()
-    if "sink" in variant.backends
-]
+SENDERS = [name for name, variant in load_variants(workshop.VARIANTS).items() if "sink" in variant.backends]
 SPANS = 123
 # A round makes 2,460 spans: more than the 2,048 that an SDK's queue holds by default.
 ROUND = 20
@@ -41,7 +36,7 @@ def the_lab() -> Iterator[None]:
         yield
 
 
-@pytest.mark.parametrize("telemetry", SENDERS)
+@pytest.mark.parametrize("telemetry", parameters(SENDERS))
 def test_requests_go_on_whatever_the_backend_does_and_what_is_lost_is_counted(telemetry: str, tmp_path: Path) -> None:
     level = Level(telemetry, telemetry, QUICK_START, backend="sink")
     well_s: list[float] = []

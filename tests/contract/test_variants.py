@@ -13,7 +13,7 @@ from lab.spec import Level
 from lab.system import System
 from lab.trial import trace_difference
 from lab.variants import Variant, load_variants
-from tests.contract.deployed import QUICK_START, ask, running
+from tests.contract.deployed import QUICK_START, ask, parameters, running
 
 pytestmark = [pytest.mark.containers, pytest.mark.timeout(300)]
 
@@ -28,7 +28,7 @@ def the_lab() -> Iterator[None]:
         yield
 
 
-@pytest.mark.parametrize("telemetry", VARIANTS)
+@pytest.mark.parametrize("telemetry", parameters(VARIANTS))
 def test_a_variant_keeps_the_contract(telemetry: str, tmp_path: Path) -> None:
     level = Level(telemetry, telemetry, QUICK_START)
     with running(level, "mesh", tmp_path / "out") as (system, backend):
