@@ -128,7 +128,9 @@ def test_analysis_and_report_can_be_done_again(finished: tuple[subprocess.Comple
 
 
 def test_ctrl_c_leaves_nothing_running_and_resuming_goes_on(tiny: Path) -> None:
-    running = subprocess.Popen([*LAB, "run", str(tiny)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    # A shell's background jobs ignore Ctrl-C, and so does what they start: `env` gives it back its meaning.
+    words = ["env", "--default-signal=INT", *LAB, "run", str(tiny)]
+    running = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert running.stdout is not None
     for line in running.stdout:
         if line.startswith("[  1/3]"):
