@@ -36,7 +36,7 @@ start_engine() {
   say "starting the Docker engine"
   if [[ -d /run/systemd/system ]]; then
     systemctl start docker
-  elif ! pgrep -x dockerd >/dev/null; then
+  elif ! pgrep -x -r D,R,S dockerd >/dev/null; then # one that was killed may still be listed, as a zombie
     setsid dockerd >>"$ENGINE_LOG" 2>&1 </dev/null &
   fi
   wait_until "$ENGINE_START_TIMEOUT_S" engine_answers && return
