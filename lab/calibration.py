@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from lab import metrics, records
+from lab.load import LocustLoad
 from lab.plan import Trial
-from lab.trial import Bench, head, run_trial
+from lab.trial import Bench, head, run_start
 
 FIRST_GUESS_USERS_PER_CPU = 8
 
@@ -14,11 +15,12 @@ FIRST_GUESS_USERS_PER_CPU = 8
 def calibrate(bench: Bench, out: Path) -> dict[str, Any]:
     """Runs the baseline once with a guessed load, its records in `out`; returns the manifest's `calibration`."""
     load, cpus = bench.experiment.load, len(bench.system.cpus.services)
+    assert isinstance(load, LocustLoad)  # only users can be calibrated
     guess = FIRST_GUESS_USERS_PER_CPU * cpus
     level, seed = bench.experiment.baseline_level(), bench.experiment.protocol.seed
     trial = Trial(number=0, block=0, position=0, level=level.name, seed=seed)
-    measured = run_trial(bench, level, guess, seed, out)
-    records.write_json_atomic(out / "trial.json", {**head(trial, level, attempt=1), **measured})
+    (measured,) = run_start(bench, [level], guess, seed, out)
+    records.write_json_atomic(out / "trial.json", {**head(trial, level, attempt=1), **measured.record})
     values = metrics.values(records.read_trial(out))
     cpu_ms, latency_ms = values["cpu_per_request_services_ms"], values["latency_mean_ms"]
     think_s = sum(load.think_time_s) / 2

@@ -8,12 +8,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.stats import binom
 
 from lab.metrics import cpu_cores, window_requests
 from lab.records import TrialData, TrialRecord
 from lab.series import NotDerivableError, Series
 
 SECOND_NS = 1e9
+NO_SIDECAR = "none"
+WITHOUT_PATTERNS = {NO_SIDECAR, "passthrough"}
 HOST_BUSY = ("cpu_user_ns", "cpu_nice_ns", "cpu_system_ns", "cpu_irq_ns", "cpu_softirq_ns")
 
 
@@ -44,6 +47,10 @@ class Bounds:
     # A JVM goes on compiling for a minute and more, at fewer and fewer ms per request (measured on 2 cores, 10 s after
     # the first request: by 40 % within 15 s). Every level has that tail; more than this is no window but a start.
     warm_up_tail: float = 0.60
+
+
+    # A count of drawn errors that is less likely than this, on either side, has another reason.
+    error_chance: float = 1e-6
 
 
 BOUNDS = Bounds()
@@ -139,12 +146,22 @@ def generator_had_cpu(data: TrialData, bounds: Bounds) -> Iterator[str]:
 
 
 def answers_right(data: TrialData, bounds: Bounds) -> Iterator[str]:
-    """Refuse errors: no fault plan explains any."""
+    """Refuse errors that nothing explains, and drawn ones that did not come.
+
+    With sidecars that do more than pass requests on, how many fail is what the trial is to find out.
+    """
     requests = window_requests(data)
     failed = requests.status[requests.status != 200]
-    if len(failed):
+    if data.trial.settings.get("sidecar", NO_SIDECAR) not in WITHOUT_PATTERNS:
+        return
+    expected, count = data.trial.expected_error_fraction, len(requests)
+    fewest, most = binom.ppf([bounds.error_chance, 1 - bounds.error_chance], count, expected)
+    if len(failed) > most:
         codes = ", ".join(str(code) for code in np.unique(failed))
-        yield f"{len(failed)} of {len(requests)} requests failed (status {codes}; 0: no answer)"
+        planned = f"; at most {most:.0f} are explained" if expected else ""
+        yield f"{len(failed)} of {count} requests failed (status {codes}; 0: no answer){planned}"
+    elif len(failed) < fewest:
+        yield f"{len(failed)} of {count} requests failed, at least {fewest:.0f} should have: errors were not drawn"
 
 
 def host_left_alone(data: TrialData, bounds: Bounds) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from lab.backends import BACKENDS
 from lab.driver import Deployment
@@ -12,6 +13,9 @@ from lab.variants import Telemetry
 
 OBSERVER = "observer"
 SPINNER = "spinner"
+
+# What is added to the overlay, by Compose service.
+Added = Mapping[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -30,15 +34,17 @@ def deployment(
     place: Place,
     load: Mapping[str, str],
     extra_services: tuple[str, ...] = (),
+    added: Added = {},
 ) -> Deployment:
-    """What to create for one trial with this telemetry; `load` are the load generator's variables (none: `lab up`)."""
+    """What to create for one start of the containers with this telemetry.
+
+    `load` are the load generator's variables (none: `lab up`); `added` what sidecars add, to nodes and of their own.
+    """
+    nodes = {name: _node(name, node.kind, telemetry.environment, place.root) for name, node in topology.nodes.items()}
+    own = tuple(name for name in added if name not in nodes)
     return Deployment(
-        services=(*topology.nodes, *BACKENDS[telemetry.backend].services, *extra_services),
-        overlay={
-            "services": {
-                name: _node(name, node.kind, telemetry.environment, place.root) for name, node in topology.nodes.items()
-            }
-        },
+        services=(*topology.nodes, *own, *BACKENDS[telemetry.backend].services, *extra_services),
+        overlay={"services": {name: _with(nodes.get(name, {}), added.get(name, {})) for name in (*nodes, *own)}},
         environment={
             "TELEMETRY": telemetry.instrumentation,
             "TOPOLOGY_FILE": str(place.topology_path),
@@ -55,11 +61,17 @@ def cpu_list(cpus: tuple[int, ...]) -> str:
     return ",".join(map(str, cpus))
 
 
-def _node(name: str, kind: str, telemetry: Mapping[str, str], root: Path) -> dict[str, object]:
+def _with(service: Mapping[str, Any], added: Mapping[str, Any]) -> dict[str, Any]:
+    """A service with what is added to it; both may give variables."""
+    environment = {**service.get("environment", {}), **added.get("environment", {})}
+    return {**service, **added, **({"environment": environment} if environment else {})}
+
+
+def _node(name: str, kind: str, telemetry: Mapping[str, str], root: Path) -> dict[str, Any]:
     given = {"NODE": name, "OTEL_SERVICE_NAME": name, **telemetry}
     # Compose would take a dollar sign for a variable of its own.
     environment = {key: value.replace("$", "$$") for key, value in given.items()}
-    service: dict[str, object] = {"environment": environment, "profiles": [kind]}
+    service: dict[str, Any] = {"environment": environment, "profiles": [kind]}
     if name != kind:
         service["extends"] = {"file": str(root / "compose.yaml"), "service": kind}
     return service

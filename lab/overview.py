@@ -11,6 +11,7 @@ from rich.table import Table
 
 from lab import records
 from lab.errors import UserError
+from lab.load import LocustLoad
 from lab.plan import Plan, blocks_for_precision, estimate_duration_s, make_plan
 from lab.progress import minutes
 from lab.spec import Experiment, Protocol, load_experiment
@@ -73,10 +74,10 @@ def duration_s(experiment: Experiment, plan: Plan, results: Path) -> float:
     usual = statistics.mean(seen.values()) if seen else FIRST_GUESS_S
     per_level = {level.name: seen.get(level.telemetry, usual) for level in plan.levels}
     calibrating_s = 0.0
-    if experiment.load.users == "calibrated":
+    if isinstance(experiment.load, LocustLoad) and experiment.load.users == "calibrated":
         baseline_s = per_level[experiment.baseline]
-        calibrating_s = baseline_s + experiment.protocol.warm_up_s + experiment.protocol.window_s
-    return calibrating_s + estimate_duration_s(plan, experiment.protocol, per_level)
+        calibrating_s = baseline_s + experiment.protocol.warm_up_s + experiment.expected_window_s()
+    return calibrating_s + estimate_duration_s(plan, experiment, per_level)
 
 
 def _at_most_s(planned_s: float, protocol: Protocol) -> float:

@@ -1,13 +1,14 @@
 """Which trials there are, in which order, and how many of them a precision needs."""
 
+import itertools
 import math
 import random
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from scipy import special
 
-from lab.spec import Experiment, Level, Protocol
+from lab.spec import Experiment, Level
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,11 @@ class Plan:
         """Return the level of a trial."""
         return next(level for level in self.levels if level.name == trial.level)
 
+    def starts(self) -> Iterator[tuple[Trial, ...]]:
+        """Yield the trials of each start of the containers, in order."""
+        for _, trials in itertools.groupby(self.trials, lambda trial: (trial.block, self.level(trial).start)):
+            yield tuple(trials)
+
     def ends_block(self, trial: Trial) -> bool:
         """Return whether a trial is its block's last."""
         return trial.position == len(self.levels) - 1
@@ -43,7 +49,8 @@ def make_plan(experiment: Experiment) -> Plan:
     The design is the randomised complete block design (Fisher, The Design of Experiments, 1935). The order of
     a block is that of random keys from `random.Random(seed).random()`, the one sequence that Python promises
     to keep between versions (Mersenne Twister, 53 bits). More repetitions leave the first blocks as they are.
-    The trials of a block share one seed, so that its levels see the same draws.
+    The trials of a block share one seed, so that its levels see the same draws. Levels that share a start of the
+    containers are whole plots of a split-plot design: starts are in random order, and levels within each.
     """
     levels = (*experiment.levels(), experiment.placebo_level())
     generator = random.Random(experiment.protocol.seed)
@@ -51,7 +58,11 @@ def make_plan(experiment: Experiment) -> Plan:
     for block in range(experiment.protocol.repetitions):
         seed = int(generator.random() * 2**32)
         keyed = [(generator.random(), level) for level in levels]
-        for position, (_, level) in enumerate(sorted(keyed, key=lambda pair: pair[0])):
+        ordered = [level for _, level in sorted(keyed, key=lambda pair: pair[0])]
+        if experiment.protocol.without_restart:
+            places = {start: generator.random() for start in dict.fromkeys(level.start for level in levels)}
+            ordered.sort(key=lambda level: places[level.start])
+        for position, level in enumerate(ordered):
             trials.append(Trial(len(trials) + 1, block, position, level.name, seed))
     return Plan(levels, tuple(trials))
 
@@ -82,10 +93,11 @@ def blocks_for_precision(sd_of_log_ratio: float, half_width: float, confidence: 
     return blocks
 
 
-def estimate_duration_s(plan: Plan, protocol: Protocol, per_level_start_s: Mapping[str, float]) -> float:
-    """Return how long the plan takes if no trial has to be repeated.
+def estimate_duration_s(plan: Plan, experiment: Experiment, per_level_start_s: Mapping[str, float]) -> float:
+    """Return how long the experiment's plan takes if no trial has to be repeated.
 
-    `per_level_start_s`: by level's name, what a trial takes besides warm-up and window (create, start,
-    collect, remove).
+    `per_level_start_s`: by level's name, what a start of the containers takes besides warm-up and windows (create,
+    start, collect, remove).
     """
-    return sum(per_level_start_s[trial.level] + protocol.warm_up_s + protocol.window_s for trial in plan.trials)
+    warm_up_s, window_s = experiment.protocol.warm_up_s, experiment.expected_window_s()
+    return sum(per_level_start_s[start[0].level] + warm_up_s + window_s * len(start) for start in plan.starts())

@@ -21,7 +21,7 @@ def up(telemetry: str, topology: str, progress: Progress) -> None:
     ports.refuse_busy((*workshop.kinds(system.topology), *backend.services))
     system.create(level, out, {})
     with progress.step(f"starting {topology} with {telemetry}"):
-        system.start(backend, out)
+        system.start(level, out)
     for route in system.topology.routes():
         progress.say(f"  ask: curl http://127.0.0.1:{ports.port('GATEWAY_PORT')}/{route}")
     for page in backend.pages():

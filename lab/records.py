@@ -37,7 +37,7 @@ class Record(BaseModel):
 class ContainerRecord(Record):
     """What the engine said of a container when the trial ended."""
 
-    role: Literal["service", "backend", "generator", "observer", "spinner"]
+    role: Literal["service", "sidecar", "backend", "generator", "observer", "spinner"]
     image: str
     restarts: int
     oom_killed: bool
@@ -49,6 +49,13 @@ class BackendRecord(Record):
 
     accepted_spans: int | None
     counters: Mapping[str, float] = Field(default_factory=dict)
+
+
+class SidecarRecord(Record):
+    """What a sidecar counted itself during a trial's load, by Envoy's own names."""
+
+    version: str
+    counters: Mapping[str, int]
 
 
 class TrialRecord(Record):
@@ -75,6 +82,8 @@ class TrialRecord(Record):
     spans_in_trace: int | None = None
     trace_difference: str | None = None
     backend: BackendRecord | None = None
+    expected_error_fraction: float = 0.0
+    sidecars: Mapping[str, SidecarRecord] = Field(default_factory=dict)
 
     @property
     def window_s(self) -> float:
@@ -202,6 +211,14 @@ class Requests:
 
     def __len__(self) -> int:
         return len(self.end_ns)
+
+    def first_start_ns(self) -> int:
+        """Return when the first request started; 0 where there is none."""
+        return int(self.start_ns.min()) if len(self) else 0
+
+    def last_end_ns(self) -> int:
+        """Return when the last request ended; 0 where there is none."""
+        return int(self.end_ns.max()) if len(self) else 0
 
     def served_in(self, start_ns: int, end_ns: int) -> float:
         """Return how many requests were served from `start_ns` to `end_ns`, each by the share of its time inside.

@@ -2,9 +2,10 @@
 
 import datetime
 import itertools
+import os
 import shlex
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -13,12 +14,13 @@ from typing import Any
 from lab import calibration, checks, provenance, records
 from lab.analyse import analyse
 from lab.errors import UserError
-from lab.plan import Trial, make_plan, trial_folder_name
+from lab.load import GhzLoad
+from lab.plan import Plan, Trial, make_plan, trial_folder_name
 from lab.profile.capture import Capture
 from lab.progress import Progress, Report
 from lab.spec import Level
-from lab.stopping import Budget, narrow_enough
-from lab.trial import Bench, head, run_trial
+from lab.stopping import Budget, budget, narrow_enough
+from lab.trial import Bench, Measured, head, run_start
 
 # Below this a record cannot be trusted to be whole.
 FULL_DISK_BYTES = 1 << 20
@@ -48,6 +50,7 @@ def new_run(bench: Bench, results: Path, command: list[str], images: dict[str, s
         "experiment": bench.experiment.name,
         "spec": bench.experiment.model_dump(mode="json"),
         "topology": bench.system.topology.model_dump(mode="json"),
+        "topologies": {name: system.topology.model_dump(mode="json") for name, system in bench.systems.items()},
         "seed": bench.experiment.protocol.seed,
         "order": [asdict(trial) for trial in plan.trials],
         "started": now.isoformat(timespec="seconds"),
@@ -82,19 +85,20 @@ def complete(bench: Bench, run: Run, progress: Progress) -> None:
     Ends before the last block where the protocol's precision is reached or its budget spent; the manifest says so.
     """
     clock, protocol = bench.system.clock, bench.experiment.protocol
-    budget = Budget(protocol, clock, clock.now_s() - run.manifest["durations_s"].get("trials", 0))
+    spent_s = run.manifest["durations_s"].get("trials", 0)
+    left = budget(bench.experiment, clock, clock.now_s() - spent_s)
     shutil.rmtree(_staging(run), ignore_errors=True)
     users = _users(bench, run, progress)
     plan = make_plan(bench.experiment)
     with progress.trials(len(plan.trials), sum(_settled(bench, run, trial) for trial in plan.trials)) as report:
-        for trial in plan.trials:
-            in_time = _until_valid(bench, run, trial, plan.level(trial), users, budget, report)
-            run.manifest["durations_s"]["trials"] = round(budget.spent_s(), 1)
+        for start in plan.starts():
+            in_time = _until_valid(bench, run, plan, start, users, left, report)
+            run.manifest["durations_s"]["trials"] = round(left.spent_s(), 1)
             run.save()
             if not in_time:
                 _stop(run, progress, f"the budget of {protocol.budget_min:g} min allows no further trial")
                 break
-            if plan.ends_block(trial) and _precise(run, protocol.half_width):
+            if plan.ends_block(start[-1]) and _precise(run, protocol.half_width):
                 _stop(run, progress, f"every interval is within ±{protocol.half_width:.1%}")
                 break
     if bench.experiment.profile:
@@ -115,6 +119,8 @@ def _precise(run: Run, half_width: float | None) -> bool:
 
 def _users(bench: Bench, run: Run, progress: Progress) -> int:
     load = bench.experiment.load
+    if isinstance(load, GhzLoad):
+        return load.concurrency
     if isinstance(load.users, int):
         return load.users
     if "calibration" not in run.manifest:
@@ -130,43 +136,59 @@ def _users(bench: Bench, run: Run, progress: Progress) -> int:
 
 def _profile(bench: Bench, run: Run, users: int, progress: Progress) -> None:
     started_s, seed = bench.system.clock.now_s(), bench.experiment.protocol.seed
+
+    def measure(level: Level, out: Path) -> Mapping[str, object]:
+        (measured,) = run_start(bench, [level], _share(users, level), seed, out)
+        return measured.record
+
     with _disk_watched(run.folder):
-        capture = Capture(bench, run.folder, _staging(run), lambda level, out: _run(bench, level, users, seed, out))
-        capture.all_levels(progress)
+        Capture(bench, run.folder, _staging(run), measure).all_levels(progress)
     run.manifest["durations_s"]["profiles"] = round(bench.system.clock.now_s() - started_s, 1)
 
 
 def _until_valid(
-    bench: Bench, run: Run, trial: Trial, level: Level, users: int, budget: Budget, report: Report
+    bench: Bench, run: Run, plan: Plan, start: Sequence[Trial], users: int, left: Budget, report: Report
 ) -> bool:
-    """Runs a trial until it is valid or refused for good; returns whether the budget allowed that."""
-    while not _settled(bench, run, trial):
-        if not budget.allows(level.name):
+    """Runs a start's trials until each is valid or refused for good; returns whether the budget allowed that."""
+    while unsettled := [trial for trial in start if not _settled(bench, run, trial)]:
+        levels = [plan.level(trial) for trial in unsettled]
+        if not left.allows(levels[0].start):
             return False
         started_s = bench.system.clock.now_s()
-        reasons = _attempt(bench, run, trial, level, users, len(_attempts(run, trial)) + 1)
+        with _disk_watched(run.folder):
+            measured = run_start(bench, levels, _share(users, levels[0]), unsettled[0].seed, _staging(run))
+        reasons = [_judge(run, *one) for one in zip(unsettled, levels, measured, strict=True)]
+        shutil.rmtree(_staging(run))
         took_s = bench.system.clock.now_s() - started_s
-        budget.attempts_s[level.name].append(took_s)
-        report(trial, reasons, took_s, _settled(bench, run, trial))
+        left.attempts_s[levels[0].start].append(took_s)
+        for trial, why in zip(unsettled, reasons, strict=True):
+            report(trial, why, took_s / len(unsettled), _settled(bench, run, trial))
     return True
 
 
-def _attempt(bench: Bench, run: Run, trial: Trial, level: Level, users: int, attempt: int) -> list[str]:
-    """Runs one attempt, judges it, and moves it into place; returns why it was refused, nothing if it was not."""
-    out = _staging(run)
-    with _disk_watched(run.folder):
-        measured = _run(bench, level, users, trial.seed, out)
-    record = {**head(trial, level, attempt), **measured}
-    records.write_json_atomic(out / "trial.json", record)
-    reasons = checks.reasons(records.read_trial(out))
-    records.write_json_atomic(out / "trial.json", {**record, "valid": not reasons, "reasons": reasons})
-    out.rename(_folder(run, trial, attempt))
+def _judge(run: Run, trial: Trial, level: Level, measured: Measured) -> list[str]:
+    """Judges an attempt, and moves it into place whole; returns why it was refused, nothing if it was not."""
+    attempt = len(_attempts(run, trial)) + 1
+    folder = run.folder / ".judged"
+    shutil.rmtree(folder, ignore_errors=True)
+    gather(_staging(run), measured.requests, folder)
+    record = {**head(trial, level, attempt), **measured.record}
+    records.write_json_atomic(folder / "trial.json", record)
+    reasons = checks.reasons(records.read_trial(folder))
+    records.write_json_atomic(folder / "trial.json", {**record, "valid": not reasons, "reasons": reasons})
+    folder.rename(_folder(run, trial, attempt))
     return reasons
 
 
-def _run(bench: Bench, level: Level, users: int, seed: int, out: Path) -> dict[str, object]:
-    """Runs a trial of a level with its share of the users."""
-    return run_trial(bench, level, max(1, round(users * level.users_fraction)), seed, out)
+def gather(start: Path, requests: Path, folder: Path) -> None:
+    """Makes a trial's folder of what its start left, by links: several trials may share its records, not their loads."""
+    shutil.copytree(start, folder, copy_function=os.link, ignore=shutil.ignore_patterns("requests*.csv", "load-*.json"))
+    os.link(requests, folder / "requests.csv")
+
+
+def _share(users: int, level: Level) -> int:
+    """The level's share of the users."""
+    return max(1, round(users * level.users_fraction))
 
 
 @contextmanager

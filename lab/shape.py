@@ -53,6 +53,8 @@ def _field_paths(schema: Schema, part: Schema, above: tuple[str, ...]) -> Iterat
     for name, field in part.get("properties", {}).items():
         yield (*above, name)
         yield from _field_paths(schema, _dereferenced(schema, field), (*above, name))
+    for choice in part.get("oneOf", ()):
+        yield from _field_paths(schema, _dereferenced(schema, choice), above)
 
 
 def _fault(schema: Schema, error: Mapping[str, Any]) -> Fault:

@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from lab.faults import Fault, FaultsError, dotted, show, user_error
+from lab.load import GhzLoad, Load
 from lab.nearest import suggestion
 from lab.overrides import override
 from lab.shape import Shape, Version1, field_paths, validate
@@ -25,7 +26,6 @@ FileName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
 # A level's name becomes part of a folder's name.
 LevelName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._@-]{0,40}$")]
 FactorName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,40}$")]
-ThinkTime = Annotated[float, Field(ge=0, le=60)]
 Rate = Annotated[float, Field(ge=1, le=20)]
 
 ClaimsRef = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}(:[A-Za-z0-9-]+(,[A-Za-z0-9-]+)*)?$")]
@@ -33,26 +33,10 @@ ClaimsRef = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}(:[A-Za-z0-9-
 _HINT = "docs/formats.md describes the format; experiments/README.md has an example"
 
 
-class Load(Shape):
-    """The load that every trial is put under."""
-
-    generator: Literal["locust"]
-    users: Literal["calibrated"] | Annotated[int, Field(ge=1, le=10_000)] = Field(
-        description="simulated users; `calibrated` finds how many reach baseline_cpu_fraction on this machine"
-    )
-    baseline_cpu_fraction: float = Field(
-        default=0.4,
-        ge=0.05,
-        le=0.95,
-        description="share of the services' CPUs that calibrated users make the baseline use",
-    )
-    think_time_s: Annotated[tuple[ThinkTime, ThinkTime], Field(strict=False)] = Field(
-        description="shortest and longest pause of a user between two requests, drawn evenly"
-    )
-
-
 class LevelPatch(Shape):
     """What a level of one factor sets."""
+
+    topology: FileName | None = Field(default=None, description="a file of experiments/topologies/, if another")
 
     telemetry: VariantName | None = Field(
         default=None, description="a folder of services/telemetry/; `baseline` where no factor says another"
@@ -63,6 +47,17 @@ class LevelPatch(Shape):
     )
     users_fraction: float | None = Field(
         default=None, gt=0, le=1, description="share of the load's users; all of them where no factor says another"
+    )
+    sidecar: str | None = Field(
+        default=None,
+        max_length=200,
+        description="`none`, `passthrough`, patterns of envoy/patterns/ joined with `+`, or `all`",
+    )
+    sidecar_side: Literal["front", "both"] | None = Field(
+        default=None, description="where sidecars stand: before their service, or on its way out too"
+    )
+    error_probability: float | None = Field(
+        default=None, ge=0, le=1, description="of every service, asked for by each request; over the topology's own"
     )
     observer_rate_hz: Rate | None = Field(
         default=None, description="samples per second, where it is the measuring that is measured"
@@ -80,7 +75,12 @@ class Protocol(Shape):
         default="same",
         description="`saturating`: users do not think until shortly before the window, which warms a JVM up sooner",
     )
-    window_s: float = Field(ge=2, le=3600, description="time that is measured")
+    window_s: float | None = Field(
+        default=None, ge=2, le=3600, description="time that is measured; of ghz it is that of its requests"
+    )
+    without_restart: list[FactorName] = Field(
+        default_factory=list, description="factors whose levels share one start of the containers, in random order"
+    )
     repetitions: int = Field(ge=1, le=1000, description="blocks; each runs every level once, in a seeded random order")
     retries: int = Field(default=2, ge=0, le=10, description="further attempts for a refused trial")
     half_width: float | None = Field(
@@ -136,14 +136,22 @@ class ExperimentFile(Shape):
 
 @dataclass(frozen=True)
 class Level:
-    """One thing to compare: what the services are run with. None: as the telemetry variant has it."""
+    """One thing to compare: what the services are run with. None: as the telemetry variant, or the topology, has it.
+
+    Levels of the same `start` may share one start of the containers.
+    """
 
     name: str
     telemetry: str
     environment: Mapping[str, str] = field(default_factory=dict)
+    topology: str = ""
+    start: str = ""
     backend: str | None = None
     traces: Traces | None = None
     users_fraction: float = 1.0
+    sidecar: str = "none"
+    sidecar_side: Literal["front", "both"] = "front"
+    error_probability: float | None = None
     observer_rate_hz: float | None = None
 
     def settings(self) -> dict[str, object]:
@@ -153,7 +161,11 @@ class Level:
             "environment": dict(self.environment),
             "backend": self.backend,
             "traces": self.traces,
+            "topology": self.topology,
             "users_fraction": self.users_fraction,
+            "sidecar": self.sidecar,
+            "sidecar_side": self.sidecar_side,
+            "error_probability": self.error_probability,
             "observer_rate_hz": self.observer_rate_hz,
         }
 
@@ -165,10 +177,7 @@ class Experiment(ExperimentFile):
 
     def levels(self) -> tuple[Level, ...]:
         """Return the cross product of the factors, in the file's order, without the placebo."""
-        return tuple(
-            _level(choice, self.environment)
-            for choice in itertools.product(*(levels.items() for levels in self.factors.values()))
-        )
+        return tuple(self._level(choice) for choice in itertools.product(*map(_named, self.factors.items())))
 
     def baseline_level(self) -> Level:
         """Return the level that the others are compared with."""
@@ -176,7 +185,30 @@ class Experiment(ExperimentFile):
 
     def placebo_level(self) -> Level:
         """Return the baseline under another name: what it shows is the noise floor."""
-        return replace(self.baseline_level(), name=PLACEBO)
+        return replace(self.baseline_level(), name=PLACEBO, start=PLACEBO)
+
+    def expected_window_s(self) -> float:
+        """Return how long a trial's window will probably be."""
+        return self.protocol.window_s or self.load.expected_s()
+
+    def topologies(self) -> tuple[str, ...]:
+        """Return the names of the topologies that its levels have."""
+        return tuple(dict.fromkeys(level.topology for level in self.levels()))
+
+    def _level(self, choice: Sequence[tuple[str, str, LevelPatch]]) -> Level:
+        """Return one combination; where two factors set the same thing, the later one holds."""
+        shared = self.protocol.without_restart
+        level = Level(
+            name="/".join(name for _, name, _ in choice),
+            telemetry="baseline",
+            environment=self.environment,
+            topology=self.topology,
+            start="/".join(name for factor, name, _ in choice if factor not in shared),
+        )
+        for _, _, patch in choice:
+            given = patch.model_dump(exclude_none=True)
+            level = replace(level, **given | {"environment": {**level.environment, **patch.environment}})
+        return level
 
 
 def find_experiment(name: str, folder: Path) -> Path:
@@ -223,9 +255,9 @@ def check_names(experiment: Experiment, variants: Mapping[str, Variant], topolog
         for level, patch in levels.items()
         if patch.telemetry is not None and patch.telemetry not in variants
     ]
-    if experiment.topology not in topologies:
-        others = suggestion(experiment.topology, topologies)
-        faults.append(Fault(("topology",), f"unknown topology '{experiment.topology}'; {others}"))
+    for topology in experiment.topologies():
+        if topology not in topologies:
+            faults.append(Fault(("topology",), f"unknown topology '{topology}'; {suggestion(topology, topologies)}"))
     if faults := faults or list(_unreachable_backends(experiment, variants)):
         raise user_error(f"experiment {experiment.name}", faults, dotted, _HINT)
 
@@ -242,25 +274,19 @@ def _unreachable_backends(experiment: Experiment, variants: Mapping[str, Variant
             )
 
 
-def _level(choice: Sequence[tuple[str, LevelPatch]], common: Mapping[str, str]) -> Level:
-    """Return one combination; where two factors set the same thing, the later one holds."""
-    level = Level("/".join(name for name, _ in choice), "baseline", common)
-    for _, patch in choice:
-        given = patch.model_dump(exclude_none=True)
-        level = replace(level, **given | {"environment": {**level.environment, **patch.environment}})
-    return level
+def _named(factor: tuple[str, Mapping[str, LevelPatch]]) -> Iterator[tuple[str, str, LevelPatch]]:
+    """Yield a factor's levels, each with the factor's name and its own."""
+    name, levels = factor
+    yield from ((name, level, patch) for level, patch in levels.items())
 
 
 def _contradictions(experiment: Experiment) -> Iterator[Fault]:
     """Yield what is wrong between fields that are each right by themselves."""
     if "\n" in experiment.title:
         yield Fault(("title",), "wanted one line")
-    shortest_s, longest_s = experiment.load.think_time_s
-    if shortest_s > longest_s:
-        yield Fault(
-            ("load", "think_time_s"),
-            f"the shortest, {shortest_s:g}, is longer than the longest, {longest_s:g}",
-        )
+    yield from (Fault(("load", *fault.path), fault.text) for fault in experiment.load.faults())
+    yield from _window_faults(experiment)
+    yield from _start_faults(experiment)
     for factor, levels in experiment.factors.items():
         if PLACEBO in levels:
             yield Fault(
@@ -277,3 +303,30 @@ def _contradictions(experiment: Experiment) -> Iterator[Fault]:
         )
     else:
         yield from view_faults(experiment.views, [*names, PLACEBO], experiment.factors)
+
+
+def _window_faults(experiment: Experiment) -> Iterator[Fault]:
+    """Yield a window where the load's own requests are one, and none where they are not."""
+    counted = isinstance(experiment.load, GhzLoad)
+    if counted and experiment.protocol.window_s is not None:
+        yield Fault(("protocol", "window_s"), "a window is as long as ghz's requests take; leave it out")
+    if not counted and experiment.protocol.window_s is None:
+        yield Fault(("protocol", "window_s"), "missing; wanted a number from 2 to 3600")
+
+
+# What a request carries to the services itself.
+ASKED_BY_REQUESTS = {"error_probability"}
+
+
+def _start_faults(experiment: Experiment) -> Iterator[Fault]:
+    """Yield the factors that cannot go without a restart."""
+    for index, factor in enumerate(experiment.protocol.without_restart):
+        place = ("protocol", "without_restart", index)
+        if factor not in experiment.factors:
+            yield Fault(place, f"no factor is called '{factor}'; {suggestion(factor, experiment.factors)}")
+        elif not isinstance(experiment.load, GhzLoad):
+            yield Fault(place, f"{experiment.load.generator} loads a start once: only ghz can go on")
+        else:
+            for level, patch in experiment.factors[factor].items():
+                for field in sorted(patch.model_fields_set - ASKED_BY_REQUESTS):
+                    yield Fault(place, f"its level '{level}' sets {field}, which needs a restart")

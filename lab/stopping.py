@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from lab.clock import Clock
 from lab.records import Summary
-from lab.spec import Protocol
+from lab.spec import Experiment
 
 CPU = "cpu_per_request_services_ms"
 # Fewer blocks may agree by chance: a fixed-width sequential interval needs a first stage (Chow and Robbins, On the
@@ -29,19 +29,28 @@ def _half_width(low: float | None, high: float | None) -> float:
     return math.inf if low is None or high is None else (high - low) / 2
 
 
+def budget(experiment: Experiment, clock: Clock, started_s: float) -> "Budget":
+    """Return the budget of an experiment's run that began at `started_s` of the clock."""
+    first_guess_s = experiment.protocol.warm_up_s + experiment.expected_window_s() + FIRST_GUESS_START_S
+    return Budget(experiment.protocol.budget_min, first_guess_s, clock, started_s)
+
+
 @dataclass
 class Budget:
-    """The time that a run has since `started_s`, and how many seconds each level's attempts took so far."""
+    """The time that a run has since `started_s`, and how many seconds each level's attempts took so far.
 
-    protocol: Protocol
+    `minutes`: the protocol's budget, None for none. `first_guess_s`: what an attempt takes before any was made.
+    """
+
+    minutes: float | None
+    first_guess_s: float
     clock: Clock
     started_s: float
     attempts_s: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
 
     def allows(self, level: str) -> bool:
         """Whether an attempt at `level` that begins now will probably end in time."""
-        minutes = self.protocol.budget_min
-        return minutes is None or self.spent_s() + self._expected_s(level) <= 60 * minutes
+        return self.minutes is None or self.spent_s() + self._expected_s(level) <= 60 * self.minutes
 
     def spent_s(self) -> float:
         """How long the run has taken so far."""
@@ -51,4 +60,4 @@ class Budget:
         """As long as the level's longest attempt, else as the longest of any, else a guess."""
         every = [seconds for times in self.attempts_s.values() for seconds in times]
         known = self.attempts_s.get(level) or every
-        return max(known, default=self.protocol.warm_up_s + self.protocol.window_s + FIRST_GUESS_START_S)
+        return max(known, default=self.first_guess_s)

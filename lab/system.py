@@ -1,9 +1,10 @@
 """The system under test on an engine: created, started, and waited for until every part of it is ready."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from lab import sidecars
 from lab.backends import BACKENDS, Backend
 from lab.clock import Clock, wait_until
 from lab.deployment import Place, deployment
@@ -11,6 +12,7 @@ from lab.driver import Driver
 from lab.errors import UserError
 from lab.machine import CpuSplit
 from lab.records import read_json
+from lab.sidecars import ADMIN_PORT, Admin, Mode, sidecar
 from lab.spec import Level
 from lab.topology import Topology
 from lab.variants import Telemetry, Variant, chosen
@@ -29,12 +31,13 @@ class StartFailed(UserError):
 
 @dataclass(frozen=True)
 class System:
-    """What a deployment stands on: topology with its file, telemetry variants, CPUs, engine, clock."""
+    """What a deployment stands on: topology with its file, telemetry variants, sidecars' parts, CPUs, engine, clock."""
 
     root: Path
     topology: Topology
     topology_path: Path
     variants: Mapping[str, Variant]
+    envoy: sidecars.Source
     cpus: CpuSplit
     driver: Driver
     clock: Clock
@@ -47,6 +50,14 @@ class System:
         """Where the telemetry of `level` goes."""
         return BACKENDS[self.telemetry(level).backend]()
 
+    def mode(self, level: Level) -> Mode:
+        """What the sidecars of `level` do."""
+        return sidecars.parse_mode(level.sidecar, self.envoy.patterns)
+
+    def sidecars(self, level: Level) -> dict[str, str]:
+        """The Compose service of each node's sidecar at `level`, by node; none where it has no sidecars."""
+        return {node: sidecar(node) for node in self.topology.nodes} if self.mode(level).proxied else {}
+
     def create(self, level: Level, out: Path, variables: Mapping[str, str], instruments: tuple[str, ...] = ()) -> None:
         """Makes the containers of `level`, which write to `out`, and of `instruments`; starts none."""
         for folder in (out, out / "ready"):
@@ -55,21 +66,28 @@ class System:
             folder.chmod(0o777)
         place = Place(self.root, self.topology_path, out)
         telemetry = self.telemetry(level)
-        for name, text in self.backend(level).files(self.topology.nodes, telemetry.environment).items():
-            path = out / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text)
-        self.driver.create(deployment(telemetry, self.topology, self.cpus, place, variables, instruments))
+        _write(out, self.backend(level).files(self.topology.nodes, telemetry.environment))
+        added: dict[str, dict[str, object]] = {}
+        if self.mode(level).proxied:
+            nodes = sidecars.nodes(self.topology)
+            _write(out, sidecars.files(self.envoy, nodes.values(), self.mode(level), level.sidecar_side))
+            for node in nodes.values():
+                added |= sidecars.overlay(node, level.sidecar_side, self.root)
+        self.driver.create(deployment(telemetry, self.topology, self.cpus, place, variables, instruments, added))
 
-    def start(self, backend: Backend, out: Path, instruments: tuple[str, ...] = ()) -> dict[str, float]:
+    def start(self, level: Level, out: Path, instruments: tuple[str, ...] = ()) -> dict[str, float]:
         """Starts what was created and waits until it is ready; returns each node's start-up time in seconds.
 
         Raises `StartFailed` as soon as a container ended, or when `READY_BOUND_S` have passed.
         """
-        parts = (*backend.services, *self.topology.nodes)
-        self.driver.start((*instruments, *parts))
-        if not wait_until(lambda: self._ready(backend, out, parts), READY_BOUND_S, READY_EVERY_S, self.clock):
-            late = next((node for node in self.topology.nodes if not _file(out, node).exists()), parts[0])
+        backend = self.backend(level)
+        self.driver.start((*instruments, *backend.services, *self.topology.nodes))
+        # Each in the network namespace of its node, which has to be there.
+        if proxies := self.sidecars(level):
+            self.driver.start(tuple(proxies.values()))
+        parts = (*backend.services, *self.topology.nodes, *proxies.values())
+        if not wait_until(lambda: self._ready(level, backend, out, parts), READY_BOUND_S, READY_EVERY_S, self.clock):
+            late = next((node for node in self.topology.nodes if not _file(out, node).exists()), parts[-1])
             raise self.failed(late, f"was not ready after {READY_BOUND_S:.0f} s")
         return {node: _startup_s(_file(out, node)) for node in self.topology.nodes}
 
@@ -79,11 +97,24 @@ class System:
         shown = "\n".join(f"  | {line}" for line in lines) or "  (its log is empty)"
         return StartFailed(f"container {container} {what}", f"its last log lines:\n{shown}")
 
-    def _ready(self, backend: Backend, out: Path, parts: Sequence[str]) -> bool:
+    def admins(self, nodes: Iterable[str]) -> dict[str, Admin]:
+        """The administration page of each node's running sidecar, by the sidecar's Compose service."""
+        return {sidecar(node): Admin(self.driver.published_port(node, ADMIN_PORT)) for node in nodes}
+
+    def _ready(self, level: Level, backend: Backend, out: Path, parts: Sequence[str]) -> bool:
         for name, container in self.driver.containers().items():
             if name in parts and not container.running:
                 raise self.failed(name, f"ended with exit code {container.exit_code} instead of becoming ready")
-        return all(_file(out, node).exists() for node in self.topology.nodes) and backend.ready()
+        if not all(_file(out, node).exists() for node in self.topology.nodes) or not backend.ready():
+            return False
+        return all(admin.ready() for admin in self.admins(self.sidecars(level)).values())
+
+
+def _write(out: Path, files: Mapping[str, str]) -> None:
+    for name, text in files.items():
+        path = out / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
 
 
 def _file(out: Path, node: str) -> Path:

@@ -1,7 +1,7 @@
-"""One trial's life: create, start, load, collect, remove. Whatever happens, nothing is left running."""
+"""One start of the containers, from create to remove, and the trials in it. Whatever happens, nothing is left running."""
 
 import statistics
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,20 +11,14 @@ from lab.backends import Backend
 from lab.clock import Clock, wait_until
 from lab.deployment import OBSERVER, SPINNER
 from lab.driver import Container
-from lab.generators import GENERATORS, LoadGenerator, LoadPlan
+from lab.generators import GENERATORS, LoadGenerator, LoadPlan, Stage
 from lab.plan import Trial
 from lab.spantree import difference
-from lab.spec import Experiment, Level, Protocol
-from lab.system import SECOND_NS, System
+from lab.spec import Experiment, Level
+from lab.system import System
 from lab.topology import Topology
 from lab.variants import Traces
 
-LOAD_MARGIN_S = 60.0
-# The window is counted from the first request, up to 0.2 s after the generator's start, and the generator has to be
-# there, and sampled once, after the window's end.
-LOAD_TAIL_S = 1
-# From the end of a saturating warm-up's load to the window: queues empty, and users get out of step.
-SETTLE_S = 2.0
 DELIVERY_BOUND_S = 10.0
 # A Collector holds what it got for 0.2 s before it passes it on, and that takes up to half a second more.
 DELIVERY_QUIET_S = 1.0
@@ -32,10 +26,15 @@ DELIVERY_QUIET_S = 1.0
 
 @dataclass(frozen=True)
 class Bench:
-    """What every trial of an experiment shares."""
+    """What every trial of an experiment shares. `systems`: by the name of the topology that they have."""
 
     experiment: Experiment
-    system: System
+    systems: Mapping[str, System]
+
+    @property
+    def system(self) -> System:
+        """The system of the experiment's own topology; engine, clock and CPUs are the same for all."""
+        return self.systems[self.experiment.topology]
 
     @property
     def generator(self) -> LoadGenerator:
@@ -50,7 +49,7 @@ class Bench:
 
 @dataclass
 class Phases:
-    """How long each phase of a trial took, in seconds."""
+    """How long each phase of a start took, in seconds."""
 
     clock: Clock
     taken_s: dict[str, float] = field(default_factory=dict)
@@ -63,38 +62,52 @@ class Phases:
         self.taken_s[name] = round(self.clock.now_s() - start_s, 3)
 
 
-def run_trial(bench: Bench, level: Level, users: int, seed: int, out: Path) -> dict[str, object]:
-    """Runs one trial, leaving raw records in `out`, and returns the measured part of `trial.json`.
+@dataclass(frozen=True)
+class Measured:
+    """One trial of a start: its `requests.csv`, and the measured part of its `trial.json`."""
+
+    requests: Path
+    record: dict[str, object]
+
+
+def run_start(bench: Bench, levels: Sequence[Level], users: int, seed: int, out: Path) -> list[Measured]:
+    """Runs a trial of each of `levels`, which share a start, leaving raw records in `out`.
 
     Raises `StartFailed` where a container does not do its part, and the driver's errors.
     """
-    system, backend, generator = bench.system, bench.system.backend(level), bench.generator
-    phases = Phases(system.clock)
+    first = levels[0]
+    system, generator = bench.systems[first.topology], bench.generator
+    backend, phases = system.backend(first), Phases(system.clock)
+    plan = LoadPlan(bench.experiment.load, bench.experiment.protocol, system.topology, users, seed)
+    stage = Stage(system.driver, system.clock, out, system.failed)
     try:
         with phases.phase("create"):
-            system.create(level, out, _variables(bench, level, users, seed), (*bench.instruments, generator.service))
+            variables = {**generator.environment(plan), "OBSERVER_INTERVAL": _interval(bench.experiment, first)}
+            system.create(first, out, variables, (*bench.instruments, generator.service))
             names = {container.id: name for name, container in system.driver.containers().items()}
             records.write_targets(out / "targets.json", names, system.driver.networks())
         with phases.phase("start"):
-            startup_s = system.start(backend, out, bench.instruments)
+            startup_s = system.start(first, out, bench.instruments)
         with phases.phase("load"):
-            _load(bench)
+            generator.begin(plan, stage)
+            loads = [_measure(plan, stage, system, generator, level) for level in levels]
+            generator.end(stage)
         with phases.phase("collect"):
             containers = system.driver.containers()
-            delivered = _collect(system, system.telemetry(level).traces, backend, out)
+            delivered = _collect(system, system.telemetry(first).traces, backend, out)
     finally:
         with phases.phase("remove"):
             system.driver.remove()
-    return {
-        **_window(bench.experiment, out),
+    common: dict[str, object] = {
         **delivered,
         "users": users,
         "service_cpus": list(system.cpus.services),
         "generator_cpus": list(system.cpus.generator),
-        "containers": {name: _described(bench, backend, item) for name, item in containers.items()},
+        "containers": _described(bench, system, first, backend, containers),
         "startup_s": startup_s,
         "phases_s": phases.taken_s,
     }
+    return [Measured(requests, {**record, **common}) for requests, record in loads]
 
 
 def head(trial: Trial, level: Level, attempt: int) -> dict[str, object]:
@@ -113,29 +126,34 @@ def head(trial: Trial, level: Level, attempt: int) -> dict[str, object]:
     }
 
 
-def _variables(bench: Bench, level: Level, users: int, seed: int) -> dict[str, str]:
-    protocol, load = bench.experiment.protocol, bench.experiment.load
-    duration_s = protocol.warm_up_s + protocol.window_s + LOAD_TAIL_S
-    plan = LoadPlan(users, load.think_time_s, duration_s, bench.system.topology.routes(), seed, saturate_s(protocol))
-    rate_hz = level.observer_rate_hz or bench.experiment.observer.rate_hz
-    return bench.generator.environment(plan) | {"OBSERVER_INTERVAL": f"{1000 / rate_hz:.0f}ms"}
+def _interval(experiment: Experiment, level: Level) -> str:
+    """How often the observer looks."""
+    rate_hz = level.observer_rate_hz or experiment.observer.rate_hz
+    return f"{1000 / rate_hz:.0f}ms"
 
 
-def saturate_s(protocol: Protocol) -> float:
-    """How long users ask without thinking, from the load's start."""
-    return max(0.0, protocol.warm_up_s - SETTLE_S) if protocol.warm_up_load == "saturating" else 0.0
+def _measure(
+    plan: LoadPlan, stage: Stage, system: System, generator: LoadGenerator, level: Level
+) -> tuple[Path, dict[str, object]]:
+    """Puts a trial's load on the system; returns its requests, and what `trial.json` says of it alone."""
+    admins = system.admins(system.sidecars(level))
+    before = {name: admin.counters() for name, admin in admins.items()}
+    loaded = generator.measure(plan, stage, level)
+    return loaded.requests, {
+        "load_start_ns": loaded.load_start_ns,
+        "window_start_ns": loaded.window_start_ns,
+        "window_end_ns": loaded.window_end_ns,
+        "expected_error_fraction": mean_error_fraction(system.topology, level.error_probability),
+        "sidecars": {
+            name: {"version": admin.version(), "counters": _increase(before[name], admin.counters())}
+            for name, admin in admins.items()
+        },
+    }
 
 
-def _load(bench: Bench) -> None:
-    system, protocol, service = bench.system, bench.experiment.protocol, bench.generator.service
-    bound_s = protocol.warm_up_s + protocol.window_s + LOAD_MARGIN_S
-    system.driver.start([service])
-    try:
-        exit_code = system.driver.wait(service, bound_s)
-    except TimeoutError:
-        raise system.failed(service, f"had not ended after {bound_s:.0f} s") from None
-    if exit_code:
-        raise system.failed(service, f"ended with exit code {exit_code}")
+def _increase(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, int]:
+    """By how much counters grew; one that was not there had counted nothing."""
+    return {name: value - before.get(name, 0) for name, value in after.items()}
 
 
 def _collect(system: System, traces: Traces, backend: Backend, out: Path) -> dict[str, object]:
@@ -184,6 +202,11 @@ def mean_spans_per_request(topology: Topology) -> float:
     return statistics.mean(topology.expected_spans(route) for route in topology.routes())
 
 
+def mean_error_fraction(topology: Topology, asked: float | None) -> float:
+    """Share of the requests that the drawn errors make fail where nobody retries; `asked` is what requests ask for."""
+    return statistics.mean(topology.expected_error_fraction(route, asked) for route in topology.routes())
+
+
 def trace_difference(topology: Topology, traces: Traces, spans: list[dict[str, object]]) -> str | None:
     """None if the trace is what the topology predicts for one of its routes, else what differs from the first."""
     if not spans:
@@ -195,25 +218,20 @@ def trace_difference(topology: Topology, traces: Traces, spans: list[dict[str, o
     return None if None in differences else differences[0]
 
 
-def _window(experiment: Experiment, out: Path) -> dict[str, int]:
-    requests = records.read_requests(out / "requests.csv")
-    start_ns = int(requests.start_ns.min()) if len(requests.start_ns) else 0
-    window_start_ns = start_ns + round(experiment.protocol.warm_up_s * SECOND_NS)
-    return {
-        "load_start_ns": start_ns,
-        "window_start_ns": window_start_ns,
-        "window_end_ns": window_start_ns + round(experiment.protocol.window_s * SECOND_NS),
-    }
-
-
-def _described(bench: Bench, backend: Backend, item: Container) -> dict[str, object]:
-    roles = dict.fromkeys(bench.system.topology.nodes, "service") | dict.fromkeys(backend.services, "backend")
+def _described(
+    bench: Bench, system: System, level: Level, backend: Backend, containers: Mapping[str, Container]
+) -> dict[str, object]:
+    roles = dict.fromkeys(system.topology.nodes, "service") | dict.fromkeys(backend.services, "backend")
+    roles |= dict.fromkeys(system.sidecars(level).values(), "sidecar")
     roles |= {bench.generator.service: "generator", OBSERVER: "observer", SPINNER: "spinner"}
     return {
-        "role": roles[item.name],
-        "image": item.image,
-        "restarts": item.restarts,
-        "oom_killed": item.oom_killed,
-        "exit_code": item.exit_code,
-        "running": item.running,
+        name: {
+            "role": roles[name],
+            "image": item.image,
+            "restarts": item.restarts,
+            "oom_killed": item.oom_killed,
+            "exit_code": item.exit_code,
+            "running": item.running,
+        }
+        for name, item in containers.items()
     }

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab import images, ports
+from lab import images, ports, sidecars
 from lab.claims.spec import load_claims
 from lab.clock import SystemClock
 from lab.deployment import OBSERVER, SPINNER
@@ -29,9 +29,11 @@ EXPERIMENTS = ROOT / "experiments"
 TOPOLOGIES = EXPERIMENTS / "topologies"
 CLAIMS = EXPERIMENTS / "claims"
 VARIANTS = ROOT / "services" / "telemetry"
+ENVOY_FOLDER = ROOT / "envoy"
 # Of the machine, not of this checkout: every checkout's containers have the same names.
 LOCK = Path(tempfile.gettempdir()) / "tollbooth.lock"
 SPINNER_IMAGE = "debian"
+ENVOY = "envoy"
 # One trial at 20 Hz with thousands of requests writes some tens of MB.
 BYTES_PER_TRIAL = 20 << 20
 
@@ -60,6 +62,7 @@ def system(topology: str) -> System:
         topology=load_topology(topology_path),
         topology_path=topology_path,
         variants=load_variants(VARIANTS),
+        envoy=sidecars.load(ENVOY_FOLDER),
         cpus=split_cpus(engine_cores()),
         driver=ComposeDriver(ROOT, SCRATCH),
         clock=SystemClock(),
@@ -68,17 +71,21 @@ def system(topology: str) -> System:
 
 def bench(experiment: Experiment) -> Bench:
     """Everything that the experiment's trials share, on this machine."""
-    return Bench(experiment, system(experiment.topology))
+    names = dict.fromkeys((experiment.topology, *experiment.topologies()))
+    return Bench(experiment, {name: system(name) for name in names})
 
 
 def needs(of: Bench) -> Needs:
     """What the bench's experiment has to have."""
-    backends = [of.system.backend(level) for level in of.experiment.levels()]
+    levels = of.experiment.levels()
+    backends = [of.system.backend(level) for level in levels]
+    nodes = sorted({kind for system in of.systems.values() for kind in kinds(system.topology)})
     return Needs(
-        services=(*kinds(of.system.topology), *sorted({name for backend in backends for name in backend.services})),
+        services=(*nodes, *sorted({name for backend in backends for name in backend.services})),
         images=(
             *("services", OBSERVER, of.generator.service),
             *([SPINNER_IMAGE] if SPINNER in of.instruments else []),
+            *([ENVOY] if any(of.system.mode(level).proxied for level in levels) else []),
             *sorted({name for backend in backends for name in backend.images}),
         ),
     )

@@ -1,4 +1,4 @@
-"""What the blocks say about a ratio: an estimate, an interval, and whether the ratio is above or below a bound."""
+"""What the blocks say about a ratio or a value: an estimate, an interval, and whether it is above or below a bound."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -49,8 +49,13 @@ class Evidence:
 
 
 def evidence(quantity: Quantity, blocks: FloatArray, seed: int) -> Evidence:
-    """Return what `blocks` (a row per block, a column per level of the question, all positive) say; at least 2 rows."""
+    """Return what `blocks` (a row per block, a column per level of the question) say; at least 2 rows.
+
+    Of ratios all are positive.
+    """
     match quantity:
+        case "value":
+            return _of_values(blocks[:, 0], seed)
         case "ratio":
             return _of_logarithms(log_ratios(blocks[:, 0], blocks[:, 1]), seed)
         case "change":
@@ -77,6 +82,19 @@ def _of_logarithms(logs: FloatArray, seed: int) -> Evidence:
         return float(np.exp(mean - quantile * error)), float(np.exp(mean + quantile * error))
 
     return Evidence(len(logs), float(np.exp(mean)), excess, limits)
+
+
+def _of_values(values: FloatArray, seed: int) -> Evidence:
+    mean = float(values.mean())
+    error = float(bootstrap_standard_error(values, seed))
+
+    def excess(bound: float) -> tuple[float, float]:
+        return mean - bound, error
+
+    def limits(quantile: float) -> tuple[float, float]:
+        return mean - quantile * error, mean + quantile * error
+
+    return Evidence(len(values), mean, excess, limits)
 
 
 def _of_overheads(blocks: FloatArray, seed: int) -> Evidence:

@@ -129,7 +129,7 @@ def _unusable(blocks: FloatArray, question: Question, floor: float | None) -> st
     """Say why the blocks allow no answer, if so."""
     if len(blocks) < 2:
         return "fewer than 2 blocks have a valid trial of each level"
-    if np.any(blocks <= 0):
+    if question.quantity != "value" and np.any(blocks <= 0):
         return "a value is 0, so there is no ratio"
     if question.beyond_noise and floor is None:
         return "the placebo shows no noise floor"

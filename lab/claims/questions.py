@@ -1,4 +1,4 @@
-"""From a claim's tests to elementary questions: one ratio, of one metric, that lies within bounds or does not."""
+"""From a claim's tests to elementary questions: one ratio or value, of one metric, within bounds or not."""
 
 import itertools
 import math
@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from lab.claims.spec import Claim, Order, OverheadRatio, Same, Test, Trend
+from lab.claims.spec import Claim, Order, OverheadRatio, Ratio, Same, Test, Trend, Value
 
-Quantity = Literal["ratio", "overhead ratio", "change"]
-"""`ratio`: of the first level to the second. `overhead ratio`: of the first's to the second's distance from the third,
+Quantity = Literal["value", "ratio", "overhead ratio", "change"]
+"""`value`: of one level, in the metric's unit. `ratio`: of the first level to the second. `overhead ratio`: of the first's to the second's distance from the third,
 the baseline. `change`: the last level to the first, along the line that fits all levels."""
 
 
@@ -62,6 +62,10 @@ def _questions(test: Test, metric: str, baseline: str, margin: float) -> Iterato
                     yield Question(metric, "overhead ratio", (*pair, baseline), near, near)
         case OverheadRatio(level=level, to=to, within=within):
             yield Question(metric, "overhead ratio", (level, to, baseline), Bounds(*within), Bounds(*within))
+        case Ratio(level=level, to=to, within=within):
+            yield Question(metric, "ratio", (level, to), Bounds(*within), Bounds(*within))
+        case Value(level=level, within=within):
+            yield Question(metric, "value", (level,), Bounds(*within), Bounds(*within))
         case Trend(over=over):
             yield from _trend(test, metric, over, test.margin or margin)
 

@@ -20,6 +20,8 @@ Metrics = Annotated[list[str], Field(min_length=1, description="metrics of the s
 Margin = Annotated[float, Field(ge=0.001, le=1)]
 Reason = Annotated[str, Field(min_length=1, max_length=1000)]
 Bound = Annotated[float, Field(ge=0.01, le=100)]
+Limit = Annotated[float, Field(ge=0, le=1e9)]
+Range = Annotated[tuple[Limit, Limit], Field(strict=False)]
 
 _HINT = "docs/adding-a-claim.md describes the format; experiments/claims/ has examples"
 _MARGIN = "a ratio within 1 ± margin is no difference; the summary's equivalence margin where it is left out"
@@ -65,6 +67,27 @@ class OverheadRatio(Shape):
     because: Reason = Field(description="why this range")
 
 
+class Ratio(Shape):
+    """A level is some times another."""
+
+    kind: Literal["ratio"]
+    metrics: Metrics
+    level: LevelRef
+    to: LevelRef = Field(description="the level that `level` is divided by")
+    within: Range = Field(description="the smallest and the largest ratio that the claim allows")
+    because: Reason = Field(description="why this range")
+
+
+class Value(Shape):
+    """A level's own value lies within a range, in the metric's unit."""
+
+    kind: Literal["value"]
+    metrics: Metrics
+    level: LevelRef
+    within: Range = Field(description="the smallest and the largest value that the claim allows")
+    because: Reason = Field(description="why this range")
+
+
 class Trend(Shape):
     """A metric rises, falls or stays over levels that follow each other in equal steps."""
 
@@ -77,7 +100,7 @@ class Trend(Shape):
     because: Reason | None = Field(default=None, description="why this margin")
 
 
-Test = Annotated[Order | Same | OverheadRatio | Trend, Field(discriminator="kind")]
+Test = Annotated[Order | Same | OverheadRatio | Ratio | Value | Trend, Field(discriminator="kind")]
 
 
 class Claim(Shape):
@@ -155,6 +178,12 @@ def parse_claims(text: str, name: str, metrics: Collection[str] = MEASURES) -> S
     return Study(**dict(file), name=name)
 
 
+def _upside_down(within: tuple[float, float]) -> Iterator[Fault]:
+    low, high = within
+    if low >= high:
+        yield Fault(("within",), f"the range is upside down: {low:g} is not below {high:g}")
+
+
 def _unknown_metrics(named: Sequence[str], metrics: Collection[str]) -> Iterator[Fault]:
     for index, metric in enumerate(named):
         if metric not in metrics:
@@ -169,10 +198,12 @@ def _contradictions(test: Test) -> Iterator[Fault]:
             levels = {"higher": [*test.lower, *test.higher]}
         case Same():
             levels = {"levels": test.levels}
-        case OverheadRatio(within=(low, high)):
+        case OverheadRatio() | Ratio():
             levels = {"to": [test.level, test.to]}
-            if low >= high:
-                yield Fault(("within",), f"the range is upside down: {low:g} is not below {high:g}")
+            yield from _upside_down(test.within)
+        case Value():
+            levels = {}
+            yield from _upside_down(test.within)
         case Trend():
             levels = {"over": test.over}
             if test.steadily and test.goes == "nowhere":

@@ -3,7 +3,7 @@
 import math
 
 from lab.claims.records import Judged, Part
-from lab.report.numbers import DASH, TIMES, change, ratio
+from lab.report.numbers import DASH, TIMES, change, number, ratio
 
 _VERBS = {"holds": "hold", "does not hold": "do not hold", "cannot tell": "cannot be told"}
 
@@ -33,6 +33,8 @@ def compared(part: Part) -> str:
     """Name what is held against what."""
     first, last = part.levels[0], part.levels[-1]
     match part.quantity:
+        case "value":
+            return first
         case "ratio":
             return f"{first} against {last}"
         case "change":
@@ -64,14 +66,14 @@ def interval(part: Part) -> str:
 def _show(part: Part, value: float | None) -> str:
     if value is None:
         return DASH
+    if part.quantity == "value":
+        return number(value)
     return f"{TIMES}{ratio(value)}" if part.quantity == "overhead ratio" else change(value)
 
 
 def _slack(part: Part) -> float:
-    """Return how far inside its bounds the interval ends, on a log scale; negative where it reaches out."""
+    """Return how far inside its bounds the interval ends, as a share of the bound; negative where it reaches out."""
     ends = ((part.low, part.wanted_low, 1), (part.high, part.wanted_high, -1))
     return min(
-        (side * math.log(end / bound) if end is not None and end > 0 else -math.inf)
-        for end, bound, side in ends
-        if bound is not None
+        side * (end / bound - 1) if end is not None else -math.inf for end, bound, side in ends if bound is not None
     )

@@ -1,4 +1,4 @@
-"""Latency and throughput. Latencies are of the requests that ended in the window."""
+"""Latency and throughput. Latencies are of the requests that ended in the window and were answered without an error."""
 
 from collections.abc import Callable
 from typing import Literal
@@ -11,14 +11,16 @@ from lab.records import TrialData
 from lab.series import IntArray, NotDerivableError
 
 MS_NS = 1e6
+OK = 200
 
 
 def _latencies_ns(data: TrialData, since: Literal["start_ns", "intended_ns"]) -> IntArray:
     requests = window_requests(data)
-    if len(requests) == 0:
-        raise NotDerivableError("no request ended in the window")
+    answered = requests.status == OK
+    if not answered.any():
+        raise NotDerivableError("no request was answered in the window")
     since_ns: IntArray = getattr(requests, since)
-    return requests.end_ns - since_ns
+    return (requests.end_ns - since_ns)[answered]
 
 
 def _mean_ms(data: TrialData) -> float:
@@ -36,6 +38,8 @@ def _requests_per_s(data: TrialData) -> float:
 
 
 METRICS = (
+    Metric("latency_fastest_ms", "Latency, fastest", "ms", compute=_percentile_ms(0)),
+    Metric("latency_slowest_ms", "Latency, slowest", "ms", compute=_percentile_ms(100)),
     Metric("latency_mean_ms", "Latency, mean", "ms", compute=_mean_ms),
     Metric("latency_p50_ms", "Latency, median", "ms", compute=_percentile_ms(50)),
     Metric("latency_p95_ms", "Latency, 95th percentile", "ms", compute=_percentile_ms(95)),

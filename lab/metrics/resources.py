@@ -47,6 +47,12 @@ def _memory_mean_mib(*roles: str) -> Callable[[TrialData], float]:
     return lambda data: mean(data, data.counters.containers, _names(data, roles), "memory_working_set_bytes") / MIB
 
 
+def _of_sidecars(measure: Callable[..., Callable[[TrialData], float]]) -> Callable[[TrialData], float | None]:
+    """Measure the sidecars; None where there are none, which is not a cost of 0."""
+    compute = measure("sidecar")
+    return lambda data: compute(data) if data.trial.names("sidecar") else None
+
+
 def _memory_peak_mib(data: TrialData) -> float:
     """Add up each service's largest sample since its start: what the containers would have to be given."""
     peaks = []
@@ -74,6 +80,13 @@ METRICS = (
         "ms",
         compute=_cpu_per_request_ms("service", "backend"),
     ),
+    Metric("cpu_per_request_sidecars_ms", "CPU per request, sidecars", "ms", compute=_of_sidecars(_cpu_per_request_ms)),
+    Metric(
+        "cpu_per_request_proxied_ms",
+        "CPU per request, services and sidecars",
+        "ms",
+        compute=_cpu_per_request_ms("service", "sidecar"),
+    ),
     Metric("cpu_services_cores", "CPU, services", "cores", compute=_cores("service")),
     Metric("cpu_generator_cores", "CPU, load generator", "cores", compute=_cores("generator")),
     Metric("cpu_observer_cores", "CPU, observer", "cores", compute=_cores("observer")),
@@ -91,6 +104,7 @@ METRICS = (
     ),
     Metric("memory_services_mean_mib", "Memory, services, mean", "MiB", compute=_memory_mean_mib("service")),
     Metric("memory_services_peak_mib", "Memory, services, peak", "MiB", compute=_memory_peak_mib),
+    Metric("memory_sidecars_mean_mib", "Memory, sidecars, mean", "MiB", compute=_of_sidecars(_memory_mean_mib)),
     Metric("memory_backends_mean_mib", "Memory, backends, mean", "MiB", compute=_memory_mean_mib("backend")),
     Metric(
         "memory_total_mean_mib",

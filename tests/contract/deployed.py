@@ -31,7 +31,7 @@ def running(level: Level, topology: str, out: Path) -> Iterator[tuple[System, Ba
     system.driver.remove()
     try:
         system.create(level, out, {})
-        system.start(backend, out)
+        system.start(level, out)
         yield system, backend
     finally:
         system.driver.remove()

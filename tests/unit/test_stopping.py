@@ -43,7 +43,7 @@ def test_a_few_blocks_that_agree_by_chance_do_not_end_a_run() -> None:
 
 def test_the_budget_counts_what_a_level_took_at_its_longest() -> None:
     clock = FakeClock()
-    budget = Budget(Protocol(warm_up_s=10, window_s=10, repetitions=3, budget_min=5), clock, started_s=0)
+    budget = Budget(minutes=5, first_guess_s=80, clock=clock, started_s=0)
     budget.attempts_s["agent"] += [50.0, 70.0]
     budget.attempts_s["baseline"] += [30.0]
     clock.time_s = 230
@@ -57,12 +57,12 @@ def test_the_budget_counts_what_a_level_took_at_its_longest() -> None:
 def test_without_a_budget_there_is_always_time() -> None:
     clock = FakeClock()
     clock.time_s = 1e9
-    assert Budget(Protocol(warm_up_s=10, window_s=10, repetitions=3), clock, 0).allows("agent")
+    assert Budget(minutes=None, first_guess_s=80, clock=clock, started_s=0).allows("agent")
 
 
 def test_before_any_attempt_the_budget_allows_for_a_start() -> None:
     clock = FakeClock()
-    budget = Budget(Protocol(warm_up_s=10, window_s=10, repetitions=3, budget_min=1), clock, 0)
+    budget = Budget(minutes=1, first_guess_s=80, clock=clock, started_s=0)
     assert not budget.allows("agent")
 
 

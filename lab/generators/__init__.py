@@ -1,0 +1,12 @@
+"""Load generators, seen from the lab: which container, told what. All of them write `requests.csv`.
+
+One file and one class per generator, one row in `GENERATORS`; what runs in its container is in `loadgen/<name>/`.
+"""
+
+from lab.generators.generator import Loaded, LoadGenerator, LoadPlan, Stage
+from lab.generators.ghz import Ghz
+from lab.generators.locust import Locust
+
+__all__ = ["GENERATORS", "LoadGenerator", "LoadPlan", "Loaded", "Stage"]
+
+GENERATORS: dict[str, LoadGenerator] = {"locust": Locust(), "ghz": Ghz()}
