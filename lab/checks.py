@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import binom
 
+from lab.injection.proved import ended_on_purpose, unproved
 from lab.metrics import cpu_cores, window_requests
 from lab.records import TrialData, TrialRecord
 from lab.series import NotDerivableError, Series
@@ -85,8 +86,9 @@ def containers_there(data: TrialData, bounds: Bounds) -> Iterator[str]:
             yield f"container {name} ran out of memory and was killed"
         elif container.exit_code:
             yield f"container {name} ended with exit code {container.exit_code}"
+    meant = ended_on_purpose(data.injections)
     for event in data.counters.events:
-        if event.event in {"gone", "restarted"} and trial.load_start_ns <= event.t_ns < trial.window_end_ns:
+        if event.name not in meant and event.event in {"gone", "restarted"} and trial.load_start_ns <= event.t_ns < trial.window_end_ns:
             after_s = (event.t_ns - trial.load_start_ns) / SECOND_NS
             verb = "was gone" if event.event == "gone" else "restarted"
             yield f"container {event.name} {verb} {after_s:.1f} s after the load's start"
@@ -96,7 +98,7 @@ def observed_throughout(data: TrialData, bounds: Bounds) -> Iterator[str]:
     """Refuse windows that the observer did not see whole."""
     trial = data.trial
     containers_by_fault: dict[str, list[str]] = {}
-    for name in trial.containers:
+    for name in trial.containers.keys() - ended_on_purpose(data.injections):
         fields = data.counters.containers.get(name, {})
         fault = _unseen(fields.get("cpu_usage_ns"), trial, bounds.gap_intervals * data.counters.interval_ns)
         if fault:
@@ -148,11 +150,11 @@ def generator_had_cpu(data: TrialData, bounds: Bounds) -> Iterator[str]:
 def answers_right(data: TrialData, bounds: Bounds) -> Iterator[str]:
     """Refuse errors that nothing explains, and drawn ones that did not come.
 
-    With sidecars that do more than pass requests on, how many fail is what the trial is to find out.
+    With faults, or sidecars that do more than pass requests on, how many fail is what the trial is to find out.
     """
     requests = window_requests(data)
     failed = requests.status[requests.status != 200]
-    if data.trial.settings.get("sidecar", NO_SIDECAR) not in WITHOUT_PATTERNS:
+    if data.injections or data.trial.settings.get("sidecar", NO_SIDECAR) not in WITHOUT_PATTERNS:
         return
     expected, count = data.trial.expected_error_fraction, len(requests)
     fewest, most = binom.ppf([bounds.error_chance, 1 - bounds.error_chance], count, expected)
@@ -195,7 +197,12 @@ def host_left_alone(data: TrialData, bounds: Bounds) -> Iterator[str]:
 
 
 def window_steady(data: TrialData, bounds: Bounds) -> Iterator[str]:
-    """Refuse windows whose last third is another state than the first: a stall, growth, or a warm-up that goes on."""
+    """Refuse windows whose last third is another state than the first: a stall, growth, or a warm-up that goes on.
+
+    With faults a window is not meant to be steady.
+    """
+    if data.injections:
+        return
     trial = data.trial
     edges = np.linspace(trial.window_start_ns, trial.window_end_ns, 4).astype(np.int64).tolist()
     counts, costs = [], []
@@ -219,6 +226,11 @@ def window_steady(data: TrialData, bounds: Bounds) -> Iterator[str]:
         yield f"still warming up: CPU per request fell by {_percent(-cpu)} {over} (limit {limit})"
 
 
+def faults_proved(data: TrialData, bounds: Bounds) -> Iterator[str]:
+    """Refuse trials whose declared faults the data path does not show."""
+    yield from unproved(data, data.injections)
+
+
 def spans_as_predicted(data: TrialData, bounds: Bounds) -> Iterator[str]:
     """Refuse traced trials whose trace is not what the topology predicts: they did other work."""
     if data.trial.trace_difference is not None:
@@ -236,5 +248,6 @@ RECORD_CHECKS: tuple[Check, ...] = (
     load_held,
     answers_right,
     spans_as_predicted,
+    faults_proved,
 )
 LOAD_CHECKS: tuple[Check, ...] = (generator_had_cpu, host_left_alone, window_steady)

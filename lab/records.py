@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from lab.errors import UserError
+from lab.injection.records import Injection, read_injections
 from lab.series import IntArray, Series
 
 REQUESTS_FIRST_LINE = "# tollbooth.requests v1"
@@ -244,6 +245,7 @@ class TrialData:
     counters: Counters
     requests: Requests
     trace: Mapping[str, Any] | None = None
+    injections: Sequence[Injection] = ()
 
 
 def write_json_atomic(path: Path, data: Mapping[str, Any]) -> None:
@@ -284,6 +286,7 @@ def read_trial(folder: Path) -> TrialData:
         read_counters(folder / "counters.jsonl"),
         read_requests(folder / "requests.csv"),
         read_json(trace, "tollbooth.trace", 1) if trace.exists() else None,
+        read_injections(folder / "faults.jsonl"),
     )
 
 

@@ -10,6 +10,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from lab.faults import Fault, FaultsError, dotted, show, user_error
+from lab.injection.fault import DeclaredFault
+from lab.injection.kinds import Faults
+from lab.injection.rules import contradictions
 from lab.load import GhzLoad, Load
 from lab.nearest import suggestion
 from lab.overrides import override
@@ -59,6 +62,7 @@ class LevelPatch(Shape):
     error_probability: float | None = Field(
         default=None, ge=0, le=1, description="of every service, asked for by each request; over the topology's own"
     )
+    faults: Faults = Field(default_factory=list, description="of the system, beside the load; of several factors all")
     observer_rate_hz: Rate | None = Field(
         default=None, description="samples per second, where it is the measuring that is measured"
     )
@@ -152,6 +156,7 @@ class Level:
     sidecar: str = "none"
     sidecar_side: Literal["front", "both"] = "front"
     error_probability: float | None = None
+    faults: tuple[DeclaredFault, ...] = ()
     observer_rate_hz: float | None = None
 
     def settings(self) -> dict[str, object]:
@@ -166,6 +171,7 @@ class Level:
             "sidecar": self.sidecar,
             "sidecar_side": self.sidecar_side,
             "error_probability": self.error_probability,
+            "faults": [fault.model_dump(mode="json") for fault in self.faults],
             "observer_rate_hz": self.observer_rate_hz,
         }
 
@@ -207,8 +213,13 @@ class Experiment(ExperimentFile):
         )
         for _, _, patch in choice:
             given = patch.model_dump(exclude_none=True)
-            level = replace(level, **given | {"environment": {**level.environment, **patch.environment}})
-        return level
+            sums = {
+                "environment": {**level.environment, **patch.environment},
+                "faults": (*level.faults, *patch.faults),
+            }
+            level = replace(level, **given | sums)
+        # What a fault leaves, such as a cold JVM, is none of the next trial's.
+        return replace(level, start=level.name) if level.faults else level
 
 
 def find_experiment(name: str, folder: Path) -> Path:
@@ -303,6 +314,13 @@ def _contradictions(experiment: Experiment) -> Iterator[Fault]:
         )
     else:
         yield from view_faults(experiment.views, [*names, PLACEBO], experiment.factors)
+        for level in experiment.levels():
+            yield from contradictions(level.faults, experiment.protocol.window_s, fault_place(level))
+
+
+def fault_place(level: Level) -> tuple[str, ...]:
+    """Return where messages say that a level's faults stand: several factors may have brought them."""
+    return ("factors", level.name, "faults")
 
 
 def _window_faults(experiment: Experiment) -> Iterator[Fault]:

@@ -1,7 +1,7 @@
 """The system under test on an engine: created, started, and waited for until every part of it is ready."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lab import sidecars
@@ -31,7 +31,10 @@ class StartFailed(UserError):
 
 @dataclass(frozen=True)
 class System:
-    """What a deployment stands on: topology with its file, telemetry variants, sidecars' parts, CPUs, engine, clock."""
+    """What a deployment stands on: topology with its file, telemetry variants, sidecars' parts, CPUs, engine, clock.
+
+    `journal` is the file that says which faults are in force.
+    """
 
     root: Path
     topology: Topology
@@ -41,6 +44,7 @@ class System:
     cpus: CpuSplit
     driver: Driver
     clock: Clock
+    journal: Path
 
     def telemetry(self, level: Level) -> Telemetry:
         """How `level` watches the services."""
@@ -66,6 +70,8 @@ class System:
             folder.chmod(0o777)
         place = Place(self.root, self.topology_path, out)
         telemetry = self.telemetry(level)
+        if level.faults:
+            telemetry = replace(telemetry, environment={**telemetry.environment, "WATCH_FAULTS": "1"})
         _write(out, self.backend(level).files(self.topology.nodes, telemetry.environment))
         added: dict[str, dict[str, object]] = {}
         if self.mode(level).proxied:

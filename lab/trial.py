@@ -2,7 +2,7 @@
 
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,6 +12,10 @@ from lab.clock import Clock, wait_until
 from lab.deployment import OBSERVER, SPINNER
 from lab.driver import Container
 from lab.generators import GENERATORS, LoadGenerator, LoadPlan, Stage
+from lab.injection.fault import Subject
+from lab.injection.journal import Journal
+from lab.injection.run import injector
+from lab.injection.schedule import drawn
 from lab.plan import Trial
 from lab.spantree import difference
 from lab.spec import Experiment, Level
@@ -136,24 +140,42 @@ def _measure(
     plan: LoadPlan, stage: Stage, system: System, generator: LoadGenerator, level: Level
 ) -> tuple[Path, dict[str, object]]:
     """Puts a trial's load on the system; returns its requests, and what `trial.json` says of it alone."""
-    admins = system.admins(system.sidecars(level))
-    before = {name: admin.counters() for name, admin in admins.items()}
-    loaded = generator.measure(plan, stage, level)
+    before = _counted(system, level)
+    with _faults(plan, stage, system, generator, level):
+        loaded = generator.measure(plan, stage, level)
     return loaded.requests, {
         "load_start_ns": loaded.load_start_ns,
         "window_start_ns": loaded.window_start_ns,
         "window_end_ns": loaded.window_end_ns,
         "expected_error_fraction": mean_error_fraction(system.topology, level.error_probability),
         "sidecars": {
-            name: {"version": admin.version(), "counters": _increase(before[name], admin.counters())}
-            for name, admin in admins.items()
+            name: {"version": version, "counters": _increase(before[name][1], counters)}
+            for name, (version, counters) in _counted(system, level).items()
         },
     }
 
 
+def _counted(system: System, level: Level) -> dict[str, tuple[str, dict[str, int]]]:
+    """Each sidecar's version and counters. Asked for anew each time: a fault may have made it start again."""
+    admins = system.admins(system.sidecars(level))
+    return {name: (admin.version(), admin.counters()) for name, admin in admins.items()}
+
+
 def _increase(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, int]:
-    """By how much counters grew; one that was not there had counted nothing."""
-    return {name: value - before.get(name, 0) for name, value in after.items()}
+    """By how much counters grew; one that was not there, or began anew, had counted nothing."""
+    return {name: value - before.get(name, 0) if value >= before.get(name, 0) else value for name, value in after.items()}
+
+
+def _faults(
+    plan: LoadPlan, stage: Stage, system: System, generator: LoadGenerator, level: Level
+) -> AbstractContextManager[None]:
+    """The level's faults, played beside the load that the block makes."""
+    if not level.faults:
+        return nullcontext()
+    subject = Subject(system.driver, system.clock, stage.out / "ready", tuple(system.sidecars(level)))
+    injecting = injector(subject, Journal(system.journal), stage.out / "faults.jsonl")
+    window_start_s = system.clock.now_s() + generator.lead_s(plan)
+    return injecting.beside(drawn(level.faults, plan.seed), window_start_s)
 
 
 def _collect(system: System, traces: Traces, backend: Backend, out: Path) -> dict[str, object]:

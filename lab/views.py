@@ -50,7 +50,15 @@ class Interaction(Shape):
     )
 
 
-View = Annotated[Waterfall | Sweep | Interaction, Field(discriminator="kind")]
+class Frontier(Shape):
+    """Cost against the share of requests that succeed: which level buys it at the least cost?"""
+
+    kind: Literal["frontier"]
+    title: Title = Field(description="one line, shown above the figure")
+    levels: Levels = Field(description="the levels, a point each")
+
+
+View = Annotated[Waterfall | Sweep | Interaction | Frontier, Field(discriminator="kind")]
 Views = Annotated[Sequence[View], Field(max_length=MAX_VIEWS)]
 
 

@@ -2,7 +2,7 @@
 
 import shutil
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,10 +13,13 @@ from lab.deployment import OBSERVER, SPINNER
 from lab.driver import EngineGone
 from lab.driver.compose import ComposeDriver, engine_answers
 from lab.errors import UserError
+from lab.faults import Fault, FaultsError, dotted, user_error
+from lab.injection.journal import Journal, lift_leftovers
+from lab.injection.rules import unknown_targets, without_sidecar
 from lab.machine import engine_cores, split_cpus
 from lab.plan import make_plan
 from lab.progress import Progress
-from lab.spec import Experiment, check_names, find_experiment, load_experiment
+from lab.spec import Experiment, Level, check_names, fault_place, find_experiment, load_experiment
 from lab.system import System
 from lab.topology import Topology, find_topology, load_topology
 from lab.trial import Bench
@@ -34,6 +37,7 @@ ENVOY_FOLDER = ROOT / "envoy"
 LOCK = Path(tempfile.gettempdir()) / "tollbooth.lock"
 SPINNER_IMAGE = "debian"
 ENVOY = "envoy"
+JOURNAL = SCRATCH / "faults.json"
 # One trial at 20 Hz with thousands of requests writes some tens of MB.
 BYTES_PER_TRIAL = 20 << 20
 
@@ -66,13 +70,31 @@ def system(topology: str) -> System:
         cpus=split_cpus(engine_cores()),
         driver=ComposeDriver(ROOT, SCRATCH),
         clock=SystemClock(),
+        journal=JOURNAL,
     )
 
 
 def bench(experiment: Experiment) -> Bench:
-    """Everything that the experiment's trials share, on this machine."""
+    """Everything that the experiment's trials share, on this machine.
+
+    Raises `UserError` where a level's sidecars or faults are not ones that its topology can have.
+    """
     names = dict.fromkeys((experiment.topology, *experiment.topologies()))
-    return Bench(experiment, {name: system(name) for name in names})
+    of = Bench(experiment, {name: system(name) for name in names})
+    if faults := [fault for level in experiment.levels() for fault in _level_faults(of.systems[level.topology], level)]:
+        raise user_error(f"experiment {experiment.name}", faults, dotted, "docs/formats.md describes levels")
+    return of
+
+
+def _level_faults(system: System, level: Level) -> Iterator[Fault]:
+    try:
+        proxied = system.mode(level).proxied
+    except FaultsError as wrong:
+        yield from (Fault(("factors", level.name, "sidecar"), fault.text) for fault in wrong.faults)
+        return
+    yield from unknown_targets(level.faults, system.topology.nodes, fault_place(level))
+    if not proxied:
+        yield from without_sidecar(level.faults, fault_place(level))
 
 
 def needs(of: Bench) -> Needs:
@@ -85,6 +107,7 @@ def needs(of: Bench) -> Needs:
         images=(
             *("services", OBSERVER, of.generator.service),
             *([SPINNER_IMAGE] if SPINNER in of.instruments else []),
+            *sorted({image for level in levels for fault in level.faults for image in fault.images}),
             *([ENVOY] if any(of.system.mode(level).proxied for level in levels) else []),
             *sorted({name for backend in backends for name in backend.images}),
         ),
@@ -100,6 +123,7 @@ def prepare(of: Bench, progress: Progress) -> dict[str, str]:
     """Makes images and a clean engine for a run, or raises `UserError`; returns each image's reference by name."""
     if not engine_answers():
         raise EngineGone("no Docker engine answers", "run `make doctor`")
+    lift_leftovers(Journal(JOURNAL), of.system.driver, progress.say)
     wanted = needs(of)
     images.ensure(wanted.images, progress.say)
     if of.system.driver.containers():

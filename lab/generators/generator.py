@@ -63,6 +63,9 @@ class LoadGenerator(Protocol):
     def environment(self, plan: LoadPlan) -> Mapping[str, str]:
         """The variables by which `compose.yaml` tells it what to do."""
 
+    def lead_s(self, plan: LoadPlan) -> float:
+        """How long after a call of `measure` the window begins."""
+
     def begin(self, plan: LoadPlan, stage: Stage) -> None:
         """Starts it and, where that is a load of its own, warms the system up."""
 

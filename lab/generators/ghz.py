@@ -32,6 +32,10 @@ class Ghz:
         """See `LoadGenerator.environment`: it is told by files."""
         return {"SEED": str(plan.seed)}
 
+    def lead_s(self, plan: LoadPlan) -> float:
+        """See `LoadGenerator.lead_s`: its container looks for a load all the time."""
+        return 0.0
+
     def begin(self, plan: LoadPlan, stage: Stage) -> None:
         """See `LoadGenerator.begin`."""
         stage.driver.start([self.service])

@@ -33,6 +33,10 @@ class Locust:
             "SEED": str(plan.seed),
         }
 
+    def lead_s(self, plan: LoadPlan) -> float:
+        """See `LoadGenerator.lead_s`."""
+        return plan.protocol.warm_up_s
+
     def begin(self, plan: LoadPlan, stage: Stage) -> None:
         """See `LoadGenerator.begin`: its warm-up is the beginning of its load."""
 

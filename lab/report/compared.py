@@ -11,7 +11,7 @@ from lab.records import VERSION_HINT, Summary
 from lab.report.crossings import Crossing, cross
 from lab.report.facts import mapping
 from lab.report.ladders import Ladder, climb_ladder
-from lab.views import Interaction, Sweep, Waterfall, parse_views
+from lab.views import Frontier, Interaction, Sweep, Waterfall, parse_views
 
 
 @dataclass(frozen=True)
@@ -21,6 +21,7 @@ class Compared:
     ladders: Sequence[Ladder] = ()
     sweeps: Sequence[Sweep] = ()
     crossings: Sequence[Crossing] = ()
+    frontiers: Sequence[Frontier] = ()
 
 
 NO_VIEWS = Compared()
@@ -39,4 +40,5 @@ def compare_views(summary: Summary, manifest: Mapping[str, Any]) -> Compared:
         [climb_ladder(summary, view, seed) for view in views if isinstance(view, Waterfall)],
         [view for view in views if isinstance(view, Sweep)],
         [cross(summary, view, factors, seed) for view in views if isinstance(view, Interaction)],
+        [view for view in views if isinstance(view, Frontier)],
     )

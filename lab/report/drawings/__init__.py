@@ -23,6 +23,7 @@ class Drawings:
     waterfall: Markup | None = None
     sweeps: Sequence[Titled] = ()
     crossings: Sequence[Titled] = ()
+    frontiers: Sequence[Titled] = ()
     latency: Markup | None = None
     cpu: Markup | None = None
     memory: Markup | None = None
@@ -41,6 +42,7 @@ def draw_all(source: Source, compared: Compared) -> Drawings:
         waterfall=views.waterfall(compared.ladders, colours),
         sweeps=[views.sweep(summary, view, index) for index, view in enumerate(compared.sweeps, start=1)],
         crossings=[views.crossing(summary, one, index) for index, one in enumerate(compared.crossings, start=1)],
+        frontiers=[views.frontier(summary, one, colours, index) for index, one in enumerate(compared.frontiers, start=1)],
         latency=levels.latency(source, colours),
         cpu=levels.usage(source, "cpu", "CPU over time, per level", "CPUs busy", colours),
         memory=levels.usage(source, "memory", "Memory over time, per level", "working set (MiB)", colours),

@@ -9,15 +9,17 @@ from lab.records import Estimate, Summary
 from lab.report import findings
 from lab.report.crossings import Crossed, Crossing
 from lab.report.figures import crossing as crossing_figure
+from lab.report.figures import frontier as frontier_figure
 from lab.report.figures import sweep as sweep_figure
 from lab.report.figures import waterfall as waterfall_figure
 from lab.report.figures.sweep import Point, setting
 from lab.report.figures.waterfall import Bar
+from lab.report.frontiers import frontier_panels
 from lab.report.ladders import Climb, Ladder, Step, step_scales
 from lab.report.numbers import Scale, divided, number, ratio, scale_for, signed, within
 from lab.report.palette import OTHERS, Colour
 from lab.stats.intervals import Interval
-from lab.views import Sweep
+from lab.views import Frontier, Sweep
 
 SIDE_BY_SIDE = 2
 SWEPT = (
@@ -115,6 +117,20 @@ def _ratio(summary: Summary, estimate: Estimate) -> Interval | None:
     if estimate.level == summary.baseline:
         return Interval(1.0)
     return None if estimate.ratio is None else Interval(estimate.ratio, estimate.ratio_low, estimate.ratio_high)
+
+
+def frontier(summary: Summary, view: Frontier, colours: Mapping[str, Colour], index: int) -> Titled:
+    """Draw what each level costs against how often it succeeds."""
+    panels = frontier_panels(summary, view)
+    if not panels:
+        return Titled(view.title, None)
+    said = [
+        f"{panel.title}: {point.level} {number(point.cost.mean)} at {number(point.success.mean)} %"
+        for panel in panels
+        for point in panel.points
+    ]
+    drawn = frontier_figure.frontier(f"frontier-{index}", view.title, panels, colours, ". ".join(said))
+    return Titled(view.title, drawn)
 
 
 def crossing(summary: Summary, crossed: Crossing, index: int) -> Titled:
