@@ -4,6 +4,7 @@ The services read the same files with a reader of their own; both are tested wit
 """
 
 import graphlib
+import math
 import statistics
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -19,6 +20,7 @@ from lab.spantree import ExpectedSpan
 from lab.yamlfile import find_named_file, parse_yaml, read_text
 
 MAX_CALLS_PER_REQUEST = 10_000
+ENTRY_KINDS = ("gateway", "svc-b")
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,30}$")]
 Reference = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,30}\.[a-z][a-z0-9-]{0,30}$", description="node.operation")]
@@ -65,41 +67,62 @@ class Gateway(Shape):
 
 
 class Service(Shape):
-    """A node that answers with its operations."""
+    """A node that answers with its operations: svc-a is asked by REST, svc-b by gRPC."""
 
-    kind: Literal["svc-a"]
+    kind: Literal["svc-a", "svc-b"]
     operations: Mapping[Name, Operation] = Field(min_length=1)
 
 
 class Topology(Shape):
-    """A call graph. The client asks `GET /<route>` on the entry node."""
+    """A call graph. The client asks a gateway for `GET /<route>`, a svc-b by gRPC for one of its operations."""
 
     format: Literal["tollbooth.topology"]
     version: Version1
-    entry: Name = Field(description="the gateway that the client asks")
+    entry: Name = Field(description="the node that the client asks: a gateway or a svc-b")
     nodes: Mapping[Name, Annotated[Gateway | Service, Field(discriminator="kind")]] = Field(min_length=1)
 
+    @property
+    def entry_protocol(self) -> Literal["http", "grpc"]:
+        """What the client speaks to the entry node."""
+        return "http" if isinstance(self.nodes[self.entry], Gateway) else "grpc"
+
     def routes(self) -> tuple[str, ...]:
-        """Return what the client can ask for."""
-        return tuple(self._entry_routes())
+        """Return what the client can ask for: a gateway's routes, a service's operations."""
+        entry = self.nodes[self.entry]
+        return tuple(entry.routes if isinstance(entry, Gateway) else entry.operations)
 
     def expected_spans(self, route: str) -> int:
-        """Return how many spans a traced request makes: the gateway's own, and two for each call."""
+        """Return how many spans a traced request makes: the entry's own, and two for each call."""
         return 1 + 2 * calls_of_routes(self)[self.entry, route]
 
     def mean_spans_per_request(self) -> float:
         """Return how many spans a traced request makes on average, where every route is asked as often."""
         return statistics.fmean(self.expected_spans(route) for route in self.routes())
 
+    def expected_error_fraction(self, route: str, asked: float | None = None) -> float:
+        """Return the share of requests for `route` that drawn errors make fail where nobody retries.
+
+        An operation succeeds where itself and all calls below it do. `asked`: the error probability that requests ask
+        of every operation, which holds over the topology's.
+        """
+        operations, succeeds = _operations(self), dict[str, float]()
+        for reference in _callees_first(self).static_order():
+            operation = operations[reference]
+            below = (
+                succeeds[to] ** calls.share(index) for calls in operation.calls for index, to in enumerate(calls.to)
+            )
+            own = 1 - (operation.error_probability if asked is None else asked)
+            succeeds[reference] = own * math.prod(below)
+        entry = self.nodes[self.entry]
+        return 1 - succeeds[entry.routes[route] if isinstance(entry, Gateway) else f"{self.entry}.{route}"]
+
     def expected_tree(self, route: str) -> ExpectedSpan:
         """Return the spans that a traced request makes when no call fails."""
-        call = ExpectedSpan(self.entry, "client", ((_server_spans(self)[self._entry_routes()[route]],),))
+        entry, spans = self.nodes[self.entry], _server_spans(self)
+        if isinstance(entry, Service):
+            return spans[f"{self.entry}.{route}"]
+        call = ExpectedSpan(self.entry, "client", ((spans[entry.routes[route]],),))
         return ExpectedSpan(self.entry, "server", ((call,),))
-
-    def _entry_routes(self) -> Mapping[str, str]:
-        gateway = self.nodes[self.entry]
-        assert isinstance(gateway, Gateway)  # parse_topology refuses any other
-        return gateway.routes
 
 
 def find_topology(name: str, folder: Path) -> Path:
@@ -152,10 +175,10 @@ def _routes(topology: Topology) -> Iterator[tuple[str, str, str]]:
 def _dangling(topology: Topology) -> Iterator[Fault]:
     """Yield the references to what there is not."""
     entry = topology.nodes.get(topology.entry)
-    if not isinstance(entry, Gateway):
-        gateways = [name for name, node in topology.nodes.items() if isinstance(node, Gateway)]
-        what = "is not a gateway" if entry else "is not a node"
-        yield Fault(("nodes", topology.entry, "entry"), f"{what}; {suggestion(topology.entry, gateways)}")
+    if entry is None or entry.kind not in ENTRY_KINDS:
+        possible = [name for name, node in topology.nodes.items() if node.kind in ENTRY_KINDS]
+        what = f"is not a {' or '.join(ENTRY_KINDS)}" if entry else "is not a node"
+        yield Fault(("nodes", topology.entry, "entry"), f"{what}; {suggestion(topology.entry, possible)}")
     operations = _operations(topology)
     for gateway, route, to in _routes(topology):
         if to not in operations:
@@ -200,7 +223,10 @@ def _cycles(topology: Topology) -> Iterator[Fault]:
 
 
 def calls_of_routes(topology: Topology) -> dict[tuple[str, str], int]:
-    """Return how many calls a request makes in all, by gateway and route: the gateway's, and all below it."""
+    """Return how many calls a request makes in all, by the node that the client asks and what it asks for.
+
+    A gateway passes each route on, which is one call more; of an entry without routes a client asks operations.
+    """
     operations = _operations(topology)
     below: dict[str, int] = {}
     for reference in _callees_first(topology).static_order():
@@ -209,15 +235,20 @@ def calls_of_routes(topology: Topology) -> dict[tuple[str, str], int]:
             for calls in operations[reference].calls
             for index, to in enumerate(calls.to)
         )
-    return {(gateway, route): 1 + below[to] for gateway, route, to in _routes(topology)}
+    asked = {(gateway, route): 1 + below[to] for gateway, route, to in _routes(topology)}
+    entry = topology.nodes[topology.entry]
+    if isinstance(entry, Service):
+        asked |= {(topology.entry, name): below[f"{topology.entry}.{name}"] for name in entry.operations}
+    return asked
 
 
 def _excesses(topology: Topology) -> Iterator[Fault]:
-    """Yield the routes whose requests make too many calls."""
-    for (gateway, route), calls in calls_of_routes(topology).items():
+    """Yield the routes, or the entry's operations, whose requests make too many calls."""
+    for (name, route), calls in calls_of_routes(topology).items():
         if calls > MAX_CALLS_PER_REQUEST:
+            is_gateway = isinstance(topology.nodes[name], Gateway)
             yield Fault(
-                ("nodes", gateway, "routes", route),
+                ("nodes", name, "routes", route) if is_gateway else _calls_path(f"{name}.{route}"),
                 f"a request makes {calls if calls < 10**9 else 'more than a billion'} calls, "
                 f"at most {MAX_CALLS_PER_REQUEST} are possible",
             )

@@ -8,7 +8,7 @@ import yaml
 from lab.errors import UserError
 from lab.faults import FaultsError
 from lab.spantree import ExpectedSpan
-from lab.topology import Topology, find_topology, load_topology, parse_topology
+from lab.topology import Service, Topology, find_topology, load_topology, parse_topology
 
 ROOT = Path(__file__).parents[2]
 SHARED = ROOT / "services" / "workload" / "src" / "test" / "resources" / "topologies"
@@ -43,7 +43,7 @@ def first_comment(path: Path, key: str) -> str:
 
 
 def test_the_shared_fixtures_are_there() -> None:
-    assert len(VALID) >= 3 and len(INVALID) >= 40
+    assert len(VALID) >= 5 and len(INVALID) >= 45
 
 
 @pytest.mark.parametrize("path", VALID, ids=lambda path: path.stem)
@@ -73,6 +73,45 @@ def test_a_request_through_mesh_makes_123_spans_by_every_route() -> None:
     assert mesh.routes() == ("a1", "a2", "a3", "a4")
     assert [mesh.expected_spans(route) for route in mesh.routes()] == [123] * 4
     assert mesh.mean_spans_per_request() == 123
+
+
+@pytest.mark.parametrize("name", ["fan-out", "chain"])
+def test_the_published_topologies_are_asked_by_grpc_and_make_five_spans(name: str) -> None:
+    topology = load_topology(find_topology(name, SHIPPED))
+    assert (topology.entry, topology.entry_protocol, topology.routes()) == ("s1", "grpc", ("work",))
+    assert topology.expected_spans("work") == 5
+    latencies = [
+        operation.latency_ms
+        for node in topology.nodes.values()
+        if isinstance(node, Service)
+        for operation in node.operations.values()
+    ]
+    assert latencies == [10, 10, 10]
+
+
+def test_the_tree_of_a_fan_out_has_one_step_and_that_of_a_chain_one_branch() -> None:
+    s2, s3 = ExpectedSpan("s2", "server"), ExpectedSpan("s3", "server")
+    fan_out = load_topology(find_topology("fan-out", SHIPPED)).expected_tree("work")
+    assert fan_out == ExpectedSpan("s1", "server", ((call("s1", s2), call("s1", s3)),))
+    chain = load_topology(find_topology("chain", SHIPPED)).expected_tree("work")
+    passing = ExpectedSpan("s2", "server", ((call("s2", s3),),))
+    assert chain == ExpectedSpan("s1", "server", ((call("s1", passing),),))
+
+
+def test_a_gateway_is_asked_by_http_whatever_is_behind_it() -> None:
+    mixed = load_topology(SHARED / "valid" / "mixed.yaml")
+    assert (mixed.entry_protocol, mixed.routes()) == ("http", ("rest", "grpc"))
+
+
+def test_the_routes_of_a_grpc_entry_are_its_operations_in_order() -> None:
+    topology = load_topology(SHARED / "valid" / "grpc-entry.yaml")
+    assert (topology.entry_protocol, topology.routes()) == ("grpc", ("work", "through", "alone"))
+    assert topology.expected_tree("alone") == ExpectedSpan("s1", "server")
+
+
+def test_a_rest_service_is_no_entry() -> None:
+    with pytest.raises(FaultsError, match=r"nodes\.a1\.entry: is not a gateway or svc-b; .*there are: gateway"):
+        parse_topology(MESH.read_text().replace("entry: gateway", "entry: a1"))
 
 
 def test_the_mean_is_over_routes() -> None:
@@ -135,9 +174,9 @@ def test_whatever_is_in_the_file_the_answer_is_a_topology_or_a_user_error(seed: 
         assert all(line.startswith(str(path)) for line in error.message.splitlines())
 
 
-@pytest.mark.parametrize("kind", ["5", "[svc-a]", "{}", "~", "true", "svc-b"])
+@pytest.mark.parametrize("kind", ["5", "[svc-a]", "{}", "~", "true", "svc-c"])
 def test_a_kind_that_is_none_is_refused(kind: str) -> None:
-    with pytest.raises(FaultsError, match=r"nodes\.a4\.kind: saw .*, wanted \"gateway\" or \"svc-a\""):
+    with pytest.raises(FaultsError, match=r"nodes\.a4\.kind: saw .*, wanted \"gateway\" or \"svc-a\" or \"svc-b\""):
         parse_topology(MESH.read_text().replace("a4:\n    kind: svc-a", f"a4:\n    kind: {kind}"))
 
 
