@@ -1,0 +1,325 @@
+"""The contract of every kind of fault, on real containers: injected, proved, lifted; not proved where it was not there.
+
+Each kind goes through the same course: first a sham, where everything is done but the fault itself, then the fault.
+"""
+
+import http.client
+import json
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from lab import images, workshop
+from lab.clock import SystemClock, wait_until
+from lab.driver.compose import ComposeDriver
+from lab.injection.fault import DeclaredFault, Proxy, Subject
+from lab.injection.journal import Journal, lift_leftovers
+from lab.injection.kinds import KINDS, parse_fault
+from lab.injection.proved import unproved
+from lab.injection.records import Injection, read_injections
+from lab.injection.run import injector
+from lab.lock import only_run
+from lab.ports import port
+from lab.records import (
+    REQUESTS_COLUMNS,
+    REQUESTS_FIRST_LINE,
+    TrialData,
+    TrialRecord,
+    parse_counters,
+    parse_requests,
+    write_targets,
+)
+from lab.spec import Level
+from tests.contract.deployed import QUICK_START
+from tests.contract.test_envoy_patterns import GRPC, running
+from tests.fake import FakeDriver
+
+pytestmark = [pytest.mark.containers, pytest.mark.timeout(300)]
+
+TARGET = "a1"
+TOPOLOGY = """
+format: tollbooth.topology
+version: 1
+entry: gateway
+nodes:
+  gateway: {kind: gateway, routes: {a1: a1.work}}
+  a1: {kind: svc-a, operations: {work: {}}}
+"""
+# Seconds: of load before a fault, and of a fault.
+BEFORE_S, LENGTH_S = 4.0, 4.0
+CLIENTS = 4
+SIZES = {
+    "application-error": 0.3, "application-latency": 50, "envoy-abort": 0.3, "envoy-delay": 50, "cpu-cut": 0.05,
+    "bandwidth-cap": 16, "packet-loss": 0.2, "packet-delay": 50,
+}  # fmt: skip
+BY_PROXY = [kind for kind, fault in KINDS.items() if fault.needs_sidecar]
+UNWATCHED = pytest.mark.xfail(reason="the services do not watch fault files yet", strict=True)
+OF_CONTAINERS = [
+    pytest.param(kind, marks=[UNWATCHED] if fault.part == "application" else [])
+    for kind, fault in KINDS.items()
+    if not fault.needs_sidecar
+]
+NO_NETEM = "refused: this kernel has no netem (module sch_netem)"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def the_lab() -> Iterator[None]:
+    images.ensure(("services", "observer", "sink", "envoy", "nettools"), print)
+    with only_run(workshop.LOCK):
+        yield
+
+
+@dataclass
+class Load:
+    """Clients that ask again and again, each for as long as `ask` takes, and write down what they got."""
+
+    ask: Callable[[], int]
+    rows: list[str] = field(default_factory=list)
+
+    def __enter__(self) -> "Load":
+        self.ended = threading.Event()
+        self.clients = [threading.Thread(target=self._client) for _ in range(CLIENTS)]
+        for client in self.clients:
+            client.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.ended.set()
+        for client in self.clients:
+            client.join()
+
+    def text(self) -> str:
+        return "\n".join([REQUESTS_FIRST_LINE, ",".join(REQUESTS_COLUMNS), *self.rows]) + "\n"
+
+    def _client(self) -> None:
+        while not self.ended.is_set():
+            start_ns = time.time_ns()
+            status = self.ask()
+            self.rows.append(f"1,a1,{start_ns},{start_ns},{time.time_ns()},{status},0")
+
+
+def ask_gateway() -> int:
+    """The status of an answer; 0 where there is none."""
+    connection = http.client.HTTPConnection("127.0.0.1", port("GATEWAY_PORT"), timeout=30)
+    try:
+        connection.request("GET", "/a1")
+        return connection.getresponse().status
+    except (OSError, http.client.HTTPException):
+        return 0
+    finally:
+        connection.close()
+
+
+def declared(kind: str, target: str) -> DeclaredFault:
+    size = {"size": SIZES[kind]} if kind in SIZES else {}
+    return parse_fault({"kind": kind, "target": target, "start_s": BEFORE_S, "length_s": LENGTH_S, **size})
+
+
+def play(fault: DeclaredFault, subject: Subject, folder: Path) -> list[Injection]:
+    """Injects and lifts one fault, and returns what was recorded."""
+    folder.mkdir()
+    journal = Journal(folder / "journal.json")
+    one = injector(subject, journal, folder / "faults.jsonl")
+    one.play([fault], subject.clock.now_s(), lambda seconds: subject.clock.sleep(seconds) is None)
+    assert journal.left() == []
+    return list(read_injections(folder / "faults.jsonl"))
+
+
+def trial(load: Load, counters: str, start_ns: int) -> TrialData:
+    """What the records say, as a trial's; its window is the whole load."""
+    record = TrialRecord(
+        number=1, attempt=1, block=0, position=0, level="x", settings={"faults": [{}]}, valid=True, reasons=(), users=1,
+        load_start_ns=start_ns, window_start_ns=start_ns, window_end_ns=time.time_ns(), service_cpus=(),
+        generator_cpus=(), containers={}, startup_s={}, phases_s={},
+    )  # fmt: skip
+    return TrialData(record, parse_counters(counters, "counters.jsonl"), parse_requests(load.text(), "requests.csv"))
+
+
+class Sham(ComposeDriver):
+    """An engine that is told everything, and does nothing that would be a fault."""
+
+    def __init__(self, real: ComposeDriver) -> None:
+        super().__init__(real.root, real.overlay_path.parent)
+        self.environment, self.ids = real.environment, real.ids
+
+    def start(self, services: Sequence[str]) -> None: ...
+
+    def kill(self, services: Sequence[str]) -> None: ...
+
+    def pause(self, service: str) -> None: ...
+
+    def unpause(self, service: str) -> None: ...
+
+    def limit_cpus(self, service: str, cpus: float | None) -> None: ...
+
+    def disconnect(self, service: str, network: str) -> None: ...
+
+    def connect(self, service: str, network: str) -> None: ...
+
+    def run_beside(self, service: str, command: Sequence[str]) -> str:
+        return json.dumps([{"packets": 1000, "drops": 0, "overlimits": 0}])
+
+
+@dataclass(frozen=True)
+class Services:
+    """Two services and the observer, ready."""
+
+    driver: ComposeDriver
+    out: Path
+
+    def counters_until(self, t_ns: int) -> str:
+        """The observer's records, as soon as they reach a moment: it writes them out once a second."""
+        path = self.out / "counters.jsonl"
+
+        def reached() -> bool:
+            whole = path.read_text().rpartition("\n")[0]
+            return int(json.loads(whole.splitlines()[-1])["t_ns"]) > t_ns
+
+        assert wait_until(reached, 10, 0.2, SystemClock())
+        return path.read_text().rpartition("\n")[0] + "\n"
+
+
+@pytest.fixture(scope="module")
+def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Services]:
+    folder = tmp_path_factory.mktemp("faults")
+    (folder / "tiny.yaml").write_text(TOPOLOGY)
+    system = workshop.system(str(folder / "tiny.yaml"))
+    level = Level("baseline", "baseline", {**QUICK_START, "WATCH_FAULTS": "1"})
+    assert isinstance(system.driver, ComposeDriver)
+    system.driver.remove()
+    try:
+        out = folder / "out"
+        system.create(level, out, {"OBSERVER_INTERVAL": "250ms"}, ("observer",))
+        names = {container.id: name for name, container in system.driver.containers().items()}
+        write_targets(out / "targets.json", names, system.driver.networks())
+        system.start(level, out, ("observer",))
+        assert wait_until(lambda: ask_gateway() == 200, 30, 0.2, SystemClock())
+        yield Services(system.driver, out)
+    finally:
+        system.driver.remove()
+
+
+@pytest.mark.parametrize("kind", OF_CONTAINERS)
+def test_a_fault_of_a_service(kind: str, services: Services, tmp_path: Path) -> None:
+    fault, clock, ready = declared(kind, TARGET), SystemClock(), services.out / "ready"
+    nobody_reads = tmp_path / "ready"
+    nobody_reads.mkdir()
+    start_ns = time.time_ns()
+    with Load(ask_gateway) as load:
+        sham = play(fault, Subject(Sham(services.driver), clock, nobody_reads), tmp_path / "sham")
+        real = play(fault, Subject(services.driver, clock, ready), tmp_path / "real")
+        # A JVM that was killed starts anew.
+        assert wait_until(lambda: ask_gateway() == 200, 60, 0.2, clock)
+        counters = services.counters_until(time.time_ns())
+    data = trial(load, counters, start_ns)
+    assert len(list(unproved(data, sham))) == 1, sham
+    found = list(unproved(data, real))
+    if fault.kind in {"packet-loss", "packet-delay"} and found:
+        assert found == [f"fault {fault.what}: {NO_NETEM}"]
+    else:
+        assert found == []
+    is_as_before(services.driver)
+
+
+def is_as_before(driver: ComposeDriver) -> None:
+    """The target has what it had: it runs, with all CPUs, and as fast an interface as ever, at its address."""
+    shown = subprocess.run(["docker", "inspect", driver.ids[TARGET]], capture_output=True, check=True)
+    (described,) = json.loads(shown.stdout)
+    state, limits = described["State"], described["HostConfig"]
+    assert (state["Running"], state["Paused"]) == (True, False)
+    assert limits["CpuQuota"] in {0, -1}
+    assert set(driver.addresses(TARGET)) == {"app", "telemetry"}
+    queues = json.loads(driver.run_beside(TARGET, ["tc", "-j", "qdisc", "show"]))
+    assert {queue["kind"] for queue in queues} <= {"noqueue", "pfifo_fast", "fq_codel"}
+
+
+class RealTime(FakeDriver):
+    """The part of an engine that a proxy's fault needs."""
+
+    def time_ns(self) -> int:
+        return time.time_ns()
+
+
+class Deaf:
+    """An administration page that does not do what it is told."""
+
+    def __init__(self, proxy: Proxy) -> None:
+        self.proxy = proxy
+
+    def set_runtime(self, values: Mapping[str, int | str]) -> None: ...
+
+    def counters(self) -> Mapping[str, int]:
+        return self.proxy.counters()
+
+
+@pytest.mark.parametrize("kind", BY_PROXY)
+def test_a_fault_by_a_proxy(kind: str, tmp_path: Path) -> None:
+    fault, clock, out = declared(kind, "s1"), SystemClock(), tmp_path / "out"
+    out.mkdir()
+    start_ns = time.time_ns()
+    with running(out, "passthrough", GRPC, faults=True) as tiny, Load(lambda: tiny.ask(1, 1)[0].status) as load:
+        proxy = tiny.sidecars["s1"]
+        sham = play(fault, Subject(RealTime(), clock, out, {"s1"}, lambda _: Deaf(proxy)), tmp_path / "sham")
+        real = play(fault, Subject(RealTime(), clock, out, {"s1"}, lambda _: proxy), tmp_path / "real")
+        assert {answer.status for answer in tiny.ask(20, 2)} == {200}
+    data = trial(load, '{"format": "tollbooth.counters", "version": 1, "interval_ns": 1}\n', start_ns)
+    (doubt,) = unproved(data, sham)
+    assert "not proved: 0 of " in doubt
+    assert list(unproved(data, real)) == []
+
+
+RUNNER = """
+import sys
+from pathlib import Path
+from lab import workshop
+from lab.clock import SystemClock
+from lab.driver import Deployment
+from lab.driver.compose import ComposeDriver
+from lab.injection.fault import Subject
+from lab.injection.journal import Journal
+from lab.injection.kinds import parse_fault
+from lab.injection.run import injector
+
+folder = Path(sys.argv[1])
+driver, clock = ComposeDriver(workshop.ROOT, folder), SystemClock()
+driver.create(Deployment(("sink",), {"services": {"sink": {"networks": ["app", "telemetry"]}}}))
+driver.start(["sink"])
+faults = [parse_fault({"kind": sys.argv[2], "target": "sink", "start_s": 0, "length_s": 600})]
+one = injector(Subject(driver, clock, folder), Journal(folder / "journal.json"), folder / "faults.jsonl")
+
+def wait(seconds):
+    if seconds > 1:
+        print("in mid-fault", flush=True)
+    clock.sleep(seconds)
+    return True
+
+one.play(faults, clock.now_s(), wait)
+"""
+
+
+@pytest.mark.parametrize("kind", ["frozen", "cut-off", "killed"])
+def test_a_runner_that_is_killed_in_mid_fault_leaves_what_the_next_start_lifts(kind: str, tmp_path: Path) -> None:
+    words = [sys.executable, "-c", RUNNER, str(tmp_path), kind]
+    runner = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, cwd=workshop.ROOT)
+    assert runner.stdout is not None
+    assert runner.stdout.readline() == "in mid-fault\n"
+    runner.send_signal(signal.SIGKILL)
+    runner.communicate(timeout=10)
+    said: list[str] = []
+    lift_leftovers(Journal(tmp_path / "journal.json"), ComposeDriver(workshop.ROOT, tmp_path), said.append)
+    assert said == [
+        f"an earlier run was ended in mid-fault ({kind} of sink): its containers are removed, and that with them"
+    ]
+    label = "label=com.docker.compose.project=tollbooth"
+    for what in (["ps", "--all"], ["network", "ls"]):
+        left = subprocess.run(["docker", *what, "--quiet", "--filter", label], capture_output=True, check=True)
+        assert left.stdout == b""
+    lift_leftovers(Journal(tmp_path / "journal.json"), ComposeDriver(workshop.ROOT, tmp_path), said.append)
+    assert len(said) == 1
