@@ -12,6 +12,7 @@ import numpy as np
 from lab.backends import Backend
 from lab.driver import Container, Deployment
 from tests import synthetic
+from tests.synthetic.truth import EPOCH_NS
 
 INSTRUMENTS = ("locust", "observer")
 
@@ -74,6 +75,9 @@ class FakeDriver:
     def networks(self) -> dict[str, str]:
         return {"app": "172.18.0.0/16", "telemetry": "172.19.0.0/16"}
 
+    def published_port(self, service: str, port: int) -> int:
+        return port
+
     def wait(self, service: str, timeout_s: float) -> int:
         self._do("wait")
         assert timeout_s > 0
@@ -87,6 +91,35 @@ class FakeDriver:
         self._do("stop")
         self.running -= set(services)
 
+    def kill(self, services: Sequence[str]) -> None:
+        self._do("kill", *services)
+        self.running -= set(services)
+
+    def pause(self, service: str) -> None:
+        self._do("pause", service)
+
+    def unpause(self, service: str) -> None:
+        self._do("unpause", service)
+
+    def limit_cpus(self, service: str, cpus: float | None) -> None:
+        self._do("limit_cpus", service, str(cpus))
+
+    def disconnect(self, service: str, network: str) -> None:
+        self._do("disconnect", service, network)
+
+    def connect(self, service: str, network: str) -> None:
+        self._do("connect", service, network)
+
+    def addresses(self, service: str) -> dict[str, str]:
+        return {"app": "172.18.0.3"}
+
+    def run_beside(self, service: str, command: Sequence[str]) -> str:
+        self._do("run_beside", service, *command)
+        return json.dumps([{"kind": "tbf", "packets": 10, "drops": 0, "overlimits": 2}])
+
+    def time_ns(self) -> int:
+        return EPOCH_NS + round(self.clock.now_s() * 1e9)
+
     def save_logs(self, folder: Path) -> None:
         folder.mkdir(exist_ok=True)
         for name in self.containers():
@@ -99,8 +132,8 @@ class FakeDriver:
         self._do("remove")
         self.deployment, self.running = None, set()
 
-    def _do(self, step: str) -> None:
-        self.done.append(step)
+    def _do(self, step: str, *words: str) -> None:
+        self.done.append(" ".join((step, *words)))
         self.clock.sleep(1)
         if step in self.fail:
             raise self.fail.pop(step)

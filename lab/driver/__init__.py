@@ -60,6 +60,9 @@ class Driver(Protocol):
     def networks(self) -> dict[str, str]:
         """Subnet (CIDR) by network name."""
 
+    def published_port(self, service: str, port: int) -> int:
+        """The port on 127.0.0.1 where a running container's TCP `port` is published."""
+
     def wait(self, service: str, timeout_s: float) -> int:
         """Waits until a container ended by itself, and returns its exit code.
 
@@ -68,6 +71,36 @@ class Driver(Protocol):
 
     def stop(self, services: Sequence[str]) -> None:
         """Asks containers to end, and waits until they have."""
+
+    def kill(self, services: Sequence[str]) -> None:
+        """Ends containers' processes at once (SIGKILL); `start` begins them anew."""
+
+    def pause(self, service: str) -> None:
+        """Freezes a container's processes."""
+
+    def unpause(self, service: str) -> None:
+        """Lets a frozen container's processes go on."""
+
+    def limit_cpus(self, service: str, cpus: float | None) -> None:
+        """Lets a container use no more than so many CPUs from now on; None: as many as there are."""
+
+    def disconnect(self, service: str, network: str) -> None:
+        """Takes a running container off a network."""
+
+    def connect(self, service: str, network: str) -> None:
+        """Puts a running container on a network, where others find it under its own name."""
+
+    def addresses(self, service: str) -> dict[str, str]:
+        """A running container's IPv4 address by network name."""
+
+    def run_beside(self, service: str, command: Sequence[str]) -> str:
+        """Runs a command of image `nettools` in a container's network namespace, which it may change.
+
+        Returns what it printed.
+        """
+
+    def time_ns(self) -> int:
+        """The engine's clock, which its containers share: Unix time in nanoseconds."""
 
     def save_logs(self, folder: Path) -> None:
         """Writes `<service>.log` for every container."""

@@ -1,9 +1,10 @@
 """Drives Docker through its command line, so that the user's own engine, context and Compose are the ones used."""
 
+import datetime
 import json
 import os
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from lab.driver import Container, Deployment, EngineGone, EngineRefused
@@ -11,6 +12,7 @@ from lab.records import write_json_atomic
 
 PROJECT = "tollbooth"
 COMMAND_TIMEOUT_S = 120.0
+CPU_PERIOD_US = 100_000
 
 
 class _Unanswered(EngineGone):
@@ -70,6 +72,11 @@ class ComposeDriver:
             if ":" not in config["Subnet"]
         }
 
+    def published_port(self, service: str, port: int) -> int:
+        """See `Driver.published_port`. To be asked after each start: where it may choose, the engine chooses anew."""
+        said = self._docker("port", self.ids[service], f"{port}/tcp")
+        return int(said.split()[0].rpartition(":")[2])
+
     def wait(self, service: str, timeout_s: float) -> int:
         """See `Driver.wait`. `docker wait` blocks in the engine: polling would cost CPU inside the measured window."""
         try:
@@ -80,6 +87,47 @@ class ComposeDriver:
     def stop(self, services: Sequence[str]) -> None:
         """See `Driver.stop`."""
         self._docker("stop", "--time", "5", *(self.ids[name] for name in services))
+
+    def kill(self, services: Sequence[str]) -> None:
+        """See `Driver.kill`."""
+        self._docker("kill", *(self.ids[name] for name in services))
+
+    def pause(self, service: str) -> None:
+        """See `Driver.pause`."""
+        self._docker("pause", self.ids[service])
+
+    def unpause(self, service: str) -> None:
+        """See `Driver.unpause`."""
+        self._docker("unpause", self.ids[service])
+
+    def limit_cpus(self, service: str, cpus: float | None) -> None:
+        """See `Driver.limit_cpus`. The kernel's scheduler keeps the quota in each period of 100 ms."""
+        quota_us = -1 if cpus is None else round(cpus * CPU_PERIOD_US)
+        self._docker("update", "--cpu-period", str(CPU_PERIOD_US), "--cpu-quota", str(quota_us), self.ids[service])
+
+    def disconnect(self, service: str, network: str) -> None:
+        """See `Driver.disconnect`."""
+        self._docker("network", "disconnect", f"{PROJECT}_{network}", self.ids[service])
+
+    def connect(self, service: str, network: str) -> None:
+        """See `Driver.connect`."""
+        self._docker("network", "connect", "--alias", service, f"{PROJECT}_{network}", self.ids[service])
+
+    def addresses(self, service: str) -> dict[str, str]:
+        """See `Driver.addresses`."""
+        shown = self._docker("inspect", "--format", "{{json .NetworkSettings.Networks}}", self.ids[service])
+        networks = json.loads(shown).items()
+        return {name.removeprefix(f"{PROJECT}_"): endpoint["IPAddress"] for name, endpoint in networks}
+
+    def run_beside(self, service: str, command: Sequence[str]) -> str:
+        """See `Driver.run_beside`. By Compose, so that what the container may do stands in compose.yaml."""
+        namespace = {"NAMESPACE": f"container:{self.ids[service]}"}
+        return self._compose("run", "--rm", "--no-deps", "-T", "nettools", *command, environment=namespace)
+
+    def time_ns(self) -> int:
+        """See `Driver.time_ns`."""
+        told = datetime.datetime.fromisoformat(self._docker("info", "--format", "{{.SystemTime}}").strip())
+        return round(told.timestamp() * 1e6) * 1000
 
     def save_logs(self, folder: Path) -> None:
         """See `Driver.save_logs`."""
@@ -107,7 +155,7 @@ class ComposeDriver:
         )
         return done.stdout.decode(errors="replace")
 
-    def _compose(self, *arguments: str) -> str:
+    def _compose(self, *arguments: str, environment: Mapping[str, str] | None = None) -> str:
         return self._docker(
             "compose",
             "--project-directory",
@@ -117,14 +165,24 @@ class ComposeDriver:
             "--file",
             str(self.overlay_path),
             *arguments,
+            environment=environment,
         )
 
-    def _docker(self, *arguments: str, timeout_s: float = COMMAND_TIMEOUT_S) -> str:
-        environment = {**os.environ, **self.environment, "COMPOSE_PROJECT_NAME": PROJECT}
+    def _docker(
+        self, *arguments: str, timeout_s: float = COMMAND_TIMEOUT_S, environment: Mapping[str, str] | None = None
+    ) -> str:
+        variables = {**os.environ, **self.environment, **(environment or {}), "COMPOSE_PROJECT_NAME": PROJECT}
         command = ["docker", *arguments]
         try:
             done = subprocess.run(
-                command, capture_output=True, env=environment, check=False, timeout=timeout_s, start_new_session=True
+                command,
+                # `compose run` would read the terminal.
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                env=variables,
+                check=False,
+                timeout=timeout_s,
+                start_new_session=True,
             )
         except FileNotFoundError:
             raise EngineGone("docker is not on the PATH", "run `make doctor`") from None
