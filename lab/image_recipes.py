@@ -56,6 +56,7 @@ TABLE: dict[str, Image] = {
     ),
     "prometheus": _from_folder("prometheus", "PROMETHEUS_VERSION", {"BASE": "debian"}, "prom/prometheus:v{}"),
     "locust": _from_folder("locust", "LOCUST_VERSION", {"BASE": "debian"}, "locustio/locust:{}"),
+    "nettools": _from_folder("nettools", "DEBIAN_RELEASE", {"BASE": "debian"}),
     "services": Image(
         ("services",), "services", "services/Dockerfile", bases={"TOOLCHAIN": "toolchain-java", "JRE": "jre"}
     ),
