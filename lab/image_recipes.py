@@ -56,6 +56,14 @@ TABLE: dict[str, Image] = {
     ),
     "prometheus": _from_folder("prometheus", "PROMETHEUS_VERSION", {"BASE": "debian"}, "prom/prometheus:v{}"),
     "locust": _from_folder("locust", "LOCUST_VERSION", {"BASE": "debian"}, "locustio/locust:{}"),
+    "envoy": _from_folder("envoy", "ENVOY_VERSION", {"BASE": "debian"}, "envoyproxy/envoy:v{}"),
+    "ghz": Image(
+        ("images/ghz", "loadgen/ghz", "services/svc-b/src/main/proto"),
+        ".",
+        "images/ghz/Dockerfile",
+        "GHZ_VERSION",
+        bases={"TOOLCHAIN": "toolchain-go"},
+    ),
     "nettools": _from_folder("nettools", "DEBIAN_RELEASE", {"BASE": "debian"}),
     "services": Image(
         ("services",), "services", "services/Dockerfile", bases={"TOOLCHAIN": "toolchain-java", "JRE": "jre"}
@@ -119,7 +127,7 @@ def stage_command(name: str, pinned: Mapping[str, str], root: Path, secret: Iter
 def _build_options(name: str, pinned: Mapping[str, str], root: Path, secret: Iterable[str]) -> list[str]:
     image = TABLE[name]
     arguments = {argument: reference(base, pinned) for argument, base in image.bases.items()}
-    if image.official:
+    if image.version:
         arguments["VERSION"] = version(name, pinned)
     return [
         "--progress=plain",
