@@ -3,7 +3,6 @@
 import pytest
 
 from lab.records import Estimate, LevelSummary, Summary
-from lab.spec import Protocol
 from lab.stopping import CPU, FIRST_STAGE_BLOCKS, Budget, narrow_enough
 from tests.fake import FakeClock
 
