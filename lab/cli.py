@@ -64,7 +64,7 @@ def analyse(folder: Folder = None) -> None:
 
 @app.command(epilog="Example: lab table docs/results/quick")
 def table(folder: Folder = None) -> None:
-    """Prints the table of a summary.json as it is, without raw records."""
+    """Prints the tables and verdicts of a run that was analysed; needs no raw records."""
     commands.table(folder)
 
 

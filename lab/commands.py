@@ -15,17 +15,15 @@ from lab import report as reporting
 from lab.claims.judge import judge
 from lab.claims.records import write_verdicts
 from lab.claims.spec import load_claims
-from lab.claims.table import print_claims
 from lab.doctor import run as run_doctor
 from lab.driver import Driver
 from lab.driver.compose import ComposeDriver
 from lab.errors import UserError
 from lab.lock import only_run
 from lab.progress import Progress, minutes
-from lab.records import read_summary
 from lab.sample import write_sample
 from lab.schema import SCHEMAS, schema_text
-from lab.table import print_table
+from lab.terminal import print_results
 
 # What is no terminal has no width of its own; the table wants this much.
 console = Console(width=None if sys.stdout.isatty() else 100)
@@ -62,8 +60,8 @@ def analyse(folder: Path | None) -> None:
 
 
 def table(folder: Path | None) -> None:
-    """Prints the table of a results folder that was analysed."""
-    print_table(read_summary(workshop.results_folder(folder) / "summary.json"), console)
+    """Prints what a results folder that was analysed says."""
+    print_results(workshop.results_folder(folder), console)
 
 
 def report(folder: Path | None) -> None:
@@ -148,12 +146,11 @@ def _measure(name: str, overrides: Sequence[str], resume: bool) -> Path:
 
 def _analyse(folder: Path) -> None:
     summary = analysis.analyse(folder)
-    print_table(summary, console)
     experiment = analysis.experiment_of(folder)
     if experiment.claims:
         verdicts = judge(summary, load_claims(experiment.claims, workshop.CLAIMS), experiment.protocol.seed)
         write_verdicts(folder / "claims.json", verdicts)
-        print_claims(verdicts, console)
+    print_results(folder, console)
 
 
 def _report(folder: Path) -> None:

@@ -26,6 +26,7 @@ FileName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
 LevelName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._@-]{0,40}$")]
 FactorName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,40}$")]
 ThinkTime = Annotated[float, Field(ge=0, le=60)]
+Rate = Annotated[float, Field(ge=1, le=20)]
 
 ClaimsRef = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}(:[A-Za-z0-9-]+(,[A-Za-z0-9-]+)*)?$")]
 
@@ -63,6 +64,9 @@ class LevelPatch(Shape):
     users_fraction: float | None = Field(
         default=None, gt=0, le=1, description="share of the load's users; all of them where no factor says another"
     )
+    observer_rate_hz: Rate | None = Field(
+        default=None, description="samples per second, where it is the measuring that is measured"
+    )
     environment: Environment = Field(
         default_factory=dict, description="variables given to every service, over the variant's own"
     )
@@ -98,7 +102,7 @@ class Protocol(Shape):
 class Observer(Shape):
     """How the counters are read."""
 
-    rate_hz: float = Field(default=1, ge=1, le=20, description="samples per second of CPU, memory and network")
+    rate_hz: Rate = Field(default=1, description="samples per second of CPU, memory and network")
 
 
 class ExperimentFile(Shape):
@@ -140,6 +144,7 @@ class Level:
     backend: str | None = None
     traces: Traces | None = None
     users_fraction: float = 1.0
+    observer_rate_hz: float | None = None
 
     def settings(self) -> dict[str, object]:
         """Return what `trial.json` records of the level."""
@@ -149,6 +154,7 @@ class Level:
             "backend": self.backend,
             "traces": self.traces,
             "users_fraction": self.users_fraction,
+            "observer_rate_hz": self.observer_rate_hz,
         }
 
 

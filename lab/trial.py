@@ -72,7 +72,7 @@ def run_trial(bench: Bench, level: Level, users: int, seed: int, out: Path) -> d
     phases = Phases(system.clock)
     try:
         with phases.phase("create"):
-            system.create(level, out, _variables(bench, users, seed), (*bench.instruments, generator.service))
+            system.create(level, out, _variables(bench, level, users, seed), (*bench.instruments, generator.service))
             names = {container.id: name for name, container in system.driver.containers().items()}
             records.write_targets(out / "targets.json", names, system.driver.networks())
         with phases.phase("start"):
@@ -113,13 +113,12 @@ def head(trial: Trial, level: Level, attempt: int) -> dict[str, object]:
     }
 
 
-def _variables(bench: Bench, users: int, seed: int) -> dict[str, str]:
+def _variables(bench: Bench, level: Level, users: int, seed: int) -> dict[str, str]:
     protocol, load = bench.experiment.protocol, bench.experiment.load
     duration_s = protocol.warm_up_s + protocol.window_s + LOAD_TAIL_S
     plan = LoadPlan(users, load.think_time_s, duration_s, bench.system.topology.routes(), seed, saturate_s(protocol))
-    return bench.generator.environment(plan) | {
-        "OBSERVER_INTERVAL": f"{1000 / bench.experiment.observer.rate_hz:.0f}ms"
-    }
+    rate_hz = level.observer_rate_hz or bench.experiment.observer.rate_hz
+    return bench.generator.environment(plan) | {"OBSERVER_INTERVAL": f"{1000 / rate_hz:.0f}ms"}
 
 
 def saturate_s(protocol: Protocol) -> float:

@@ -31,7 +31,6 @@ CLAIMS = EXPERIMENTS / "claims"
 VARIANTS = ROOT / "services" / "telemetry"
 # Of the machine, not of this checkout: every checkout's containers have the same names.
 LOCK = Path(tempfile.gettempdir()) / "tollbooth.lock"
-SPINNER_IMAGE = "debian"
 # One trial at 20 Hz with thousands of requests writes some tens of MB.
 BYTES_PER_TRIAL = 20 << 20
 
@@ -78,7 +77,7 @@ def needs(of: Bench) -> Needs:
         services=(*kinds(of.system.topology), *sorted({name for backend in backends for name in backend.services})),
         images=(
             *("services", OBSERVER, of.generator.service),
-            *([SPINNER_IMAGE] if SPINNER in of.instruments else []),
+            *([SPINNER] if SPINNER in of.instruments else []),
             *sorted({name for backend in backends for name in backend.images}),
         ),
     )

@@ -2,13 +2,13 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
 from lab.claims.evidence import evidence
 from lab.claims.questions import Bounds, Question, questions
-from lab.claims.records import Answer, Judged, Part, Verdict, Verdicts
+from lab.claims.records import Answer, Beside, Judged, Part, Verdict, Verdicts
 from lab.claims.spec import Study
 from lab.records import Summary
 from lab.stats.intervals import FloatArray
@@ -25,7 +25,24 @@ def judge(summary: Summary, studies: Sequence[Study], seed: int) -> Verdicts:
         confidence=summary.confidence,
         sources={study.name: study.source for study in studies},
         claims=tuple(_judged(summary, values, study, claim_id, seed) for study in studies for claim_id in study.claims),
+        figures=tuple(beside for study in studies for beside in _beside(summary, study)),
     )
+
+
+def _beside(summary: Summary, study: Study) -> Iterator[Beside]:
+    """Yield the published numbers of what this run has."""
+    found = {(estimate.metric, estimate.level): estimate for estimate in summary.estimates}
+    for figure in study.figures:
+        estimate = found.get((figure.metric, figure.level))
+        if estimate is not None:
+            metric = summary.metrics[figure.metric]
+            yield Beside(
+                study=study.name,
+                **figure.model_dump(),
+                title=metric.title,
+                unit=metric.unit,
+                **estimate.model_dump(include={"mean", "mean_low", "mean_high", "n"}),
+            )
 
 
 def _values(summary: Summary) -> Values:

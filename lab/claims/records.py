@@ -47,6 +47,21 @@ class Judged(Record):
     parts: tuple[Part, ...] = ()
 
 
+class Beside(Record):
+    """A published number, and this run's mean of the same metric at the same level, with its interval."""
+
+    study: str
+    metric: str
+    title: str
+    unit: str
+    level: str
+    published: float
+    mean: float
+    mean_low: float | None
+    mean_high: float | None
+    n: int
+
+
 class Verdicts(Record):
     """`claims.json`."""
 
@@ -56,6 +71,7 @@ class Verdicts(Record):
     confidence: float
     sources: dict[str, str]
     claims: tuple[Judged, ...]
+    figures: tuple[Beside, ...] = ()
 
 
 def write_verdicts(path: Path, verdicts: Verdicts) -> None:

@@ -90,6 +90,14 @@ class Claim(Shape):
     tests: list[Test] = Field(min_length=1, description="the claim holds where all of these do")
 
 
+class Figure(Shape):
+    """A published number that is a metric of a level here, and so stands beside it. It is compared by the reader."""
+
+    metric: str = Field(description="a metric of the summary")
+    level: LevelRef
+    published: float = Field(description="in the metric's unit")
+
+
 class ClaimsFile(Shape):
     """The claims of one publication."""
 
@@ -97,6 +105,7 @@ class ClaimsFile(Shape):
     version: Version1
     source: str = Field(min_length=1, max_length=1000, description="who published them, and where")
     claims: Mapping[ClaimId, Claim] = Field(min_length=1)
+    figures: list[Figure] = Field(default_factory=list, description="published numbers to stand beside this run's")
 
 
 class Study(ClaimsFile):
@@ -134,15 +143,20 @@ def parse_claims(text: str, name: str, metrics: Collection[str] = MEASURES) -> S
         Fault(("claims", claim_id, "tests", index, *fault.path), fault.text)
         for claim_id, claim in file.claims.items()
         for index, test in enumerate(claim.tests)
-        for fault in (*_unknown_metrics(test, metrics), *_contradictions(test))
+        for fault in (*_unknown_metrics(test.metrics, metrics), *_contradictions(test))
+    ]
+    faults += [
+        Fault(("figures", index, "metric"), fault.text)
+        for index, figure in enumerate(file.figures)
+        for fault in _unknown_metrics([figure.metric], metrics)
     ]
     if faults:
         raise FaultsError(faults)
     return Study(**dict(file), name=name)
 
 
-def _unknown_metrics(test: Test, metrics: Collection[str]) -> Iterator[Fault]:
-    for index, metric in enumerate(test.metrics):
+def _unknown_metrics(named: Sequence[str], metrics: Collection[str]) -> Iterator[Fault]:
+    for index, metric in enumerate(named):
         if metric not in metrics:
             yield Fault(("metrics", index), f"unknown metric '{metric}'; {suggestion(metric, metrics)}")
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lab.claims import wording
-from lab.claims.records import Answer, Judged, Part, Verdict, Verdicts
-from lab.report.numbers import percent
+from lab.claims.records import Answer, Beside, Judged, Part, Verdict, Verdicts
+from lab.report.numbers import interval, percent, scale_for
 
 
 @dataclass(frozen=True)
@@ -45,6 +45,18 @@ class ClaimRow:
 
 
 @dataclass(frozen=True)
+class FigureRow:
+    """A published number beside this run's."""
+
+    metric: str
+    level: str
+    published: str
+    here: str
+    interval: str
+    n: str
+
+
+@dataclass(frozen=True)
 class Claims:
     """Everything that the page says of claims."""
 
@@ -52,6 +64,7 @@ class Claims:
     counts: str
     sources: Sequence[tuple[str, str]]
     rows: Sequence[ClaimRow]
+    figures: Sequence[FigureRow]
 
 
 _MARKS: dict[Verdict | Answer, tuple[str, str]] = {
@@ -72,6 +85,19 @@ def claims(verdicts: Verdicts) -> Claims:
         counts="; ".join(f"{verdict}: {found.count(verdict)}" for verdict in _MARKS if verdict in found),
         sources=list(verdicts.sources.items()),
         rows=[_claim(judged) for judged in verdicts.claims],
+        figures=[_figure(beside) for beside in verdicts.figures],
+    )
+
+
+def _figure(beside: Beside) -> FigureRow:
+    scale = scale_for(beside.unit, [beside.published, beside.mean])
+    return FigureRow(
+        metric=f"{beside.title} ({scale.unit})" if scale.unit else beside.title,
+        level=beside.level,
+        published=scale.show(beside.published),
+        here=scale.show(beside.mean),
+        interval=interval(beside.mean_low, beside.mean_high, scale.show),
+        n=str(beside.n),
     )
 
 

@@ -7,10 +7,12 @@ import pytest
 from scipy.stats import ttest_1samp
 
 from lab.claims.judge import judge
+from lab.claims.questions import questions
 from lab.claims.records import read_verdicts, write_verdicts
 from lab.claims.spec import load_claims, parse_claims
 from lab.errors import UserError
 from lab.faults import FaultsError
+from lab.spec import load_experiment
 from lab.stats.compare import compare
 from tests.claim_runs import CPU, HEAD, MEMORY, judged, study, summary
 
@@ -26,6 +28,31 @@ TRACED = {"baseline": BASELINE, "manual": MANUAL, "agent": AGENT}
 def test_the_shipped_study_has_all_the_claims_of_its_source() -> None:
     (found,) = load_claims(["telemetry-overhead"], FOLDER)
     assert list(found.claims) == [f"O{number}" for number in range(1, 14)]
+
+
+def test_every_shipped_claim_is_one_that_some_experiment_can_judge() -> None:
+    experiments = [load_experiment(path) for path in sorted(FOLDER.parent.glob("*.yaml"))]
+    judged_by = [
+        (claimed.name, name, {level.name for level in experiment.levels()}, experiment.baseline)
+        for experiment in experiments
+        for claimed in load_claims(experiment.claims, FOLDER)
+        for name in claimed.claims
+    ]
+    for shipped in load_claims([path.stem for path in FOLDER.glob("*.yaml")], FOLDER):
+        for name, claim in shipped.claims.items():
+            assert any(
+                {level for question in questions(claim, baseline, 0.05) for level in question.levels} <= levels
+                for of, claimed_name, levels, baseline in judged_by
+                if (of, claimed_name) == (shipped.name, name)
+            ), f"{shipped.name}:{name} names a level that none of its experiments has"
+
+
+def test_a_published_figure_of_an_unknown_metric_is_refused_with_the_nearest() -> None:
+    text = f"{HEAD}  X1: {{says: a, tests: [{{metrics: [{CPU}], {ORDER}}}]}}\n"
+    with pytest.raises(
+        FaultsError, match=r"figures\[0\].metric: unknown metric 'tags_per_spam'; did you mean 'tags_per"
+    ):
+        parse_claims(f"{text}figures:\n  - {{metric: tags_per_spam, level: a, published: 8}}\n", "paper")
 
 
 def test_a_reference_may_pick_claims() -> None:

@@ -41,6 +41,9 @@ claims:
     says: four times nothing
     tests:
       - {{kind: overhead_ratio, metrics: [{CPU}], level: agent, to: noisy, within: [3, 5], because: four}}
+figures:
+  - {{metric: {CPU}, level: placebo, published: 1.5}}
+  - {{metric: {CPU}, level: nowhere, published: 2}}
 """
 VALUES = {
     "baseline": [50.0, 51.0, 49.0, 50.5],
@@ -78,6 +81,14 @@ def test_the_table_has_each_claim_beside_what_was_published(verdicts: Verdicts) 
     assert [row[0] for row in rows if row and row[0] in found] == ["P1", "P2", "P3", "P4", "P5", "P6"]
     assert "[bold]agents[/]" in text
     assert [text.count(word) for word in ("holds here", "does not hold here", "not tested here")] == [2, 1, 1]
+
+
+def test_a_published_figure_stands_beside_the_runs_mean_where_the_run_has_the_level(verdicts: Verdicts) -> None:
+    (row,) = claims(verdicts).figures
+    assert (row.metric, row.level, row.published, row.here, row.n) == (f"{CPU} (ms)", "placebo", "1.50", "1.00", "4")
+    out = io.StringIO()
+    print_claims(verdicts, Console(file=out, width=100))
+    assert [f"{CPU}", "(ms)", "placebo", "1.50", "1.00"] in [line.split() for line in out.getvalue().splitlines()]
 
 
 def test_the_reports_part_is_plain_text_in_rows(verdicts: Verdicts) -> None:

@@ -10,10 +10,23 @@ from lab.doctor import GIB, Check, checks
 from lab.machine import Machine
 
 GOOD = Machine(
-    cores=8, cpu_model="Some CPU", cpu_governor="performance", memory_bytes=16 * GIB, memory_available_bytes=12 * GIB,
-    disk_free_bytes=100 * GIB, kernel="6.12.0", os="Debian", cgroup_version=2, clock_source="tsc",
-    clock_synchronized=True, steal_fraction=0.0, busy_fraction=0.01, load_average_1m=0.1,
-    engine_version="26.1.5", compose_version="2.26.1", buildx_version="0.13.1",
+    cores=8,
+    cpu_model="Some CPU",
+    cpu_governor="performance",
+    memory_bytes=16 * GIB,
+    memory_available_bytes=12 * GIB,
+    disk_free_bytes=100 * GIB,
+    kernel="6.12.0",
+    os="Debian",
+    cgroup_version=2,
+    clock_source="tsc",
+    clock_synchronized=True,
+    steal_fraction=0.0,
+    busy_fraction=0.01,
+    load_average_1m=0.1,
+    engine_version="26.1.5",
+    compose_version="2.26.1",
+    buildx_version="0.13.1",
 )
 
 

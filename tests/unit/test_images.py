@@ -171,7 +171,8 @@ def test_an_unknown_image_names_the_nearest(tree: Path) -> None:
 def test_versions_come_from_the_file_unless_the_environment_says_otherwise() -> None:
     text = "# JAEGER_VERSION=0\nJAEGER_VERSION=2.13.0\n\nLOCUST_VERSION=2.47.0\n"
     assert read_versions(text, {"LOCUST_VERSION": "2.48.0", "HOME": "/"}) == {
-        "JAEGER_VERSION": "2.13.0", "LOCUST_VERSION": "2.48.0",
+        "JAEGER_VERSION": "2.13.0",
+        "LOCUST_VERSION": "2.48.0",
     }
 
 
@@ -185,7 +186,12 @@ def test_a_build_is_given_bases_version_label_and_secret() -> None:
 
 def test_tests_run_in_the_stage_of_that_name() -> None:
     assert stage_command("services", PINNED, ROOT, [])[:6] == [
-        "docker", "build", "--target", "test", "--tag", "tollbooth/services:test",
+        "docker",
+        "build",
+        "--target",
+        "test",
+        "--tag",
+        "tollbooth/services:test",
     ]
 
 
@@ -248,7 +254,8 @@ def test_a_pulled_image_gets_the_local_name(docker: Path) -> None:
     says(docker, "echo Pulling from someone/jaeger")
     assert CommandLineEngine().pull("someone/jaeger:1", "tollbooth/jaeger:1")
     assert (docker.parent / "asked").read_text().splitlines() == [
-        "pull someone/jaeger:1", "tag someone/jaeger:1 tollbooth/jaeger:1",
+        "pull someone/jaeger:1",
+        "tag someone/jaeger:1 tollbooth/jaeger:1",
     ]
 
 

@@ -9,7 +9,7 @@ import pytest
 from markupsafe import Markup
 from rich.console import Console
 
-from lab.records import Summary, TrialRecord
+from lab.records import Summary, TrialRecord, TrialSummary
 from lab.report import findings
 from lab.report.compared import NO_VIEWS, Compared
 from lab.report.crossings import Crossed, Crossing
@@ -160,6 +160,13 @@ def test_the_order_says_what_became_of_each_planned_trial() -> None:
         (2, "refused", f"refused {TIMES}1"),
         (4, "not run", "not run"),
     ]
+
+
+def test_trials_of_a_sample_that_has_no_records_of_them_are_not_called_missing() -> None:
+    order = [{"number": 4, "block": 1, "position": 0, "level": "baseline"}]
+    row = {"trial": "004-baseline", "level": "baseline", "block": 1, "valid": True, "reasons": [], "values": {}}
+    cells = order_cells({"order": order}, [trial(1, "baseline")], [TrialSummary.model_validate(row)])
+    assert [(cell.number, cell.outcome) for cell in cells] == [(1, "valid"), (4, "valid")]
 
 
 def test_blocks_that_an_early_end_made_needless_are_not_called_missing() -> None:

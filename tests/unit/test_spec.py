@@ -93,13 +93,15 @@ def test_levels_of_one_factor_keep_their_names_and_settings() -> None:
         "backend": None,
         "traces": None,
         "users_fraction": 1.0,
+        "observer_rate_hz": None,
     }
 
 
-def test_a_level_may_choose_backend_traces_and_a_share_of_the_users() -> None:
-    chosen = "{telemetry: otel-agent, backend: sink, traces: sampled, users_fraction: 0.5"
+def test_a_level_may_choose_backend_traces_a_share_of_the_users_and_how_often_it_is_observed() -> None:
+    chosen = "{telemetry: otel-agent, backend: sink, traces: sampled, users_fraction: 0.5, observer_rate_hz: 20"
     agent = parse_experiment(text_with({"{telemetry: otel-agent": chosen}), "x").levels()[1]
     assert (agent.backend, agent.traces, agent.users_fraction) == ("sink", "sampled", 0.5)
+    assert agent.observer_rate_hz == 20
 
 
 def test_levels_of_two_factors_are_their_cross_product_and_the_later_patch_holds() -> None:

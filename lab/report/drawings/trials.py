@@ -7,7 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from lab.records import TrialRecord
+from lab.records import TrialRecord, TrialSummary
 from lab.report.figures import order as figure
 from lab.report.figures.gantt import Span, gantt
 from lab.report.figures.order import Cell
@@ -56,7 +56,7 @@ def _tree(spans: Sequence[Span]) -> Hashable:
 
 def order(source: Source, colours: Mapping[str, Colour]) -> Markup | None:
     """Draw what became of each planned trial."""
-    cells = order_cells(source.manifest, source.trials)
+    cells = order_cells(source.manifest, source.trials, source.summary.trials)
     known = [cell for cell in cells if cell.level in colours]
     if not known:
         return None
@@ -67,21 +67,30 @@ def order(source: Source, colours: Mapping[str, Colour]) -> Markup | None:
     return figure.order(known, colours, ". ".join(said))
 
 
-def order_cells(manifest: Mapping[str, Any], trials: Sequence[TrialRecord]) -> list[Cell]:
+def order_cells(
+    manifest: Mapping[str, Any], trials: Sequence[TrialRecord], summarised: Sequence[TrialSummary] = ()
+) -> list[Cell]:
     """Say what became of each planned trial; those that were run count as planned where the manifest has no plan.
 
-    Of a run that ended early, as it was told to, the blocks that were not begun are no loss and are left out.
+    A sample holds the records of few trials; its summary knows of all. Of a run that ended early, as it was told to,
+    the blocks that were not begun are no loss and are left out.
     """
     planned = {trial.number: (trial.block, trial.position, trial.level) for trial in trials}
-    begun = {trial.block for trial in trials}
+    begun = {trial.block for trial in trials} | {trial.block for trial in summarised}
+    without_records = {_number(trial) for trial in summarised if trial.valid}
     for entry in manifest.get("order") or []:
         if isinstance(entry, Mapping) and (entry["block"] in begun or not manifest.get("stopped")):
             planned.setdefault(entry["number"], (entry["block"], entry["position"], entry["level"]))
     cells = []
     for trial_number, (block, position, level) in sorted(planned.items()):
         attempts = [trial for trial in trials if trial.number == trial_number]
-        valid = any(trial.valid for trial in attempts)
+        valid = any(trial.valid for trial in attempts) or trial_number in without_records
         outcome = "valid" if valid else "refused" if attempts else "not run"
         refused = sum(not trial.valid for trial in attempts)
         cells.append(Cell(trial_number, block, position, level, outcome, refused))
     return cells
+
+
+def _number(trial: TrialSummary) -> int:
+    """Return a trial's number, with which its folder's name begins."""
+    return int(trial.trial.partition("-")[0])

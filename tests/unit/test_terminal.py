@@ -1,0 +1,28 @@
+"""What the terminal shows of a run whose experiment has a ladder."""
+
+import io
+
+from rich.console import Console
+
+from lab.ladder_table import print_ladders
+from lab.report.ladders import MEASURES, Climb, Ladder, Step
+from lab.stats.intervals import Interval
+
+
+def test_a_ladder_is_a_table_of_what_each_level_adds() -> None:
+    sure = Step("by-hand", Interval(8.0, 6.0, 10.0), "higher", False, 5)
+    noise = Step("exported", Interval(0.5, -1.0, 2.0), "higher", True, 5)
+    climb = Climb(MEASURES[0], 60.0, [sure, noise], Step("exported", Interval(8.5, 6.5, 10.5), "higher", False, 5))
+    out = io.StringIO()
+    print_ladders([Ladder("By hand", "baseline", [climb])], Console(file=out, width=100))
+    rows = [line.split() for line in out.getvalue().splitlines()]
+    assert ["by-hand", "+8.00", "(6.00", "to", "10.00)", "higher"] in rows
+    assert ["together", "+8.50", "(6.50", "to", "10.50)", "higher"] in rows
+    (noisy,) = [row for row in rows if row[:2] == ["exported", "+0.50"]]
+    assert noisy[-3:] == ["higher,", "within", "noise"]
+
+
+def test_a_run_without_a_ladder_prints_nothing_of_one() -> None:
+    out = io.StringIO()
+    print_ladders([], Console(file=out, width=100))
+    assert out.getvalue() == ""
