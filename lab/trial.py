@@ -21,8 +21,8 @@ from lab.variants import Traces
 
 LOAD_MARGIN_S = 60.0
 # The window is counted from the first request, up to 0.2 s after the generator's start, and the generator has to be
-# there, and sampled once, after the window's end.
-LOAD_TAIL_S = 1
+# there, and sampled once, which may take a second, after the window's end.
+LOAD_TAIL_S = 2
 # From the end of a saturating warm-up's load to the window: queues empty, and users get out of step.
 SETTLE_S = 2.0
 DELIVERY_BOUND_S = 10.0

@@ -48,7 +48,7 @@ def test_the_spinners_fixture_is_read_thread_by_thread() -> None:
     ],
 )
 def test_a_broken_record_of_the_spinner_is_named(text: str, says: str) -> None:
-    with pytest.raises(UserError, match="speed.jsonl") as caught:
+    with pytest.raises(UserError, match=r"speed\.jsonl") as caught:
         records.parse_speed(text, "speed.jsonl")
     assert says in caught.value.message
 
