@@ -15,7 +15,7 @@ import (
 
 const usage = `Usage: spinner --out FILE [options]
 
-Walks a ring twice as large as a CPU's second-level cache whenever that CPU has nothing else to do, and writes how many
+Walks a ring half as large as a CPU's second-level cache whenever that CPU has nothing else to do, and writes how many
 steps that were and how long they took. Give it the lowest priority: chrt --idle 0 spinner --out speed.jsonl
 
 Options:

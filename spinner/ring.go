@@ -10,12 +10,12 @@ import (
 const (
 	entryBytes = 8
 	// usualRingBytes is for machines that do not tell the size of their caches.
-	usualRingBytes = 1 << 20
+	usualRingBytes = 256 << 10
 	cacheSizeFile  = "sys/devices/system/cpu/cpu0/cache/index2/size"
 )
 
-// ringBytes is twice the second-level cache, whose size it reads below root: most steps then go to the cache behind it,
-// which a neighbour on the machine shares, and a step's time goes up and down with what programs pay for memory.
+// ringBytes is half of the second-level cache, whose size it reads below root. A neighbour on the same physical core shares
+// that cache, so a step's time goes up and down with what programs pay for memory.
 func ringBytes(root string) int {
 	text, err := os.ReadFile(root + cacheSizeFile)
 	if err != nil {
@@ -25,7 +25,7 @@ func ringBytes(root string) int {
 	if err != nil || kib < 1 {
 		return usualRingBytes
 	}
-	return 2 * kib << 10
+	return kib << 10 / 2
 }
 
 // newRing returns one cycle through all entries in random order, so that no prefetcher knows the next step (Sattolo's
@@ -43,10 +43,10 @@ func newRing(entries int, seed int64) []int {
 	return ring
 }
 
-// walk goes steps around the ring from an entry, and returns where it ends.
-func walk(ring []int, from, steps int) int {
+// walk goes once around the ring from an entry, and returns where it ends: at that entry.
+func walk(ring []int, from int) int {
 	at := from
-	for range steps {
+	for range ring {
 		at = ring[at]
 	}
 	return at
