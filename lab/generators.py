@@ -9,14 +9,19 @@ from typing import Protocol
 
 @dataclass(frozen=True)
 class LoadPlan:
-    """The load of one trial. `users` is the closed loop's number of users, who do not think for `saturate_s`."""
+    """The load of one trial.
+
+    `users` is the closed loop's number of users, who do not think until `warm_up_requests` were answered. The load ends
+    `after_warm_up_s` later, and after `bound_s` in any case.
+    """
 
     users: int
     think_time_s: tuple[float, float]
-    duration_s: float
     routes: tuple[str, ...]
     seed: int
-    saturate_s: float
+    warm_up_requests: int
+    after_warm_up_s: float
+    bound_s: float
 
 
 class LoadGenerator(Protocol):
@@ -38,10 +43,11 @@ class Locust:
         """See `LoadGenerator.environment`."""
         return {
             "LOAD_USERS": str(plan.users),
-            "LOAD_DURATION_S": f"{plan.duration_s:.0f}",
+            "LOAD_BOUND_S": f"{plan.bound_s:.0f}",
+            "LOAD_WARM_UP_REQUESTS": str(plan.warm_up_requests),
+            "LOAD_AFTER_WARM_UP_S": f"{plan.after_warm_up_s:g}",
             "LOAD_ROUTES": " ".join(plan.routes),
             "LOAD_THINK_TIME_S": f"{plan.think_time_s[0]} {plan.think_time_s[1]}",
-            "LOAD_SATURATE_S": f"{plan.saturate_s:g}",
             "SEED": str(plan.seed),
         }
 

@@ -88,4 +88,5 @@ def estimate_duration_s(plan: Plan, protocol: Protocol, per_level_start_s: Mappi
     `per_level_start_s`: by level's name, what a trial takes besides warm-up and window (create, start,
     collect, remove).
     """
-    return sum(per_level_start_s[trial.level] + protocol.warm_up_s + protocol.window_s for trial in plan.trials)
+    load_s = protocol.expected_warm_up_s + protocol.window_s
+    return sum(per_level_start_s[trial.level] + load_s for trial in plan.trials)

@@ -72,13 +72,21 @@ class LevelPatch(Shape):
     )
 
 
+# What one of a JVM's first requests took when the lab was built, on two cores.
+FIRST_GUESS_REQUEST_S = 0.08
+
+
 class Protocol(Shape):
     """How a trial goes, and how many there are."""
 
-    warm_up_s: float = Field(ge=0, le=3600, description="time under load before the window")
-    warm_up_load: Literal["same", "saturating"] = Field(
-        default="same",
-        description="`saturating`: users do not think until shortly before the window, which warms a JVM up sooner",
+    warm_up_s: float | None = Field(
+        default=None, ge=0, le=3600, description="time under load before the window; or else warm_up_requests"
+    )
+    warm_up_requests: int | None = Field(
+        default=None,
+        ge=1,
+        le=1_000_000,
+        description="requests before the window, without thinking: a JVM compiles by how often code ran, not by time",
     )
     window_s: float = Field(ge=2, le=3600, description="time that is measured")
     repetitions: int = Field(ge=1, le=1000, description="blocks; each runs every level once, in a seeded random order")
@@ -97,6 +105,11 @@ class Protocol(Shape):
         description="idle CPUs spin at the lowest priority, so that a virtual machine's host takes none of them away",
     )
     seed: int = Field(default=1, ge=0, le=2**32 - 1, description="of the order of levels and of every draw in a trial")
+
+    @property
+    def expected_warm_up_s(self) -> float:
+        """How long the warm-up will probably be."""
+        return self.warm_up_s or FIRST_GUESS_REQUEST_S * (self.warm_up_requests or 0)
 
 
 class Observer(Shape):
@@ -261,6 +274,7 @@ def _contradictions(experiment: Experiment) -> Iterator[Fault]:
             ("load", "think_time_s"),
             f"the shortest, {shortest_s:g}, is longer than the longest, {longest_s:g}",
         )
+    yield from _warm_up_faults(experiment.protocol)
     for factor, levels in experiment.factors.items():
         if PLACEBO in levels:
             yield Fault(
@@ -277,3 +291,10 @@ def _contradictions(experiment: Experiment) -> Iterator[Fault]:
         )
     else:
         yield from view_faults(experiment.views, [*names, PLACEBO], experiment.factors)
+
+
+def _warm_up_faults(protocol: Protocol) -> Iterator[Fault]:
+    if protocol.warm_up_s is None and protocol.warm_up_requests is None:
+        yield Fault(("protocol", "warm_up_s"), "missing; wanted a number from 0 to 3600, or else warm_up_requests")
+    if protocol.warm_up_s is not None and protocol.warm_up_requests is not None:
+        yield Fault(("protocol", "warm_up_requests"), "a warm-up has an end by time or by requests: leave one out")

@@ -51,4 +51,4 @@ class Budget:
         """As long as the level's longest attempt, else as the longest of any, else a guess."""
         every = [seconds for times in self.attempts_s.values() for seconds in times]
         known = self.attempts_s.get(level) or every
-        return max(known, default=self.protocol.warm_up_s + self.protocol.window_s + FIRST_GUESS_START_S)
+        return max(known, default=self.protocol.expected_warm_up_s + self.protocol.window_s + FIRST_GUESS_START_S)

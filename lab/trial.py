@@ -23,8 +23,10 @@ LOAD_MARGIN_S = 60.0
 # The window is counted from the first request, up to 0.2 s after the generator's start, and the generator has to be
 # there, and sampled once, which may take a second, after the window's end.
 LOAD_TAIL_S = 2
-# From the end of a saturating warm-up's load to the window: queues empty, and users get out of step.
+# From the last request of a warm-up without thinking to the window: queues empty, and users get out of step.
 SETTLE_S = 2.0
+# No request of a warm-up takes longer than this on average, a JVM's first ones included.
+WARM_UP_REQUEST_BOUND_S = 1.0
 DELIVERY_BOUND_S = 10.0
 # A Collector holds what it got for 0.2 s before it passes it on, and that takes up to half a second more.
 DELIVERY_QUIET_S = 1.0
@@ -115,20 +117,33 @@ def head(trial: Trial, level: Level, attempt: int) -> dict[str, object]:
 
 def _variables(bench: Bench, level: Level, users: int, seed: int) -> dict[str, str]:
     protocol, load = bench.experiment.protocol, bench.experiment.load
-    duration_s = protocol.warm_up_s + protocol.window_s + LOAD_TAIL_S
-    plan = LoadPlan(users, load.think_time_s, duration_s, bench.system.topology.routes(), seed, saturate_s(protocol))
+    plan = LoadPlan(
+        users=users,
+        think_time_s=load.think_time_s,
+        routes=bench.system.topology.routes(),
+        seed=seed,
+        warm_up_requests=protocol.warm_up_requests or 0,
+        after_warm_up_s=_before_window_s(protocol) + protocol.window_s + LOAD_TAIL_S,
+        bound_s=_bound_s(protocol),
+    )
     rate_hz = level.observer_rate_hz or bench.experiment.observer.rate_hz
     return bench.generator.environment(plan) | {"OBSERVER_INTERVAL": f"{1000 / rate_hz:.0f}ms"}
 
 
-def saturate_s(protocol: Protocol) -> float:
-    """How long users ask without thinking, from the load's start."""
-    return max(0.0, protocol.warm_up_s - SETTLE_S) if protocol.warm_up_load == "saturating" else 0.0
+def _before_window_s(protocol: Protocol) -> float:
+    """How long before the window the load is as in it: from its start, or from the last request of the warm-up."""
+    return SETTLE_S if protocol.warm_up_s is None else protocol.warm_up_s
+
+
+def _bound_s(protocol: Protocol) -> float:
+    """How long a load may last, after which the generator ends it."""
+    warm_up_s = WARM_UP_REQUEST_BOUND_S * (protocol.warm_up_requests or 0)
+    return warm_up_s + _before_window_s(protocol) + protocol.window_s + 2 * LOAD_TAIL_S
 
 
 def _load(bench: Bench) -> None:
     system, protocol, service = bench.system, bench.experiment.protocol, bench.generator.service
-    bound_s = protocol.warm_up_s + protocol.window_s + LOAD_MARGIN_S
+    bound_s = _bound_s(protocol) + LOAD_MARGIN_S
     system.driver.start([service])
     try:
         exit_code = system.driver.wait(service, bound_s)
@@ -196,13 +211,17 @@ def trace_difference(topology: Topology, traces: Traces, spans: list[dict[str, o
 
 
 def _window(experiment: Experiment, out: Path) -> dict[str, int]:
-    requests = records.read_requests(out / "requests.csv")
-    start_ns = int(requests.start_ns.min()) if len(requests.start_ns) else 0
-    window_start_ns = start_ns + round(experiment.protocol.warm_up_s * SECOND_NS)
+    requests, protocol = records.read_requests(out / "requests.csv"), experiment.protocol
+    start_ns = int(requests.start_ns.min()) if len(requests) else 0
+    warm_ns = start_ns
+    if protocol.warm_up_requests is not None and len(requests):
+        # In order of ending. A load that ended before its warm-up did has a window without requests, and is refused.
+        warm_ns = int(requests.end_ns[: protocol.warm_up_requests][-1])
+    window_start_ns = warm_ns + round(_before_window_s(protocol) * SECOND_NS)
     return {
         "load_start_ns": start_ns,
         "window_start_ns": window_start_ns,
-        "window_end_ns": window_start_ns + round(experiment.protocol.window_s * SECOND_NS),
+        "window_end_ns": window_start_ns + round(protocol.window_s * SECOND_NS),
     }
 
 

@@ -91,10 +91,10 @@ def with_adjusted_values(
     """Adjust each valid trial's times, and keep them as measured beside; return with what exponent each was adjusted.
 
     A trial of which the spinner says nothing keeps them as measured only: it cannot be compared with the others.
-    Nothing is changed where no spinner ran, or too little is known.
+    Nothing is changed where no spinner ran, or where a metric does not clearly follow it.
     """
     slopes = {name: within_slope([one[name] for one in windows]) for name in _RAW}
-    known = {name: slope for name, slope in slopes.items() if slope is not None}
+    known = {name: slope for name, slope in slopes.items() if slope is not None and slope.clear}
     measured = [trial.values[CACHE_STEP] for trial in trials if trial.valid and CACHE_STEP in trial.values]
     if not known or not measured:
         return list(trials), {}

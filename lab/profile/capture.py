@@ -54,7 +54,7 @@ class Capture:
         if not levels:
             return
         protocol = self.bench.experiment.protocol
-        load_s = len(levels) * (protocol.warm_up_s + protocol.window_s)
+        load_s = len(levels) * (protocol.expected_warm_up_s + protocol.window_s)
         progress.say(f"{len(levels)} profiles to make: {minutes(load_s)} of load, which no budget counts")
         for level in levels:
             try:

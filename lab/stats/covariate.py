@@ -24,6 +24,11 @@ class Slope:
     pieces: int
     explained: float
 
+    @property
+    def clear(self) -> bool:
+        """Whether it is told apart from 0 at 95 %: one that is not would add its own noise."""
+        return abs(self.exponent) > 2 * self.standard_error
+
 
 def within_slope(windows: Sequence[FloatArray]) -> Slope | None:
     """Fit the slope within windows: each a row per piece, with the logarithms of the covariate and of the measure.
