@@ -7,7 +7,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from lab.errors import UserError
-from lab.metrics import MEASURES, Measure, values, with_paired_values
+from lab.metrics import MEASURES, Measure, Pieces, pieces, values, with_adjusted_values, with_paired_values
 from lab.records import (
     VERSION_HINT,
     Estimate,
@@ -40,14 +40,17 @@ def analyse(results_dir: Path) -> Summary:
     """
     experiment = experiment_of(results_dir)
     folders = sorted(path.parent for path in results_dir.glob("trials/*/trial.json"))
-    summary = summarise(experiment, [_judged(folder) for folder in folders])
+    judged = [_judged(folder) for folder in folders]
+    windows = [found for _, found in judged if found is not None]
+    summary = summarise(experiment, [trial for trial, _ in judged], windows)
     write_json_atomic(results_dir / "summary.json", summary.model_dump(mode="json"))
     return summary
 
 
-def summarise(experiment: Experiment, trials: Sequence[TrialSummary]) -> Summary:
-    """Estimate every metric of every level from its valid trials' values."""
+def summarise(experiment: Experiment, trials: Sequence[TrialSummary], windows: Sequence[Pieces] = ()) -> Summary:
+    """Estimate every metric of every level from its valid trials' values, and from their `windows` in pieces."""
     levels = {level.name: level.settings() for level in _ordered_levels(experiment)}
+    trials, adjustments = with_adjusted_values(trials, windows)
     trials = with_paired_values(trials, experiment.baseline)
     counted = [trial for trial in trials if trial.valid and trial.level in levels]
     estimates = [row for metric in MEASURES for row in _estimates(metric, experiment, list(levels), counted)]
@@ -70,6 +73,7 @@ def summarise(experiment: Experiment, trials: Sequence[TrialSummary]) -> Summary
         },
         estimates=estimates,
         trials=trials,
+        adjustments=adjustments,
     )
 
 
@@ -89,17 +93,19 @@ def _ordered_levels(experiment: Experiment) -> list[Level]:
     return [experiment.baseline_level(), experiment.placebo_level(), *others]
 
 
-def _judged(folder: Path) -> TrialSummary:
+def _judged(folder: Path) -> tuple[TrialSummary, Pieces | None]:
     """Read a trial's verdict and, if it is valid, its values: a refused one's records may not even be there."""
     trial = read_trial_record(folder)
-    return TrialSummary(
+    data = read_trial(folder) if trial.valid else None
+    summary = TrialSummary(
         trial=folder.name,
         level=trial.level,
         block=trial.block,
         valid=trial.valid,
         reasons=trial.reasons,
-        values=values(read_trial(folder)) if trial.valid else {},
+        values=values(data) if data else {},
     )
+    return summary, pieces(data) if data and data.speed else None
 
 
 def _metric_summary(metric: Measure) -> MetricSummary:

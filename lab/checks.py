@@ -49,7 +49,6 @@ class Bounds:
     # the first request: by 40 % within 15 s). Every level has that tail; more than this is no window but a start.
     warm_up_tail: float = 0.60
 
-
     # A count of drawn errors that is less likely than this, on either side, has another reason.
     error_chance: float = 1e-6
 
@@ -88,7 +87,11 @@ def containers_there(data: TrialData, bounds: Bounds) -> Iterator[str]:
             yield f"container {name} ended with exit code {container.exit_code}"
     meant = ended_on_purpose(data.injections)
     for event in data.counters.events:
-        if event.name not in meant and event.event in {"gone", "restarted"} and trial.load_start_ns <= event.t_ns < trial.window_end_ns:
+        if (
+            event.name not in meant
+            and event.event in {"gone", "restarted"}
+            and trial.load_start_ns <= event.t_ns < trial.window_end_ns
+        ):
             after_s = (event.t_ns - trial.load_start_ns) / SECOND_NS
             verb = "was gone" if event.event == "gone" else "restarted"
             yield f"container {event.name} {verb} {after_s:.1f} s after the load's start"
@@ -157,7 +160,9 @@ def answers_right(data: TrialData, bounds: Bounds) -> Iterator[str]:
     if data.injections or data.trial.settings.get("sidecar", NO_SIDECAR) not in WITHOUT_PATTERNS:
         return
     expected, count = data.trial.expected_error_fraction, len(requests)
-    fewest, most = binom.ppf([bounds.error_chance, 1 - bounds.error_chance], count, expected)
+    fewest, most = (
+        float(binom.ppf(chance, count, expected)) for chance in (bounds.error_chance, 1 - bounds.error_chance)
+    )
     if len(failed) > most:
         codes = ", ".join(str(code) for code in np.unique(failed))
         planned = f"; at most {most:.0f} are explained" if expected else ""

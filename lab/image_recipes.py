@@ -34,10 +34,10 @@ def _from_folder(name: str, variable: str, bases: Mapping[str, str], official: s
     return Image((folder,), folder, f"{folder}/Dockerfile", variable, official, bases=bases)
 
 
-def _from_module(name: str) -> Image:
+def _from_module(name: str, **bases: str) -> Image:
     """One of the programs of the lab's own Go module."""
     inputs = ("go.mod", "go.sum", name, "internal")
-    return Image(inputs, ".", f"{name}/Dockerfile", bases={"TOOLCHAIN": "toolchain-go"})
+    return Image(inputs, ".", f"{name}/Dockerfile", bases={"TOOLCHAIN": "toolchain-go", **bases})
 
 
 TABLE: dict[str, Image] = {
@@ -70,6 +70,7 @@ TABLE: dict[str, Image] = {
     ),
     "observer": _from_module("observer"),
     "sink": _from_module("sink"),
+    "spinner": _from_module("spinner", BASE="debian"),
 }
 
 

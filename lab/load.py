@@ -44,7 +44,7 @@ class LocustLoad(Shape):
 
 
 class GhzLoad(Shape):
-    """A fixed number of gRPC requests in each trial, whose window is from the first one's start to the last one's end."""
+    """A fixed number of gRPC requests in each trial, whose window is from the first's start to the last's end."""
 
     generator: Literal["ghz"]
     requests: int = Field(default=10_000, ge=100, le=10_000_000, description="of a trial")

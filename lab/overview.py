@@ -76,7 +76,7 @@ def duration_s(experiment: Experiment, plan: Plan, results: Path) -> float:
     calibrating_s = 0.0
     if isinstance(experiment.load, LocustLoad) and experiment.load.users == "calibrated":
         baseline_s = per_level[experiment.baseline]
-        calibrating_s = baseline_s + experiment.protocol.warm_up_s + experiment.expected_window_s()
+        calibrating_s = baseline_s + experiment.protocol.expected_warm_up_s + experiment.expected_window_s()
     return calibrating_s + estimate_duration_s(plan, experiment, per_level)
 
 

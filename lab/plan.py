@@ -99,5 +99,5 @@ def estimate_duration_s(plan: Plan, experiment: Experiment, per_level_start_s: M
     `per_level_start_s`: by level's name, what a start of the containers takes besides warm-up and windows (create,
     start, collect, remove).
     """
-    warm_up_s, window_s = experiment.protocol.warm_up_s, experiment.expected_window_s()
+    warm_up_s, window_s = experiment.protocol.expected_warm_up_s, experiment.expected_window_s()
     return sum(per_level_start_s[start[0].level] + warm_up_s + window_s * len(start) for start in plan.starts())

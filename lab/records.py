@@ -146,6 +146,21 @@ class TrialSummary(Record):
     values: Mapping[str, float]
 
 
+class Adjustment(Record):
+    """How a metric was adjusted to equal machine speed: as measured * (usual / covariate) ** exponent.
+
+    `usual` is the covariate's geometric mean over the run. `explained`: the share of the metric's variance within
+    windows, in `pieces` pieces, that goes with the covariate.
+    """
+
+    covariate: str
+    usual: float
+    exponent: float
+    standard_error: float
+    pieces: int
+    explained: float
+
+
 class Summary(Record):
     """`summary.json`."""
 
@@ -161,6 +176,8 @@ class Summary(Record):
     levels: Mapping[str, LevelSummary]
     estimates: Sequence[Estimate]
     trials: Sequence[TrialSummary]
+    adjustments: Mapping[str, Adjustment] = Field(default_factory=dict)
+    """By the metric that was adjusted; none where no spinner ran."""
 
 
 @dataclass(frozen=True)
@@ -195,6 +212,14 @@ class Counters:
     observer: Fields
     events: Sequence[Event]
     truncated: bool
+
+
+@dataclass(frozen=True)
+class SpinnerThread:
+    """One thread of `speed.jsonl`: steps through its ring, and the time that they took."""
+
+    steps: Series
+    steps_ns: Series
 
 
 @dataclass(frozen=True)
@@ -239,13 +264,17 @@ class Requests:
 
 @dataclass(frozen=True)
 class TrialData:
-    """Everything that a trial's measures are computed from; `trace` is `trace.json`, None where there is none."""
+    """Everything that a trial's measures are computed from.
+
+    `trace` is `trace.json`, None where there is none; `speed` the spinner's threads, none where no spinner ran.
+    """
 
     trial: TrialRecord
     counters: Counters
     requests: Requests
     trace: Mapping[str, Any] | None = None
     injections: Sequence[Injection] = ()
+    speed: Sequence[SpinnerThread] = ()
 
 
 def write_json_atomic(path: Path, data: Mapping[str, Any]) -> None:
@@ -279,14 +308,15 @@ def read_trial_record(folder: Path) -> TrialRecord:
 
 
 def read_trial(folder: Path) -> TrialData:
-    """Read a trial's record, counters, requests and, where there is one, trace."""
-    trace = folder / "trace.json"
+    """Read a trial's record, counters, requests and, where there are any, trace and spinner's record."""
+    trace, speed = folder / "trace.json", folder / "speed.jsonl"
     return TrialData(
         read_trial_record(folder),
         read_counters(folder / "counters.jsonl"),
         read_requests(folder / "requests.csv"),
         read_json(trace, "tollbooth.trace", 1) if trace.exists() else None,
         read_injections(folder / "faults.jsonl"),
+        parse_speed(_read_text(speed), str(speed)) if speed.exists() else (),
     )
 
 
@@ -319,6 +349,22 @@ def parse_counters(text: str, source: str) -> Counters:
         except (KeyError, TypeError) as error:
             raise UserError(f"{source}, line {number}: not a counter record ({error})", MEND) from error
     return sorter.counters(int(header["interval_ns"]), truncated)
+
+
+def parse_speed(text: str, source: str) -> list[SpinnerThread]:
+    """Parse the spinner's JSON Lines; errors name `source` and line. A last line that is not whole is left out."""
+    lines, _ = _whole_lines(text)
+    if not lines:
+        raise UserError(f"{source} is empty", MEND)
+    _check_format(_json_object(lines[0], f"{source}, line 1"), "tollbooth.speed", 1, source)
+    threads: defaultdict[int, list[tuple[int, int, int]]] = defaultdict(list)
+    for number, data in enumerate(_json_objects(lines[1:], source), start=2):
+        try:
+            threads[data["thread"]].append((data["t_ns"] + 0, data["steps"] + 0, data["steps_ns"] + 0))
+        except (KeyError, TypeError) as error:
+            raise UserError(f"{source}, line {number}: not a spinner's record ({error})", MEND) from error
+    tables = (np.array(rows, dtype=np.int64).T for rows in threads.values())
+    return [SpinnerThread(Series(t_ns, steps), Series(t_ns, steps_ns)) for t_ns, steps, steps_ns in tables]
 
 
 def parse_requests(text: str, source: str) -> Requests:

@@ -181,7 +181,7 @@ def _judge(run: Run, trial: Trial, level: Level, measured: Measured) -> list[str
 
 
 def gather(start: Path, requests: Path, folder: Path) -> None:
-    """Makes a trial's folder of what its start left, by links: several trials may share its records, not their loads."""
+    """Makes a trial's folder of what its start left, by links: several trials may share all but their loads."""
     shutil.copytree(start, folder, copy_function=os.link, ignore=shutil.ignore_patterns("requests*.csv", "load-*.json"))
     os.link(requests, folder / "requests.csv")
 

@@ -71,13 +71,21 @@ class LevelPatch(Shape):
     )
 
 
+# What one of a JVM's first requests took when the lab was built, on two cores.
+FIRST_GUESS_REQUEST_S = 0.08
+
+
 class Protocol(Shape):
     """How a trial goes, and how many there are."""
 
-    warm_up_s: float = Field(ge=0, le=3600, description="time under load before the window")
-    warm_up_load: Literal["same", "saturating"] = Field(
-        default="same",
-        description="`saturating`: users do not think until shortly before the window, which warms a JVM up sooner",
+    warm_up_s: float | None = Field(
+        default=None, ge=0, le=3600, description="time under load before the window; or else warm_up_requests"
+    )
+    warm_up_requests: int | None = Field(
+        default=None,
+        ge=1,
+        le=1_000_000,
+        description="requests before the window, without thinking: a JVM compiles by how often code ran, not by time",
     )
     window_s: float | None = Field(
         default=None, ge=2, le=3600, description="time that is measured; of ghz it is that of its requests"
@@ -101,6 +109,11 @@ class Protocol(Shape):
         description="idle CPUs spin at the lowest priority, so that a virtual machine's host takes none of them away",
     )
     seed: int = Field(default=1, ge=0, le=2**32 - 1, description="of the order of levels and of every draw in a trial")
+
+    @property
+    def expected_warm_up_s(self) -> float:
+        """How long the warm-up will probably be."""
+        return self.warm_up_s or FIRST_GUESS_REQUEST_S * (self.warm_up_requests or 0)
 
 
 class Observer(Shape):
@@ -296,6 +309,7 @@ def _contradictions(experiment: Experiment) -> Iterator[Fault]:
     if "\n" in experiment.title:
         yield Fault(("title",), "wanted one line")
     yield from (Fault(("load", *fault.path), fault.text) for fault in experiment.load.faults())
+    yield from _warm_up_faults(experiment.protocol)
     yield from _window_faults(experiment)
     yield from _start_faults(experiment)
     for factor, levels in experiment.factors.items():
@@ -314,8 +328,7 @@ def _contradictions(experiment: Experiment) -> Iterator[Fault]:
         )
     else:
         yield from view_faults(experiment.views, [*names, PLACEBO], experiment.factors)
-        for level in experiment.levels():
-            yield from contradictions(level.faults, experiment.protocol.window_s, fault_place(level))
+        yield from _fault_faults(experiment)
 
 
 def fault_place(level: Level) -> tuple[str, ...]:
@@ -348,3 +361,19 @@ def _start_faults(experiment: Experiment) -> Iterator[Fault]:
             for level, patch in experiment.factors[factor].items():
                 for field in sorted(patch.model_fields_set - ASKED_BY_REQUESTS):
                     yield Fault(place, f"its level '{level}' sets {field}, which needs a restart")
+
+
+def _fault_faults(experiment: Experiment) -> Iterator[Fault]:
+    """Yield what is wrong with the levels' faults, beside each other and in the protocol."""
+    levels = [level for level in experiment.levels() if level.faults]
+    for level in levels:
+        yield from contradictions(level.faults, experiment.protocol.window_s, fault_place(level))
+    if levels and experiment.protocol.warm_up_s is None and not isinstance(experiment.load, GhzLoad):
+        yield Fault(("protocol", "warm_up_s"), "missing; faults begin at a time, so the warm-up has to end at one")
+
+
+def _warm_up_faults(protocol: Protocol) -> Iterator[Fault]:
+    if protocol.warm_up_s is None and protocol.warm_up_requests is None:
+        yield Fault(("protocol", "warm_up_s"), "missing; wanted a number from 0 to 3600, or else warm_up_requests")
+    if protocol.warm_up_s is not None and protocol.warm_up_requests is not None:
+        yield Fault(("protocol", "warm_up_requests"), "a warm-up has an end by time or by requests: leave one out")

@@ -31,7 +31,7 @@ def _half_width(low: float | None, high: float | None) -> float:
 
 def budget(experiment: Experiment, clock: Clock, started_s: float) -> "Budget":
     """Return the budget of an experiment's run that began at `started_s` of the clock."""
-    first_guess_s = experiment.protocol.warm_up_s + experiment.expected_window_s() + FIRST_GUESS_START_S
+    first_guess_s = experiment.protocol.expected_warm_up_s + experiment.expected_window_s() + FIRST_GUESS_START_S
     return Budget(experiment.protocol.budget_min, first_guess_s, clock, started_s)
 
 

@@ -7,7 +7,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from lab.records import Estimate, Summary
-from lab.report.findings import finding_word, within_noise
+from lab.report.findings import adjustment_sentence, finding_word, within_noise
 from lab.report.numbers import number, percent, ratio
 
 CPU = "cpu_per_request_services_ms"
@@ -30,6 +30,8 @@ def print_table(summary: Summary, console: Console) -> None:
         style="dim",
         highlight=False,
     )
+    if adjusted := adjustment_sentence(summary):
+        console.print(escape(adjusted), style="dim", highlight=False)
     for trial in summary.trials:
         if not trial.valid:
             console.print(

@@ -1,4 +1,4 @@
-"""One start of the containers, from create to remove, and the trials in it. Whatever happens, nothing is left running."""
+"""One start of the containers, from create to remove, and its trials. Whatever happens, nothing is left running."""
 
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -163,7 +163,7 @@ def _counted(system: System, level: Level) -> dict[str, tuple[str, dict[str, int
 
 def _increase(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, int]:
     """By how much counters grew; one that was not there, or began anew, had counted nothing."""
-    return {name: value - before.get(name, 0) if value >= before.get(name, 0) else value for name, value in after.items()}
+    return {name: value - (before.get(name, 0) if value >= before.get(name, 0) else 0) for name, value in after.items()}
 
 
 def _faults(

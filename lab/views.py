@@ -51,7 +51,7 @@ class Interaction(Shape):
 
 
 class Frontier(Shape):
-    """Cost against the share of requests that succeed: which level buys it at the least cost?"""
+    """Cost against the share of requests that succeed, so that one sees which level buys it at the least cost."""
 
     kind: Literal["frontier"]
     title: Title = Field(description="one line, shown above the figure")

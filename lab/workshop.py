@@ -35,7 +35,6 @@ VARIANTS = ROOT / "services" / "telemetry"
 ENVOY_FOLDER = ROOT / "envoy"
 # Of the machine, not of this checkout: every checkout's containers have the same names.
 LOCK = Path(tempfile.gettempdir()) / "tollbooth.lock"
-SPINNER_IMAGE = "debian"
 ENVOY = "envoy"
 JOURNAL = SCRATCH / "faults.json"
 # One trial at 20 Hz with thousands of requests writes some tens of MB.
@@ -106,7 +105,7 @@ def needs(of: Bench) -> Needs:
         services=(*nodes, *sorted({name for backend in backends for name in backend.services})),
         images=(
             *("services", OBSERVER, of.generator.service),
-            *([SPINNER_IMAGE] if SPINNER in of.instruments else []),
+            *([SPINNER] if SPINNER in of.instruments else []),
             *sorted({image for level in levels for fault in level.faults for image in fault.images}),
             *([ENVOY] if any(of.system.mode(level).proxied for level in levels) else []),
             *sorted({name for backend in backends for name in backend.images}),

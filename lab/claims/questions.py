@@ -9,8 +9,9 @@ from typing import Literal
 from lab.claims.spec import Claim, Order, OverheadRatio, Ratio, Same, Test, Trend, Value
 
 Quantity = Literal["value", "ratio", "overhead ratio", "change"]
-"""`value`: of one level, in the metric's unit. `ratio`: of the first level to the second. `overhead ratio`: of the first's to the second's distance from the third,
-the baseline. `change`: the last level to the first, along the line that fits all levels."""
+"""`value`: of one level, in the metric's unit. `ratio`: of the first level to the second. `overhead ratio`: of the
+first's to the second's distance from the third, the baseline. `change`: the last level to the first, along the line that
+fits all levels."""
 
 
 @dataclass(frozen=True)

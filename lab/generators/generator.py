@@ -8,7 +8,8 @@ from typing import Protocol
 from lab.clock import Clock
 from lab.driver import Driver
 from lab.load import Load
-from lab.spec import Level, Protocol as TrialProtocol
+from lab.spec import Level
+from lab.spec import Protocol as TrialProtocol
 from lab.topology import Topology
 
 SECOND_NS = 1_000_000_000

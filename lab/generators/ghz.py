@@ -39,8 +39,11 @@ class Ghz:
     def begin(self, plan: LoadPlan, stage: Stage) -> None:
         """See `LoadGenerator.begin`."""
         stage.driver.start([self.service])
-        if plan.protocol.warm_up_s:
-            _run(plan, stage, {"duration_s": plan.protocol.warm_up_s}).unlink()
+        protocol = plan.protocol
+        if protocol.warm_up_s:
+            _run(plan, stage, {"duration_s": protocol.warm_up_s}).unlink()
+        elif protocol.warm_up_requests:
+            _run(plan, stage, {"requests": protocol.warm_up_requests}).unlink()
 
     def measure(self, plan: LoadPlan, stage: Stage, level: Level) -> Loaded:
         """See `LoadGenerator.measure`: the window is from the first request's start to the last one's end."""
@@ -76,7 +79,7 @@ def _run(plan: LoadPlan, stage: Stage, asked: Mapping[str, object]) -> Path:
     )
     write_json_atomic(stage.out / f"load-{number}.json", load)
     answer = stage.out / f"requests-{number}.csv"
-    bound_s = _bound_s(plan.load, plan.protocol.warm_up_s)
+    bound_s = _bound_s(plan.load, plan.protocol.expected_warm_up_s)
     end_s = stage.clock.now_s() + bound_s
     while not wait_until(answer.exists, ASK_ENGINE_EVERY_S, LOOK_EVERY_S, stage.clock):
         if not stage.driver.containers()[Ghz.service].running:

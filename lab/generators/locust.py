@@ -1,6 +1,7 @@
 """The thesis's generator: a closed loop of users (loadgen/locust)."""
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from lab import records
 from lab.generators.generator import SECOND_NS, Loaded, LoadPlan, Stage
@@ -9,10 +10,12 @@ from lab.spec import Level, Protocol
 
 LOAD_MARGIN_S = 60.0
 # The window is counted from the first request, up to 0.2 s after the generator's start, and the generator has to be
-# there, and sampled once, after the window's end.
-LOAD_TAIL_S = 1
-# From the end of a saturating warm-up's load to the window: queues empty, and users get out of step.
+# there, and sampled once, which may take a second, after the window's end.
+LOAD_TAIL_S = 2
+# From the last request of a warm-up without thinking to the window: queues empty, and users get out of step.
 SETTLE_S = 2.0
+# No request of a warm-up takes longer than this on average, a JVM's first ones included.
+WARM_UP_REQUEST_BOUND_S = 1.0
 
 
 class Locust:
@@ -26,15 +29,17 @@ class Locust:
         shortest_s, longest_s = plan.load.think_time_s
         return {
             "LOAD_USERS": str(plan.users),
-            "LOAD_DURATION_S": f"{_load_s(plan.protocol) + LOAD_TAIL_S:.0f}",
+            "LOAD_BOUND_S": f"{_bound_s(plan.protocol):.0f}",
+            "LOAD_WARM_UP_REQUESTS": str(plan.protocol.warm_up_requests or 0),
+            "LOAD_AFTER_WARM_UP_S": f"{_after_warm_up_s(plan.protocol) + LOAD_TAIL_S:g}",
             "LOAD_ROUTES": " ".join(plan.topology.routes()),
             "LOAD_THINK_TIME_S": f"{shortest_s} {longest_s}",
-            "LOAD_SATURATE_S": f"{saturate_s(plan.protocol):g}",
             "SEED": str(plan.seed),
         }
 
     def lead_s(self, plan: LoadPlan) -> float:
         """See `LoadGenerator.lead_s`."""
+        assert plan.protocol.warm_up_s is not None  # an experiment with faults has one
         return plan.protocol.warm_up_s
 
     def begin(self, plan: LoadPlan, stage: Stage) -> None:
@@ -43,7 +48,7 @@ class Locust:
     def measure(self, plan: LoadPlan, stage: Stage, level: Level) -> Loaded:
         """See `LoadGenerator.measure`."""
         stage.driver.start([self.service])
-        bound_s = _load_s(plan.protocol) + LOAD_MARGIN_S
+        bound_s = _bound_s(plan.protocol) + LOAD_MARGIN_S
         try:
             exit_code = stage.driver.wait(self.service, bound_s)
         except TimeoutError:
@@ -51,20 +56,38 @@ class Locust:
         if exit_code:
             raise stage.failed(self.service, f"ended with exit code {exit_code}")
         path = stage.out / "requests.csv"
-        start_ns = records.read_requests(path).first_start_ns()
-        window_start_ns = start_ns + round(plan.protocol.warm_up_s * SECOND_NS)
-        window_ns = round((_load_s(plan.protocol) - plan.protocol.warm_up_s) * SECOND_NS)
-        return Loaded(path, start_ns, window_start_ns, window_start_ns + window_ns)
+        return _loaded(path, records.read_requests(path), plan.protocol)
 
     def end(self, stage: Stage) -> None:
         """See `LoadGenerator.end`: it has ended."""
 
 
-def saturate_s(protocol: Protocol) -> float:
-    """How long users ask without thinking, from the load's start."""
-    return max(0.0, protocol.warm_up_s - SETTLE_S) if protocol.warm_up_load == "saturating" else 0.0
+def _loaded(path: Path, requests: records.Requests, protocol: Protocol) -> Loaded:
+    """The window is as long after the warm-up, or the first request, as the protocol says."""
+    start_ns = warm_ns = requests.first_start_ns()
+    if protocol.warm_up_requests is not None and len(requests):
+        # In order of ending. A load that ended before its warm-up did has a window without requests, and is refused.
+        warm_ns = int(requests.end_ns[: protocol.warm_up_requests][-1])
+    window_start_ns = warm_ns + round(_before_window_s(protocol) * SECOND_NS)
+    return Loaded(path, start_ns, window_start_ns, window_start_ns + round(_window_s(protocol) * SECOND_NS))
 
 
-def _load_s(protocol: Protocol) -> float:
+def _before_window_s(protocol: Protocol) -> float:
+    """How long before the window the load is as in it: from its start, or from the last request of the warm-up."""
+    return SETTLE_S if protocol.warm_up_s is None else protocol.warm_up_s
+
+
+def _after_warm_up_s(protocol: Protocol) -> float:
+    """How long the load goes on after the last request of the warm-up, or from its start."""
+    return _before_window_s(protocol) + _window_s(protocol)
+
+
+def _bound_s(protocol: Protocol) -> float:
+    """How long a load may last, after which the generator ends it."""
+    warm_up_s = WARM_UP_REQUEST_BOUND_S * (protocol.warm_up_requests or 0)
+    return warm_up_s + _after_warm_up_s(protocol) + 2 * LOAD_TAIL_S
+
+
+def _window_s(protocol: Protocol) -> float:
     assert protocol.window_s is not None  # an experiment with Locust has one
-    return protocol.warm_up_s + protocol.window_s
+    return protocol.window_s

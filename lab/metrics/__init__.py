@@ -2,21 +2,34 @@
 
 import numpy as np
 
-from lab.metrics import jvm, latency, resources, telemetry, traffic
+from lab.metrics import jvm, latency, resources, speed, telemetry, traffic
+from lab.metrics.adjusted import AS_MEASURED, Pieces, pieces, with_adjusted_values
 from lab.metrics.metric import Measure, Metric
 from lab.metrics.paired import PAIRED, with_paired_values
 from lab.metrics.window import cpu_cores, window_requests
 from lab.records import TrialData
 from lab.series import NotDerivableError
 
-__all__ = ["MEASURES", "METRICS", "Measure", "Metric", "cpu_cores", "values", "window_requests", "with_paired_values"]
+__all__ = [
+    "MEASURES",
+    "METRICS",
+    "Measure",
+    "Metric",
+    "Pieces",
+    "cpu_cores",
+    "pieces",
+    "values",
+    "window_requests",
+    "with_adjusted_values",
+    "with_paired_values",
+]
 
 METRICS: dict[str, Metric] = {
-    metric.name: metric for module in (resources, latency, traffic, jvm, telemetry) for metric in module.METRICS
+    metric.name: metric for module in (resources, latency, traffic, jvm, telemetry, speed) for metric in module.METRICS
 }
 """What a trial's records alone give."""
 
-MEASURES: dict[str, Measure] = {**METRICS, **PAIRED}
+MEASURES: dict[str, Measure] = {**METRICS, **PAIRED, **AS_MEASURED}
 """All that a trial may have a value of."""
 
 

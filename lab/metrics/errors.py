@@ -45,9 +45,7 @@ METRICS = (
     Metric(
         "expected_error_fraction", "Requests that drawn errors alone fail", "fraction", compute=_expected_error_fraction
     ),
-    Metric(
-        "attempts_per_request", "Attempts per request, all sidecars", "", compute=_per_request("upstream_rq_total")
-    ),
+    Metric("attempts_per_request", "Attempts per request, all sidecars", "", compute=_per_request("upstream_rq_total")),
     Metric("retries_per_request", "Retries per request, all sidecars", "", compute=_per_request("upstream_rq_retry")),
     Metric(
         "retries_refused_per_request",

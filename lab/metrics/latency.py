@@ -20,7 +20,8 @@ def _latencies_ns(data: TrialData, since: Literal["start_ns", "intended_ns"]) ->
     if not answered.any():
         raise NotDerivableError("no request was answered in the window")
     since_ns: IntArray = getattr(requests, since)
-    return (requests.end_ns - since_ns)[answered]
+    latencies_ns: IntArray = (requests.end_ns - since_ns)[answered]
+    return latencies_ns
 
 
 def _mean_ms(data: TrialData) -> float:

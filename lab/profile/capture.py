@@ -54,7 +54,7 @@ class Capture:
         if not levels:
             return
         protocol = self.bench.experiment.protocol
-        load_s = len(levels) * (protocol.warm_up_s + protocol.window_s)
+        load_s = len(levels) * (protocol.expected_warm_up_s + self.bench.experiment.expected_window_s())
         progress.say(f"{len(levels)} profiles to make: {minutes(load_s)} of load, which no budget counts")
         for level in levels:
             try:
@@ -82,7 +82,7 @@ class Capture:
         """Run a level's profiled trial and move what is kept of it into place."""
         out, protocol = self.staging, self.bench.experiment.protocol
         java_opts = self.bench.system.telemetry(level).environment.get("JAVA_OPTS", "")
-        subject = profiled(level, java_opts, slice_s(protocol.window_s))
+        subject = profiled(level, java_opts, slice_s(self.bench.experiment.expected_window_s()))
         try:
             measured = self.measure(subject, out)
         except UserError as error:

@@ -97,6 +97,22 @@ def placebo_sentence(summary: Summary) -> str:
     return f"{shown} So a difference below {percent(estimate.noise_floor)} is noise here."
 
 
+def adjustment_sentence(summary: Summary) -> str:
+    """Say how times were adjusted to equal machine speed; empty where none was."""
+    metric = primary_metric(summary)
+    found = summary.adjustments.get(metric or "")
+    if metric is None or found is None:
+        return ""
+    steps_ns = [trial.values[found.covariate] for trial in summary.trials if found.covariate in trial.values]
+    return (
+        "Times are as on a machine that is always equally fast. A step through the cache beside the services took "
+        f"{number(min(steps_ns))} to {number(max(steps_ns))} ns, trial by trial; within windows "
+        f"{_title(summary, metric)} went with that to the power of {number(found.exponent, 2)} ± "
+        f"{number(2 * found.standard_error, 2)}, which is {percent(found.explained)} of its ups and downs there. "
+        "Values as measured are among the other measures."
+    )
+
+
 def change_interval(estimate: Estimate) -> str:
     """Format an estimate's interval as changes from the baseline."""
     if estimate.ratio_low is None or estimate.ratio_high is None:
@@ -106,7 +122,12 @@ def change_interval(estimate: Estimate) -> str:
 
 def cautions(summary: Summary) -> list[str]:
     """Name what should make a reader distrust the run."""
-    return [*_placebo_called_different(summary), *_levels_all_refused(summary), *_too_few_blocks(summary)]
+    return [
+        *_placebo_called_different(summary),
+        *_levels_all_refused(summary),
+        *_too_few_blocks(summary),
+        *_machine_slower_beside(summary),
+    ]
 
 
 def _placebo_called_different(summary: Summary) -> Sequence[str]:
@@ -123,6 +144,20 @@ def _placebo_called_different(summary: Summary) -> Sequence[str]:
 def _levels_all_refused(summary: Summary) -> Sequence[str]:
     empty = [f"{name} ({level.refused} refused)" for name, level in summary.levels.items() if level.trials == 0]
     return [f"No valid trial of {', '.join(empty)}."] if empty else []
+
+
+def _machine_slower_beside(summary: Summary) -> Sequence[str]:
+    """Name the levels beside which the machine seemed to have another speed: it may have been the level that did it."""
+    found = summary.adjustments.get(primary_metric(summary) or "")
+    rows = [] if found is None else [row for row in summary.estimates if row.metric == found.covariate]
+    wrong = [f"{row.level} ({change_interval(row)})" for row in rows if row.finding in {"higher", "lower"}]
+    if found is None or not wrong:
+        return []
+    return [
+        f"A step through the cache was not as long beside every level: {', '.join(wrong)}. If a level itself makes it "
+        f"longer, a part of its cost, that change to the power of {number(found.exponent, 2)}, was taken for the "
+        "machine's."
+    ]
 
 
 def _too_few_blocks(summary: Summary) -> Sequence[str]:

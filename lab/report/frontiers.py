@@ -46,7 +46,7 @@ def _success(errors: Estimate) -> Interval:
 
 
 def undominated(points: Sequence[Point]) -> list[str]:
-    """Name the levels of which no other succeeds as often at less cost, or more often at no more; by estimates alone."""
+    """Name the levels that no other beats: none succeeds as often at less cost, by the estimates alone."""
     return [
         point.level
         for point in points

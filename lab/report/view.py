@@ -81,6 +81,7 @@ class Page:
     answers: Sequence[tuple[str, str]]
     """What is said of each level."""
     cautions: Sequence[str]
+    adjustment: str
     glance_titles: Sequence[str]
     glance: Mapping[str, Sequence[Glance]]
     """A row per level."""
@@ -113,6 +114,7 @@ def page(summary: Summary, manifest: Mapping[str, Any], trials: Sequence[TrialRe
         colours={level: colour.variable for level, colour in colours.items()},
         answers=[*findings.answers(summary), (summary.placebo, findings.placebo_sentence(summary))],
         cautions=findings.cautions(summary),
+        adjustment=findings.adjustment_sentence(summary),
         glance_titles=[metric.title for metric in _compared_metrics(summary).values()],
         glance=_glance(summary),
         table=[_metric_rows(summary, name, metric) for name, metric in main.items()],

@@ -1,8 +1,9 @@
 """The thesis's load: every user visits all routes once, in random order, before repeating one, and thinks in between.
 
 Writes one row per finished request to /out/requests.csv (docs/formats.md). Configuration comes by environment: ROUTES
-(space-separated), THINK_TIME_S (lowest and highest, seconds), SATURATE_S (how long users do not think at all, 0 if left
-out), SEED; users and run time by Locust's own variables.
+(space-separated), THINK_TIME_S (lowest and highest, seconds), WARM_UP_REQUESTS (until that many were answered users do not
+think; 0: they always do), AFTER_WARM_UP_S (when the load ends, counted from there), SEED; users and the longest run time by
+Locust's own variables.
 """
 
 import os
@@ -11,11 +12,15 @@ import time
 from pathlib import Path
 
 import gevent
-from locust import FastHttpUser, events, task
+from geventhttpclient import HTTPClient
+from geventhttpclient.response import HTTPParseError
+from locust import User, events, task
+from locust.env import Environment
 
 ROUTES = os.environ["ROUTES"].split()
 THINK_LOW_S, THINK_HIGH_S = map(float, os.environ["THINK_TIME_S"].split())
-SATURATE_S = float(os.environ.get("SATURATE_S", "0"))
+WARM_UP_REQUESTS = int(os.environ["WARM_UP_REQUESTS"])
+AFTER_WARM_UP_S = float(os.environ["AFTER_WARM_UP_S"])
 SEED = int(os.environ["SEED"])
 
 # perf_counter is monotonic; the offset puts it on the wall clock once, so that a clock step cannot bend a latency.
@@ -39,20 +44,50 @@ def flush(**_: object) -> None:
     records.flush()
 
 
-class Visitor(FastHttpUser):
-    """One user of the closed loop. The think time is kept here, not by `wait_time`, as here its end is known."""
+class WarmUp:
+    """Counts the requests that are left of it; with the last one the load's end is known."""
 
-    network_timeout = 60.0
-    connection_timeout = 10.0
+    def __init__(self, requests: int) -> None:
+        self.left = requests
+
+    def answered(self, environment: Environment) -> None:
+        """Takes note of an answer."""
+        self.left -= 1
+        if self.left == 0:
+            end_later(environment)
+
+
+def end_later(environment: Environment) -> None:
+    """Lets the load end when its window has."""
+    gevent.spawn_later(AFTER_WARM_UP_S, environment.runner.quit)
+
+
+warm_up = WarmUp(WARM_UP_REQUESTS)
+
+
+@events.test_start.add_listener
+def begin(environment: Environment, **_: object) -> None:
+    """Without a warm-up of its own, the load's end is known from its start."""
+    if WARM_UP_REQUESTS == 0:
+        end_later(environment)
+
+
+class Visitor(User):
+    """One user of the closed loop. The think time is kept here, not by `wait_time`, as here its end is known.
+
+    It asks by the client that Locust's own users are made with, without what these add to count and name requests:
+    requests are counted here, and the CPU would be missing beside the services.
+    """
+
     born = 0
 
     def on_start(self) -> None:
         """Numbers the user and gives it a generator of its own, so that a seed gives the same visits."""
         Visitor.born += 1
+        self.http = HTTPClient.from_url(self.host, connection_timeout=10.0, network_timeout=60.0)
         self.number = Visitor.born
         self.random = random.Random(f"{SEED}/{self.number}")
         self.to_visit: list[str] = []
-        self.saturate_until_ns = now_ns() + int(SATURATE_S * 1e9)
         self.intended_ns = now_ns() + int(self.random.uniform(0, 0.2) * 1e9)
         self.in_step = True
 
@@ -64,15 +99,24 @@ class Visitor(FastHttpUser):
             self.to_visit = self.random.sample(ROUTES, len(ROUTES))
         route = self.to_visit.pop()
         start_ns = now_ns()
-        answer = self.client.get("/" + route, name=route)
+        status, size = self.ask("/" + route)
         end_ns = now_ns()
-        row = (self.number, route, self.intended_ns, start_ns, end_ns, answer.status_code, len(answer.content or b""))
+        row = (self.number, route, self.intended_ns, start_ns, end_ns, status, size)
         records.write(",".join(map(str, row)) + "\n")
-        self.intended_ns = end_ns + int(self.think_s(end_ns) * 1e9)
+        warm_up.answered(self.environment)
+        self.intended_ns = end_ns + int(self.think_s() * 1e9)
 
-    def think_s(self, after_ns: int) -> float:
+    def ask(self, path: str) -> tuple[int, int]:
+        """Returns the answer's status, 0 where there is none, and its size in bytes."""
+        try:
+            answer = self.http.get(path)
+            return answer.status_code, len(answer.read())
+        except (OSError, HTTPParseError):
+            return 0, 0
+
+    def think_s(self) -> float:
         """How long this user thinks after an answer, in seconds."""
-        if after_ns < self.saturate_until_ns:
+        if warm_up.left > 0:
             return 0.0
         if self.in_step:
             # Users who begin together would ask in step for ever, as the think time varies by a tenth only.

@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lab.metrics import METRICS, values, window_requests, with_paired_values
+from lab.metrics import METRICS, pieces, values, window_requests, with_paired_values
 from lab.metrics.jvm import allocated
-from lab.records import TrialData, TrialSummary, read_trial
+from lab.records import SpinnerThread, TrialData, TrialSummary, read_trial
 from lab.series import NotDerivableError, Series
 from tests.synthetic import QUICK, Trial, write_trial
 
@@ -20,8 +20,36 @@ def agent(tmp_path: Path) -> TrialData:
     return read_trial(write_trial(tmp_path, Trial(1, 0, "otel-agent", AGENT), np.random.default_rng(1)))
 
 
+def spun(agent: TrialData, steps_per_s: float, step_ns: float) -> TrialData:
+    """The trial beside two threads of a spinner, of which the second began a second late."""
+    first_s, last_s = agent.trial.load_start_ns // 10**9 - 5, agent.trial.window_end_ns // 10**9 + 5
+    threads = []
+    for begin_s in (first_s, first_s + 1):
+        t_s = np.arange(begin_s, last_s)
+        steps = ((t_s - begin_s) * steps_per_s).astype(np.int64)
+        threads.append(
+            SpinnerThread(Series(t_s * 10**9, steps), Series(t_s * 10**9, (steps * step_ns).astype(np.int64)))
+        )
+    return replace(agent, speed=threads)
+
+
 def test_a_level_with_a_backend_has_every_metric(agent: TrialData) -> None:
-    assert list(values(agent)) == list(METRICS)
+    assert list(values(spun(agent, 1e6, 22))) == list(METRICS)
+
+
+def test_the_cache_step_is_what_all_of_the_spinners_steps_took_on_average(agent: TrialData) -> None:
+    assert values(spun(agent, 1e6, 22))["cache_step_ns"] == pytest.approx(22)
+    assert "cache_step_ns" not in values(spun(agent, 0, 22)), "a spinner that got no CPU knows nothing"
+    assert "cache_step_ns" not in values(agent)
+
+
+def test_a_window_in_pieces_has_the_step_and_the_times_of_each(agent: TrialData) -> None:
+    found = pieces(spun(agent, 1e6, 22))
+    cpu = found["cpu_per_request_services_ms"]
+    assert cpu.shape == (3, 2)
+    assert np.exp(cpu[:, 0]) == pytest.approx(22)
+    assert np.exp(cpu[:, 1]) == pytest.approx(AGENT.cpu_ms, rel=0.1)
+    assert len(pieces(agent)["cpu_per_request_services_ms"]) == 0
 
 
 # One request at each edge of the window, of some 150, may count on the wrong side.

@@ -32,6 +32,27 @@ def test_the_observers_fixture_is_read_as_series() -> None:
     assert not counters.truncated
 
 
+def test_the_spinners_fixture_is_read_thread_by_thread() -> None:
+    one, other = records.parse_speed((FIXTURES / "speed.v1.jsonl").read_text(), "speed.v1.jsonl")
+    assert one.steps.values.tolist() == [0, 20000000]
+    assert other.steps_ns.values.tolist() == [0, 260000000]
+    assert other.steps.t_ns.tolist() == [1760000000000200000, 1760000001000200000]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "is empty"),
+        ('{"format":"tollbooth.speed","version":2}\n', "is tollbooth.speed version 2"),
+        ('{"format":"tollbooth.speed","version":1}\n{"t_ns":1,"thread":0,"steps":"many"}\n', "line 2: not a spinner's"),
+    ],
+)
+def test_a_broken_record_of_the_spinner_is_named(text: str, says: str) -> None:
+    with pytest.raises(UserError, match=r"speed\.jsonl") as caught:
+        records.parse_speed(text, "speed.jsonl")
+    assert says in caught.value.message
+
+
 def test_a_field_that_was_left_out_has_no_sample() -> None:
     memory = records.parse_counters(COUNTERS, "x").containers["a1"]["memory_rss_bytes"]
     assert memory.values.tolist() == [188743680]

@@ -143,6 +143,30 @@ def test_a_placebo_that_was_called_different_is_a_caution() -> None:
     assert caution.startswith("The placebo was called different from the baseline")
 
 
+def adjusted(**step: Any) -> Summary:
+    """A run at equal machine speed; `step`: of the covariate's row of the traced level."""
+    row = {"metric": "cache_step_ns", "level": "<b>&", "baseline": "baseline", "mean": 23.0, "n": 3} | step
+    found = summary(BASELINE, PLACEBO, TRACED, row)
+    how = {"covariate": "cache_step_ns", "usual": 22.0, "exponent": 0.43, "standard_error": 0.02, "pieces": 300,
+           "explained": 0.614}  # fmt: skip
+    trials = [trial.model_copy(update={"values": {"cache_step_ns": 21.0 + trial.block}}) for trial in found.trials]
+    return Summary.model_validate(found.model_dump() | {"adjustments": {CPU: how}, "trials": trials})
+
+
+def test_times_at_equal_machine_speed_say_so() -> None:
+    said = findings.adjustment_sentence(adjusted())
+    assert "took 21.0 to 23.0 ns" in said
+    assert "to the power of 0.43 ± 0.040, which is 61 % of its ups and downs" in said
+    assert findings.adjustment_sentence(summary(BASELINE, PLACEBO, TRACED)) == ""
+
+
+def test_a_level_beside_which_the_machine_seemed_slower_is_a_caution() -> None:
+    assert findings.cautions(adjusted(ratio=1.01, ratio_low=0.98, ratio_high=1.04, finding="same within margin")) == []
+    (caution,) = findings.cautions(adjusted(ratio=1.08, ratio_low=1.06, ratio_high=1.1, finding="higher"))
+    assert "<b>& (+6.0 % to +10 %)" in caution
+    assert "to the power of 0.43" in caution
+
+
 def test_one_block_is_a_caution() -> None:
     (caution,) = findings.cautions(summary(BASELINE, PLACEBO, TRACED, blocks=1))
     assert "one block at most" in caution

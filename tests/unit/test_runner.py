@@ -15,6 +15,7 @@ from lab.driver import EngineGone
 from lab.errors import UserError
 from lab.machine import CpuSplit
 from lab.progress import Progress
+from lab.records import read_requests
 from lab.spec import parse_experiment
 from lab.stopping import FIRST_STAGE_BLOCKS
 from lab.system import StartFailed, System
@@ -84,6 +85,16 @@ def test_the_load_is_calibrated_once_and_kept(tmp_path: Path) -> None:
     assert {trial["users"] for trial in trials(run).values()} == {run.manifest["calibration"]["users"]}
     assert (run.folder / "calibration" / "requests.csv").exists()
     assert "users: the baseline took" in said
+
+
+def test_a_warm_up_by_requests_ends_with_the_last_of_them_and_the_window_begins_two_seconds_later(
+    tmp_path: Path,
+) -> None:
+    run, _ = complete(bench(FakeDriver(), SPEC.replace("warm_up_s: 10", "warm_up_requests: 20")), tmp_path)
+    for name, trial in trials(run).items():
+        requests = read_requests(run.folder / "trials" / name / "requests.csv")
+        assert trial["window_start_ns"] == requests.end_ns[19] + 2 * 10**9
+        assert trial["window_end_ns"] == requests.end_ns[19] + 17 * 10**9
 
 
 def test_a_refused_trial_is_kept_with_its_reason_and_tried_again(tmp_path: Path) -> None:

@@ -131,12 +131,17 @@ WRONG_FIELDS = [
     ("repetitions: 3", 'repetitions: "3"', 'protocol.repetitions: saw "3", wanted a whole number from 1 to 1000'),
     ("repetitions: 3", "repetitions:", 'protocol.repetitions: saw nothing, wanted a whole number from 1 to 1000'),
     (", repetitions: 3", "", "protocol.repetitions: missing; wanted a whole number from 1 to 1000"),
-    ("warm_up_s: 10", "warm_up_s: 1e9", "protocol.warm_up_s: saw 1000000000.0, wanted a number from 0 to 3600"),
-    ("warm_up_s: 10", "warm_up_s: .inf", "protocol.warm_up_s: saw inf, wanted a number from 0 to 3600"),
-    ("warm_up_s: 10", "warm_up_s: .nan", "protocol.warm_up_s: saw nan, wanted a number from 0 to 3600"),
-    ("warm_up_s: 10", "warm_up_s: yes", 'protocol.warm_up_s: saw "yes", wanted a number from 0 to 3600'),
-    ("warm_up_s: 10", "warm_up_s: 1:30", 'protocol.warm_up_s: saw "1:30", wanted a number from 0 to 3600'),
-    ("warm_up_s: 10", "warm_up_s: " + "9" * 9999, "protocol.warm_up_s: saw inf, wanted a number from 0 to 3600"),
+    ("warm_up_s: 10, ", "", "protocol.warm_up_s: missing; wanted a number from 0 to 3600, or else warm_up_requests"),
+    ("warm_up_s: 10", "warm_up_s: 10, warm_up_requests: 9",
+        "protocol.warm_up_requests: a warm-up has an end by time or by requests: leave one out"),
+    ("warm_up_s: 10", "warm_up_s: 1e9",
+        "protocol.warm_up_s: saw 1000000000.0, wanted a number from 0 to 3600 or nothing"),
+    ("warm_up_s: 10", "warm_up_s: .inf", "protocol.warm_up_s: saw inf, wanted a number from 0 to 3600 or nothing"),
+    ("warm_up_s: 10", "warm_up_s: .nan", "protocol.warm_up_s: saw nan, wanted a number from 0 to 3600 or nothing"),
+    ("warm_up_s: 10", "warm_up_s: yes", 'protocol.warm_up_s: saw "yes", wanted a number from 0 to 3600 or nothing'),
+    ("warm_up_s: 10", "warm_up_s: 1:30", 'protocol.warm_up_s: saw "1:30", wanted a number from 0 to 3600 or nothing'),
+    ("warm_up_s: 10", "warm_up_s: " + "9" * 9999,
+        "protocol.warm_up_s: saw inf, wanted a number from 0 to 3600 or nothing"),
     ("users: 8", "users: many", 'load.users: saw "many", wanted "calibrated" or a whole number from 1 to 10000'),
     ("users: 8", "users: true", 'load.users: saw true, wanted "calibrated" or a whole number from 1 to 10000'),
     ("[1.0, 1.1]", "[1.0]", "load.think_time_s[1]: missing; wanted a number from 0 to 60"),
@@ -156,8 +161,7 @@ WRONG_FIELDS = [
         "warmup_s",
         "protocol.warmup_s: unknown key; did you mean 'warm_up_s'?"
         " (there are: budget_min, half_width, keep_cpus_awake, repetitions, "
-        "retries, seed, warm_up_load, warm_up_s, window_s)\n"
-        "bad.yaml: protocol.warm_up_s: missing; wanted a number from 0 to 3600",
+        "retries, seed, warm_up_requests, warm_up_s, window_s)",
     ),
     ("title: A title", "title: A title\nname: x", "name: unknown key; there are: baseline, claims, environment, "
         "factors, format, load, observer, profile, protocol, question, title, topology, version, views"),
@@ -327,7 +331,7 @@ WRONG_OVERRIDES = [
         "protocol.repetition=3",
         'bad.yaml with "protocol.repetition=3": protocol.repetition: unknown key; did you mean \'repetitions\'?'
         " (there are: budget_min, half_width, keep_cpus_awake, repetitions, "
-        "retries, seed, warm_up_load, warm_up_s, window_s)",
+        "retries, seed, warm_up_requests, warm_up_s, window_s)",
     ),
     ("load.users.x=3", 'override "load.users.x=3": \'users\' is 8, not a mapping'),
 ]  # fmt: skip

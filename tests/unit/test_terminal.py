@@ -16,9 +16,9 @@ def test_a_ladder_is_a_table_of_what_each_level_adds() -> None:
     out = io.StringIO()
     print_ladders([Ladder("By hand", "baseline", [climb])], Console(file=out, width=100))
     rows = [line.split() for line in out.getvalue().splitlines()]
-    assert ["by-hand", "+8.0", "(6.0", "to", "10.0)", "higher"] in rows
-    assert ["together", "+8.5", "(6.5", "to", "10.5)", "higher"] in rows
-    (noisy,) = [row for row in rows if row[:2] == ["exported", "+0.5"]]
+    assert ["by-hand", "+8.00", "(6.00", "to", "10.00)", "higher"] in rows
+    assert ["together", "+8.50", "(6.50", "to", "10.50)", "higher"] in rows
+    (noisy,) = [row for row in rows if row[:2] == ["exported", "+0.50"]]
     assert noisy[-3:] == ["higher,", "within", "noise"]
 
 

@@ -42,7 +42,9 @@ def draw_all(source: Source, compared: Compared) -> Drawings:
         waterfall=views.waterfall(compared.ladders, colours),
         sweeps=[views.sweep(summary, view, index) for index, view in enumerate(compared.sweeps, start=1)],
         crossings=[views.crossing(summary, one, index) for index, one in enumerate(compared.crossings, start=1)],
-        frontiers=[views.frontier(summary, one, colours, index) for index, one in enumerate(compared.frontiers, start=1)],
+        frontiers=[
+            views.frontier(summary, one, colours, index) for index, one in enumerate(compared.frontiers, start=1)
+        ],
         latency=levels.latency(source, colours),
         cpu=levels.usage(source, "cpu", "CPU over time, per level", "CPUs busy", colours),
         memory=levels.usage(source, "memory", "Memory over time, per level", "working set (MiB)", colours),

@@ -76,7 +76,7 @@ def order_cells(
     the blocks that were not begun are no loss and are left out.
     """
     planned = {trial.number: (trial.block, trial.position, trial.level) for trial in trials}
-    begun = {trial.block for trial in (*trials, *summarised)}
+    begun = {trial.block for trial in trials} | {trial.block for trial in summarised}
     without_records = {_number(trial) for trial in summarised if trial.valid}
     for entry in manifest.get("order") or []:
         if isinstance(entry, Mapping) and (entry["block"] in begun or not manifest.get("stopped")):

@@ -36,9 +36,7 @@ class Panel:
     front: Sequence[str]
 
 
-def frontier(
-    name: str, title: str, panels: Sequence[Panel], colours: Mapping[str, Colour], description: str
-) -> Markup:
+def frontier(name: str, title: str, panels: Sequence[Panel], colours: Mapping[str, Colour], description: str) -> Markup:
     """Draw the panels side by side; better is to the right and below."""
     labels_in = names_in(point.level[:LONGEST_LABEL] for panel in panels for point in panel.points)
     margins = Margins(left=0.6, right=labels_in + 0.3, across=labels_in + 0.9)

@@ -1,0 +1,124 @@
+"""Values as they would have been on a machine that was equally fast in every trial.
+
+A neighbour on the same physical core makes the same work cost more CPU time, in one trial more than in the next. The
+spinner sees that beside the services. How strongly a metric follows it is learned *within* windows, piece by piece,
+where nothing else differs; between trials it is then taken out (docs/statistics.md).
+"""
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from lab.metrics.latency import METRICS as LATENCY
+from lab.metrics.metric import Measure, Metric
+from lab.metrics.resources import METRICS as RESOURCES
+from lab.metrics.speed import CACHE_STEP
+from lab.metrics.speed import METRICS as SPEED
+from lab.records import Adjustment, TrialData, TrialSummary
+from lab.series import NotDerivableError
+from lab.stats.covariate import Slope, within_slope
+from lab.stats.intervals import FloatArray
+
+# In shorter ones the noise of both hides what they have in common: the slope comes out too small.
+PIECE_S = 10.0
+FEWEST_PARTS = 3
+TIMES = (
+    "cpu_per_request_services_ms",
+    "cpu_per_request_backends_ms",
+    "cpu_per_request_total_ms",
+    "latency_mean_ms",
+    "latency_p50_ms",
+    "latency_p95_ms",
+)
+"""What takes longer on a slower machine."""
+
+
+def as_measured_name(metric: str) -> str:
+    """Return what a metric's own value is called beside the adjusted one: `latency_p95_as_measured_ms`."""
+    return f"{metric.removesuffix('_ms')}_as_measured_ms"
+
+
+_RAW: Mapping[str, Metric] = {metric.name: metric for metric in (*RESOURCES, *LATENCY) if metric.name in TIMES}
+_STEP = next(metric for metric in SPEED if metric.name == CACHE_STEP)
+
+AS_MEASURED: Mapping[str, Measure] = {
+    as_measured_name(name): Measure(as_measured_name(name), f"{metric.title}, as measured", metric.unit)
+    for name, metric in _RAW.items()
+}
+
+
+Pieces = Mapping[str, FloatArray]
+"""A trial's window in pieces, by metric: a row for each, with the logarithms of the cache step and of the metric."""
+
+
+def pieces(data: TrialData) -> Pieces:
+    """Measure each piece of a trial's window by itself."""
+    rows: dict[str, list[tuple[float, float]]] = {name: [] for name in _RAW}
+    for part in _parts(data):
+        step = _log(_STEP, part)
+        if step is None:
+            continue
+        for name, metric in _RAW.items():
+            value = _log(metric, part)
+            if value is not None:
+                rows[name].append((step, value))
+    return {name: np.array(found).reshape(-1, 2) for name, found in rows.items()}
+
+
+def _parts(data: TrialData) -> Iterator[TrialData]:
+    """Yield the trial with each piece of its window as its window."""
+    trial = data.trial
+    count = max(FEWEST_PARTS, round(trial.window_s / PIECE_S))
+    edges = np.linspace(trial.window_start_ns, trial.window_end_ns, count + 1).astype(np.int64).tolist()
+    for start_ns, end_ns in itertools.pairwise(edges):
+        yield replace(data, trial=trial.model_copy(update={"window_start_ns": start_ns, "window_end_ns": end_ns}))
+
+
+def _log(metric: Metric, data: TrialData) -> float | None:
+    try:
+        value = metric.compute(data)
+    except (NotDerivableError, KeyError):
+        return None
+    return math.log(value) if value else None
+
+
+def with_adjusted_values(
+    trials: Sequence[TrialSummary], windows: Sequence[Pieces]
+) -> tuple[list[TrialSummary], dict[str, Adjustment]]:
+    """Adjust each valid trial's times, and keep them as measured beside; return with what exponent each was adjusted.
+
+    A trial of which the spinner says nothing keeps them as measured only: it cannot be compared with the others.
+    Nothing is changed where no spinner ran, or where a metric does not clearly follow it.
+    """
+    slopes = {name: within_slope([one[name] for one in windows]) for name in _RAW}
+    known = {name: slope for name, slope in slopes.items() if slope is not None and slope.clear}
+    measured = [trial.values[CACHE_STEP] for trial in trials if trial.valid and CACHE_STEP in trial.values]
+    if not known or not measured:
+        return list(trials), {}
+    usual_ns = float(np.exp(np.mean(np.log(measured))))
+    adjusted = [_adjusted(trial, known, usual_ns) if trial.valid else trial for trial in trials]
+    return adjusted, {name: _adjustment(slope, usual_ns) for name, slope in known.items()}
+
+
+def _adjusted(trial: TrialSummary, slopes: Mapping[str, Slope], usual_ns: float) -> TrialSummary:
+    measured = {name: trial.values[name] for name in slopes if name in trial.values}
+    values = {name: value for name, value in trial.values.items() if name not in measured}
+    values |= {as_measured_name(name): value for name, value in measured.items()}
+    if CACHE_STEP in values:
+        faster = usual_ns / values[CACHE_STEP]
+        values |= {name: value * faster ** slopes[name].exponent for name, value in measured.items()}
+    return trial.model_copy(update={"values": values})
+
+
+def _adjustment(slope: Slope, usual_ns: float) -> Adjustment:
+    return Adjustment(
+        covariate=CACHE_STEP,
+        usual=usual_ns,
+        exponent=slope.exponent,
+        standard_error=slope.standard_error,
+        pieces=slope.pieces,
+        explained=slope.explained,
+    )

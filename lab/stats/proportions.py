@@ -1,0 +1,185 @@
+"""Shares of requests: how sure one is, how two differ, and whether several runs agree.
+
+All of it takes requests to fail independently of each other, with one probability. `pool` says whether runs look so.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import optimize, special
+
+# A p value to half a thousandth: the question is whether it is under some hundredths.
+RESAMPLES = 2_000
+
+
+@dataclass(frozen=True)
+class Count:
+    """`events` (failed requests, say) among `total`; raises `ValueError` for what cannot be counted."""
+
+    events: int
+    total: int
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.events <= self.total or self.total == 0:
+            raise ValueError(f"{self.events} of {self.total} is not a share")
+
+    @property
+    def rate(self) -> float:
+        """The share."""
+        return self.events / self.total
+
+
+@dataclass(frozen=True)
+class ConfidenceInterval:
+    """Both bounds belong to it; `high` of a ratio may be infinite."""
+
+    low: float
+    high: float
+
+    def covers(self, value: float) -> bool:
+        """Say whether `value` is among those that the data leave open."""
+        return self.low <= value <= self.high
+
+
+def compounded(probability: float, services: int) -> float:
+    """Return 1 - (1 - p)^n: the chance that at least one of n services fails a request.
+
+    Each fails it with probability p, independently, and none tries again. Exact for a tiny p, where 1 - p rounds.
+    """
+    if not 0 <= probability <= 1:
+        raise ValueError(f"{probability} is not a probability")
+    return 1.0 if probability == 1 else -math.expm1(services * math.log1p(-probability))
+
+
+def wilson(count: Count, confidence: float) -> ConfidenceInterval:
+    """Return the score interval of a share (Wilson, 1927, "Probable inference, the law of succession").
+
+    It covers the truth in `confidence` of cases on average over shares, for some less often; Brown, Cai and DasGupta
+    (2001, "Interval estimation for a binomial proportion") recommend it.
+    """
+    return _score_interval(count.events, count.total, special.ndtri((1 + confidence) / 2))
+
+
+def clopper_pearson(count: Count, confidence: float) -> ConfidenceInterval:
+    """Return the exact interval of a share (Clopper and Pearson, 1934, "The use of confidence or fiducial limits").
+
+    It covers every truth in at least `confidence` of cases, and is wider for it.
+    """
+    events, others, tail = count.events, count.total - count.events, (1 - confidence) / 2
+    low = float(special.betaincinv(events, others + 1, tail)) if events else 0.0
+    high = float(special.betaincinv(events + 1, others, 1 - tail)) if others else 1.0
+    return ConfidenceInterval(low, high)
+
+
+def difference(one: Count, other: Count, confidence: float) -> ConfidenceInterval:
+    """Return the interval of `one`'s share less `other`'s.
+
+    From both Wilson intervals (Newcombe, 1998, "Interval estimation for the difference between independent
+    proportions", method 10): it keeps its coverage where events are few or none, as Wald's does not.
+    """
+    first, second = wilson(one, confidence), wilson(other, confidence)
+    gap = one.rate - other.rate
+    below = math.hypot(one.rate - first.low, second.high - other.rate)
+    above = math.hypot(first.high - one.rate, other.rate - second.low)
+    return ConfidenceInterval(gap - below, gap + above)
+
+
+def ratio(one: Count, other: Count, confidence: float) -> ConfidenceInterval:
+    """Return the interval of `one`'s share by `other`'s; infinite above where `other` may be 0.
+
+    The score interval (Koopman, 1984, "Confidence intervals for the ratio of two binomial proportions"; Miettinen and
+    Nurminen, 1985, "Comparative analysis of two rates", have it with a factor N/(N - 1) that thousands of requests
+    make 1).
+    """
+    lowest, highest = _lowest_ratio(one, other, confidence), _lowest_ratio(other, one, confidence)
+    return ConfidenceInterval(lowest, 1 / highest if highest else math.inf)
+
+
+@dataclass(frozen=True)
+class Pooled:
+    """Several runs as one.
+
+    `dispersion` is the variance between the runs by what chance alone gives, about 1 where requests fail independently
+    with one probability; `p_value` is of the test that it is no more. Both are None where nothing can differ: a single
+    run, no event, or nothing else.
+    """
+
+    count: Count
+    runs: int
+    dispersion: float | None = None
+    p_value: float | None = None
+
+    def overdispersed(self, alpha: float) -> bool:
+        """Say whether the runs differ by more than chance: then requests are not independent, or runs not alike."""
+        return self.p_value is not None and self.p_value <= alpha
+
+    def interval(self, confidence: float) -> ConfidenceInterval:
+        """Return Wilson's interval of the pooled share; where the runs differ, of as many fewer requests.
+
+        Both counts are divided by the dispersion (Rao and Scott, 1992, "A simple method for the analysis of clustered
+        binary data"). As that is estimated from the runs, Student's quantile takes the place of the normal one.
+        """
+        if self.dispersion is None or not self.overdispersed(1 - confidence):
+            return wilson(self.count, confidence)
+        z = float(special.stdtrit(self.runs - 1, (1 + confidence) / 2))
+        return _score_interval(self.count.events / self.dispersion, self.count.total / self.dispersion, z)
+
+
+def pool(runs: Sequence[Count], seed: int) -> Pooled:
+    """Add up runs of the same setting, and test whether they agree; raises `ValueError` without any.
+
+    The statistic is the chi-square of homogeneity. Its p value is had by dealing the events out to the runs at random:
+    with an event or two in a run, as at small error rates, the chi-square distribution would be a guess.
+    """
+    if not runs:
+        raise ValueError("nothing to pool: no run")
+    events, totals = np.array([(run.events, run.total) for run in runs], dtype=np.int64).T
+    count = Count(int(events.sum()), int(totals.sum()))
+    if len(runs) == 1 or count.events in (0, count.total):
+        return Pooled(count, len(runs))
+    dealt = np.random.default_rng(seed).multivariate_hypergeometric(totals, count.events, RESAMPLES, method="marginals")
+    expected = totals * count.rate
+    found, by_chance = (np.sum((x - expected) ** 2 / expected, axis=-1) / (1 - count.rate) for x in (events, dealt))
+    p_value = (1 + int(np.sum(by_chance >= found * (1 - 1e-12)))) / (1 + RESAMPLES)
+    return Pooled(count, len(runs), float(found) / (len(runs) - 1), p_value)
+
+
+def _score_interval(events: float, total: float, z: float) -> ConfidenceInterval:
+    rate, share = events / total, z * z / total
+    centre = (rate + share / 2) / (1 + share)
+    reach = math.sqrt(share * (rate * (1 - rate) + share / 4)) / (1 + share)
+    # The bounds are 0 and 1 there; rounding would leave out the truth.
+    return ConfidenceInterval(centre - reach if events > 0 else 0.0, centre + reach if events < total else 1.0)
+
+
+def _lowest_ratio(one: Count, other: Count, confidence: float) -> float:
+    """Return the least ratio that the score test does not reject."""
+    if one.events == 0:
+        return 0.0
+    critical = float(special.ndtri((1 + confidence) / 2)) ** 2
+
+    def excess(log_ratio: float) -> float:
+        return _ratio_score(one, other, math.exp(log_ratio)) - critical
+
+    inside = math.log(one.rate / other.rate) if other.events else 0.0
+    while excess(inside) > 0:
+        inside += 1
+    outside = inside - 1
+    while excess(outside) < 0:
+        outside -= 1
+    return math.exp(optimize.brentq(excess, outside, inside))
+
+
+def _ratio_score(one: Count, other: Count, assumed: float) -> float:
+    """Return the score test's chi-square of the ratio `assumed`, at the likeliest shares that have it."""
+    a = (one.total + other.total) * assumed
+    b = (one.total + other.events) * assumed + one.events + other.total
+    c = one.events + other.events
+    # The root of a x^2 - b x + c, in the form that loses no digits where events are rare.
+    second = 2 * c / (b + math.sqrt(max(b * b - 4 * a * c, 0.0)))
+    first = assumed * second
+    gap = one.rate - assumed * other.rate
+    variance = first * (1 - first) / one.total + assumed**2 * second * (1 - second) / other.total
+    return 0.0 if gap == 0 else gap * gap / variance

@@ -1,0 +1,84 @@
+// The spinner keeps the CPUs from idling and measures how fast they are meanwhile: see README.md beside this file.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+const usage = `Usage: spinner --out FILE [options]
+
+Walks a ring half as large as a CPU's second-level cache whenever that CPU has nothing else to do, and writes how many
+steps that were and how long they took. Give it the lowest priority: chrt --idle 0 spinner --out speed.jsonl
+
+Options:
+`
+
+const (
+	exitFailed = 1 // the machine's fault: a file that cannot be written
+	exitUsage  = 2 // the caller's fault: wrong options
+)
+
+func main() {
+	options, err := parse(os.Args[1:], os.Stdout)
+	if errors.Is(err, flag.ErrHelp) {
+		return
+	}
+	if err != nil {
+		exit(exitUsage, err)
+	}
+	file, err := os.Create(options.out)
+	if err != nil {
+		exit(exitFailed, err)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	defer stop()
+	if err := run(ctx, file, options.interval, ringBytes("/")); err != nil {
+		exit(exitFailed, err)
+	}
+	if err := file.Close(); err != nil {
+		exit(exitFailed, err)
+	}
+}
+
+func exit(code int, err error) {
+	fmt.Fprintln(os.Stderr, "spinner:", err)
+	os.Exit(code)
+}
+
+type options struct {
+	out      string
+	interval time.Duration
+}
+
+// parse reads the command line; what --help asks for goes to help.
+func parse(arguments []string, help io.Writer) (options, error) {
+	flags := flag.NewFlagSet("spinner", flag.ContinueOnError)
+	flags.SetOutput(help)
+	flags.Usage = func() {
+		fmt.Fprint(help, usage)
+		flags.PrintDefaults()
+	}
+	var chosen options
+	flags.StringVar(&chosen.out, "out", "", "file to write to")
+	flags.DurationVar(&chosen.interval, "interval", time.Second, "time between two records")
+	if err := flags.Parse(arguments); err != nil {
+		return options{}, err
+	}
+	switch {
+	case flags.NArg() > 0:
+		return options{}, fmt.Errorf("unknown argument %q; see --help", flags.Arg(0))
+	case chosen.out == "":
+		return options{}, errors.New("--out is missing; see --help")
+	case chosen.interval < 10*time.Millisecond:
+		return options{}, fmt.Errorf("--interval is %v, at least 10ms is possible", chosen.interval)
+	}
+	return chosen, nil
+}

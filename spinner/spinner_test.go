@@ -1,0 +1,155 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+const testRing = 64 << 10
+
+func TestARingIsOneCycleThroughAllEntries(t *testing.T) {
+	for _, entries := range []int{1, 2, 3, 1000} {
+		ring := newRing(entries, 7)
+		seen := make([]bool, entries)
+		at := 0
+		for range entries {
+			if seen[at] {
+				t.Fatalf("of %d entries, %d comes twice", entries, at)
+			}
+			seen[at] = true
+			at = ring[at]
+		}
+		if at != 0 {
+			t.Errorf("of %d entries, the last leads to %d", entries, at)
+		}
+	}
+}
+
+func TestAWalkOnceAroundEndsWhereItBegan(t *testing.T) {
+	ring := newRing(100, 1)
+	if at := walk(ring, 42); at != 42 {
+		t.Errorf("it ends at %d", at)
+	}
+}
+
+func TestTheRingIsHalfOfTheSecondLevelCache(t *testing.T) {
+	root := t.TempDir() + "/"
+	if found := ringBytes(root); found != usualRingBytes {
+		t.Errorf("%d bytes where the machine does not tell", found)
+	}
+	path := filepath.Join(root, cacheSizeFile)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for text, want := range map[string]int{"512K\n": 256 << 10, "2048K\n": 1 << 20, "much": usualRingBytes, "0K": usualRingBytes} {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if found := ringBytes(root); found != want {
+			t.Errorf("%q: %d bytes, not %d", text, found, want)
+		}
+	}
+}
+
+func TestTheRecordCountsUpFromAHeader(t *testing.T) {
+	ctx, stop := context.WithTimeout(context.Background(), 300*time.Millisecond)
+	defer stop()
+	var out bytes.Buffer
+	if err := run(ctx, &out, 50*time.Millisecond, testRing); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(&out)
+	lines.Scan()
+	var first header
+	if err := json.Unmarshal(lines.Bytes(), &first); err != nil {
+		t.Fatal(err)
+	}
+	if first.Format != "tollbooth.speed" || first.Version != 1 || first.IntervalNs != 50_000_000 || first.RingBytes != testRing {
+		t.Errorf("the header is %+v", first)
+	}
+	last := map[int]sample{}
+	for lines.Scan() {
+		var found sample
+		if err := json.Unmarshal(lines.Bytes(), &found); err != nil {
+			t.Fatal(err)
+		}
+		before, again := last[found.Thread]
+		if again && (found.TNs <= before.TNs || found.Steps < before.Steps || found.StepsNs < before.StepsNs) {
+			t.Errorf("thread %d went back from %+v to %+v", found.Thread, before, found)
+		}
+		last[found.Thread] = found
+	}
+	for thread, found := range last {
+		if found.Walks == 0 || found.Steps != found.Walks*testRing/entryBytes || found.StepsNs < found.Steps/10 {
+			t.Errorf("thread %d counted %+v", thread, found)
+		}
+	}
+}
+
+func TestTheRecordIsTheOneThatTheAnalysisReads(t *testing.T) {
+	text, err := os.ReadFile("../fixtures/speed.v1.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := json.NewDecoder(bytes.NewReader(text))
+	lines.DisallowUnknownFields()
+	var again bytes.Buffer
+	out := json.NewEncoder(&again)
+	var first header
+	if err := lines.Decode(&first); err != nil {
+		t.Fatal(err)
+	}
+	if err := out.Encode(first); err != nil {
+		t.Fatal(err)
+	}
+	for lines.More() {
+		var found sample
+		if err := lines.Decode(&found); err != nil {
+			t.Fatal(err)
+		}
+		if err := out.Encode(found); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if again.String() != string(text) {
+		t.Errorf("read and written again it is\n%s", &again)
+	}
+}
+
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
+
+func TestAFullDiskEndsItWithOneError(t *testing.T) {
+	err := run(context.Background(), full{}, time.Hour, testRing)
+	if err == nil || !strings.Contains(err.Error(), "no space left") {
+		t.Errorf("it ended with %v", err)
+	}
+}
+
+func TestOptions(t *testing.T) {
+	for arguments, says := range map[string]string{
+		"":                         "--out is missing",
+		"--out f x":                `unknown argument "x"`,
+		"--out f --interval 1ms":   "at least 10ms",
+		"--out f --intervall 1s":   "flag provided but not defined",
+		"--out f --interval often": "invalid value",
+	} {
+		_, err := parse(strings.Fields(arguments), &bytes.Buffer{})
+		if err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%q: %v", arguments, err)
+		}
+	}
+	found, err := parse([]string{"--out", "f"}, &bytes.Buffer{})
+	if err != nil || found != (options{"f", time.Second}) {
+		t.Errorf("%+v, %v", found, err)
+	}
+}
