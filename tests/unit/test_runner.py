@@ -13,16 +13,12 @@ from lab import runner
 from lab.backends import BACKENDS
 from lab.driver import EngineGone
 from lab.errors import UserError
-from lab.machine import CpuSplit
 from lab.progress import Progress
 from lab.records import read_requests
-from lab.spec import parse_experiment
 from lab.stopping import FIRST_STAGE_BLOCKS
-from lab.system import StartFailed, System
-from lab.topology import load_topology
+from lab.system import StartFailed
 from lab.trial import Bench
-from lab.variants import load_variants
-from tests import synthetic
+from tests import benches, synthetic
 from tests.fake import FakeBackend, FakeDriver
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -49,10 +45,7 @@ def no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def bench(driver: FakeDriver, spec: str = SPEC) -> Bench:
-    path = ROOT / "experiments" / "topologies" / "mesh.yaml"
-    variants = load_variants(ROOT / "services" / "telemetry")
-    system = System(ROOT, load_topology(path), path, variants, CpuSplit((0, 1), (0, 1)), driver, driver.clock)
-    return Bench(parse_experiment(spec, "test"), system)
+    return benches.bench(driver, spec)
 
 
 def complete(on: Bench, results: Path, run: runner.Run | None = None) -> tuple[runner.Run, str]:

@@ -92,7 +92,12 @@ def test_levels_of_one_factor_keep_their_names_and_settings() -> None:
         "environment": {"OTEL_BSP_SCHEDULE_DELAY": "5000"},
         "backend": None,
         "traces": None,
+        "topology": "mesh",
         "users_fraction": 1.0,
+        "sidecar": "none",
+        "sidecar_side": "front",
+        "error_probability": None,
+        "faults": [],
         "observer_rate_hz": None,
     }
 
@@ -148,7 +153,7 @@ WRONG_FIELDS = [
     ("[1.0, 1.1]", "[1, 2, 3]", "load.think_time_s: saw a list, wanted a list of 2"),
     ("[1.0, 1.1]", "[1, true]", "load.think_time_s[1]: saw true, wanted a number from 0 to 60"),
     ("[1.0, 1.1]", "[2, 1]", "load.think_time_s: the shortest, 2, is longer than the longest, 1"),
-    ("locust", "locsut", 'load.generator: saw "locsut", wanted "locust"'),
+    ("locust", "locsut", 'load.generator: saw "locsut", wanted "ghz" or "locust"; did you mean \'locust\'?'),
     ("version: 1", "version: 2", "version: saw 2, wanted 1"),
     ("version: 1", "version: true", "version: saw true, wanted 1"),
     ("format: tollbooth.experiment\n", "", 'format: missing; wanted "tollbooth.experiment"'),
@@ -161,7 +166,7 @@ WRONG_FIELDS = [
         "warmup_s",
         "protocol.warmup_s: unknown key; did you mean 'warm_up_s'?"
         " (there are: budget_min, half_width, keep_cpus_awake, repetitions, "
-        "retries, seed, warm_up_requests, warm_up_s, window_s)",
+        "retries, seed, warm_up_requests, warm_up_s, window_s, without_restart)",
     ),
     ("title: A title", "title: A title\nname: x", "name: unknown key; there are: baseline, claims, environment, "
         "factors, format, load, observer, profile, protocol, question, title, topology, version, views"),
@@ -331,7 +336,7 @@ WRONG_OVERRIDES = [
         "protocol.repetition=3",
         'bad.yaml with "protocol.repetition=3": protocol.repetition: unknown key; did you mean \'repetitions\'?'
         " (there are: budget_min, half_width, keep_cpus_awake, repetitions, "
-        "retries, seed, warm_up_requests, warm_up_s, window_s)",
+        "retries, seed, warm_up_requests, warm_up_s, window_s, without_restart)",
     ),
     ("load.users.x=3", 'override "load.users.x=3": \'users\' is 8, not a mapping'),
 ]  # fmt: skip

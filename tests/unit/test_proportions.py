@@ -1,0 +1,164 @@
+"""Intervals of shares against published ones, and their coverage where the truth is known."""
+
+import math
+
+import numpy as np
+import pytest
+
+from lab.stats.proportions import (
+    ConfidenceInterval,
+    Count,
+    clopper_pearson,
+    compounded,
+    difference,
+    pool,
+    ratio,
+    wilson,
+)
+
+SIDECAR_PROBABILITIES = [0.2, 0.02, 0.002, 0.0002, 0.000035]
+
+
+def bounds(interval: ConfidenceInterval) -> tuple[float, float]:
+    return interval.low, interval.high
+
+
+@pytest.mark.parametrize(
+    ("probability", "published"),
+    zip(SIDECAR_PROBABILITIES, [0.488, 0.058808, 0.005988008, 0.000599880008, 0.000104996325], strict=True),
+)
+def test_three_services_fail_together_as_published(probability: float, published: float) -> None:
+    assert compounded(probability, 3) == pytest.approx(published, rel=1e-6)
+
+
+def test_failing_compounds_at_its_ends() -> None:
+    assert compounded(0, 3) == 0
+    assert compounded(1, 3) == 1
+    assert compounded(1e-18, 3) == pytest.approx(3e-18, rel=1e-12)
+    with pytest.raises(ValueError, match="not a probability"):
+        compounded(1.2, 3)
+
+
+# Newcombe (1998, "Two-sided confidence intervals for the single proportion"), table I.
+@pytest.mark.parametrize(
+    ("events", "total", "score", "exact"),
+    [
+        (81, 263, (0.2553, 0.3662), (0.2527, 0.3676)),
+        (15, 148, (0.0624, 0.1605), (0.0578, 0.1617)),
+        (0, 20, (0, 0.1611), (0, 0.1684)),
+        (1, 29, (0.0061, 0.1718), (0.0009, 0.1776)),
+    ],
+)
+def test_a_shares_intervals_are_the_published_ones(
+    events: int, total: int, score: tuple[float, float], exact: tuple[float, float]
+) -> None:
+    assert bounds(wilson(Count(events, total), 0.95)) == pytest.approx(score, abs=6e-5)
+    assert bounds(clopper_pearson(Count(events, total), 0.95)) == pytest.approx(exact, abs=6e-5)
+
+
+# Newcombe (1998, "Interval estimation for the difference between independent proportions"), table II, method 10.
+@pytest.mark.parametrize(
+    ("one", "other", "published"),
+    [
+        ((56, 70), (48, 80), (0.0524, 0.3339)),
+        ((9, 10), (3, 10), (0.1705, 0.8090)),
+        ((5, 56), (0, 29), (-0.0381, 0.1926)),
+        ((0, 10), (0, 20), (-0.1611, 0.2775)),
+        ((10, 10), (0, 20), (0.6791, 1.0)),
+    ],
+)
+def test_a_differences_interval_is_the_published_one(
+    one: tuple[int, int], other: tuple[int, int], published: tuple[float, float]
+) -> None:
+    assert bounds(difference(Count(*one), Count(*other), 0.95)) == pytest.approx(published, abs=6e-5)
+
+
+def test_a_ratios_interval_is_the_published_one() -> None:
+    # Koopman (1984), the first example.
+    assert bounds(ratio(Count(36, 40), Count(16, 80), 0.95)) == pytest.approx((2.94, 7.15), abs=5e-3)
+
+
+def test_a_ratio_to_nothing_has_no_upper_bound() -> None:
+    none, some = Count(0, 10_000), Count(100, 10_000)
+    assert ratio(none, none, 0.95) == ConfidenceInterval(0, math.inf)
+    assert ratio(some, none, 0.95).low > 10
+    assert ratio(some, none, 0.95).high == math.inf
+    assert ratio(none, some, 0.95).low == 0
+    assert ratio(none, some, 0.95).high == pytest.approx(1 / ratio(some, none, 0.95).low)
+
+
+def test_what_never_happens_is_covered_to_the_letter() -> None:
+    for interval in (wilson, clopper_pearson):
+        assert interval(Count(0, 90_000), 0.95).covers(0)
+        assert interval(Count(90_000, 90_000), 0.95).covers(1)
+    assert difference(Count(0, 10), Count(0, 10), 0.95).covers(0)
+
+
+def test_what_cannot_be_counted_is_an_error() -> None:
+    for events, total in [(1, 0), (0, 0), (-1, 5), (6, 5)]:
+        with pytest.raises(ValueError, match="not a share"):
+            Count(events, total)
+
+
+@pytest.mark.parametrize("share", [0.0001049963, 0.005988, 0.058808, 0.488])
+def test_the_exact_interval_covers_every_truth_at_least_as_often_as_it_says(share: float) -> None:
+    events = np.random.default_rng(1).binomial(10_000, share, 4_000)
+    covered = {k: clopper_pearson(Count(k, 10_000), 0.95).covers(share) for k in np.unique(events).tolist()}
+    # Three standard errors of the simulation itself.
+    assert np.mean([covered[k] for k in events.tolist()]) >= 0.95 - 3 * math.sqrt(0.05 * 0.95 / 4_000)
+
+
+def test_wilsons_interval_covers_on_average_over_truths() -> None:
+    rng = np.random.default_rng(2)
+    truths = rng.uniform(0, 0.5, 4_000)
+    covered = [
+        wilson(Count(k, 500), 0.95).covers(p)
+        for k, p in zip(rng.binomial(500, truths).tolist(), truths.tolist(), strict=True)
+    ]
+    assert 0.94 <= np.mean(covered) <= 0.96
+
+
+@pytest.mark.parametrize(("first", "second"), [(0.02, 0.001), (0.488, 0.138), (0.006, 0.006)])
+def test_difference_and_ratio_cover_the_truth(first: float, second: float) -> None:
+    rng = np.random.default_rng(3)
+    studies = zip(rng.binomial(5_000, first, 600).tolist(), rng.binomial(5_000, second, 600).tolist(), strict=True)
+    pairs = [(Count(one, 5_000), Count(other, 5_000)) for one, other in studies]
+    for interval, truth in ((difference, first - second), (ratio, first / second)):
+        covered = np.mean([interval(one, other, 0.95).covers(truth) for one, other in pairs])
+        assert 0.95 - 3 * math.sqrt(0.05 * 0.95 / 600) <= covered <= 0.985
+
+
+def test_runs_that_agree_are_pooled_and_rarely_called_different() -> None:
+    rng = np.random.default_rng(4)
+    studies = [pool([Count(k, 10_000) for k in rng.binomial(10_000, 0.0006, 9).tolist()], seed) for seed in range(200)]
+    assert np.mean([one.overdispersed(0.05) for one in studies]) <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 200)
+    assert np.mean([one.dispersion for one in studies]) == pytest.approx(1, abs=0.1)
+    assert np.mean([one.interval(0.95).covers(0.0006) for one in studies]) >= 0.9
+    assert all(one.count.total == 90_000 for one in studies)
+
+
+def test_runs_with_a_share_of_their_own_are_found_and_the_interval_allows_for_it() -> None:
+    rng = np.random.default_rng(5)
+    shares = rng.beta(0.14 * 200, 0.86 * 200, (200, 9))
+    studies = [
+        pool([Count(k, 10_000) for k in row.tolist()], seed) for seed, row in enumerate(rng.binomial(10_000, shares))
+    ]
+    assert all(one.overdispersed(0.05) for one in studies)
+    naive = np.mean([wilson(one.count, 0.95).covers(0.14) for one in studies])
+    assert naive < 0.4
+    assert np.mean([one.interval(0.95).covers(0.14) for one in studies]) >= 0.95 - 3 * math.sqrt(0.05 * 0.95 / 200)
+
+
+def test_where_nothing_can_differ_there_is_no_test() -> None:
+    for runs in ([Count(3, 10)], [Count(0, 10), Count(0, 20)], [Count(10, 10), Count(20, 20)]):
+        pooled = pool(runs, 1)
+        assert (pooled.dispersion, pooled.p_value) == (None, None)
+        assert not pooled.overdispersed(0.05)
+        assert pooled.interval(0.95) == wilson(pooled.count, 0.95)
+    with pytest.raises(ValueError, match="no run"):
+        pool([], 1)
+
+
+def test_the_dispersion_is_the_chi_square_by_its_freedom() -> None:
+    # Three runs of 100 with 10, 20 and 30 events: expected 20 each, chi-square 100/20 + 0 + 100/20, over 0.8.
+    assert pool([Count(10, 100), Count(20, 100), Count(30, 100)], 1).dispersion == pytest.approx(12.5 / 2)
