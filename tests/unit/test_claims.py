@@ -82,7 +82,8 @@ WRONG = {
     ),
     "unknown kind": (
         f"metrics: [{CPU}], kind: ordr, lower: [a], higher: [b]",
-        'kind: saw "ordr", wanted "order" or "overhead_ratio" or "same" or "trend"; did you mean \'order\'?',
+        'kind: saw "ordr", wanted "order" or "overhead_ratio" or "ratio" or "same" or "trend" or "value"; '
+        "did you mean 'order'?",
     ),
     "range upside down": (
         f"metrics: [{CPU}], {TWICE.replace('[1.5, 2.5]', '[2.5, 1.5]')}",
@@ -240,3 +241,30 @@ def test_verdicts_survive_their_file(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace('"holds here"', '"so so"'))
     with pytest.raises(UserError, match=r"claims\.json"):
         read_verdicts(path)
+
+
+def test_a_claim_may_be_about_the_ratio_of_two_levels() -> None:
+    asked = study("kind: ratio, level: agent, to: baseline, within: [1.3, 1.5], because: why")
+    assert judged(asked, summary({CPU: TRACED})).verdict == "holds here"
+    asked = study("kind: ratio, level: manual, to: baseline, within: [1.3, 1.5], because: why")
+    assert judged(asked, summary({CPU: TRACED})).verdict == "does not hold here"
+
+
+def test_a_claim_may_be_about_a_levels_own_value_which_may_be_0() -> None:
+    values = {
+        CPU: {"baseline": [0.0, 0.0, 0.0, 0.0], "agent": [0.48, 0.49, 0.485, 0.495], "noisy": [0.2, 0.9, 0.1, 0.8]}
+    }
+    near = "kind: value, level: agent, within: [0.46, 0.51], because: why"
+    found = judged(study(near), summary(values))
+    assert (found.verdict, found.parts[0].levels) == ("holds here", ("agent",))
+    assert found.parts[0].estimate == pytest.approx(0.4875)
+    for level, verdict in {"baseline": "does not hold here", "noisy": "cannot tell"}.items():
+        assert judged(study(near.replace("agent", level)), summary(values)).verdict == verdict
+    zero = study("kind: value, level: baseline, within: [0, 0.001], because: why")
+    assert judged(zero, summary(values)).verdict == "holds here"
+
+
+@pytest.mark.parametrize("kind", ["kind: value", "kind: ratio, to: b"])
+def test_a_range_upside_down_is_refused_in_the_new_kinds_too(kind: str) -> None:
+    with pytest.raises(FaultsError, match="upside down"):
+        study(f"{kind}, level: a, within: [2, 1], because: why")

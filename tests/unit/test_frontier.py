@@ -1,0 +1,68 @@
+"""Cost against success: which levels no other beats, and how the figure says it."""
+
+from lab.records import Estimate, MetricSummary, Summary
+from lab.report.drawings.views import frontier
+from lab.report.figures.frontier import Point
+from lab.report.frontiers import frontier_panels, undominated
+from lab.report.palette import level_colours
+from lab.stats.intervals import Interval
+from lab.views import Frontier
+
+VIEW = Frontier(kind="frontier", title="One in five calls fails", levels=["none", "retries", "all"])
+ROWS = {"none": (0.488, 1.0, 25.0), "retries": (0.01, 1.9, 120.0), "all": (0.3, 2.4, 60.0)}
+
+
+def summary(levels: dict[str, tuple[float, float, float]]) -> Summary:
+    names = {"error_fraction": "fraction", "cpu_per_request_proxied_ms": "ms", "latency_p99_ms": "ms"}
+    return Summary.model_construct(
+        baseline="none",
+        placebo="placebo",
+        metrics={name: MetricSummary(title=name, unit=unit, better="lower") for name, unit in names.items()},
+        levels=dict.fromkeys(levels),
+        estimates=[
+            Estimate(
+                metric=metric,
+                level=level,
+                baseline="none",
+                mean=value,
+                mean_low=0.9 * value,
+                mean_high=1.1 * value,
+                n=5,
+            )
+            for level, values in levels.items()
+            for metric, value in zip(names, values, strict=True)
+        ],
+    )
+
+
+def test_a_level_is_beaten_where_another_succeeds_as_often_at_less_cost() -> None:
+    def point(level: str, success: float, cost: float) -> Point:
+        return Point(level, Interval(success), Interval(cost))
+
+    points = [point("none", 51, 1.0), point("retries", 99, 1.9), point("all", 70, 2.4), point("twin", 99, 1.9)]
+    assert undominated(points) == ["none", "retries", "twin"]
+
+
+def test_success_is_what_did_not_fail_and_its_interval_is_turned_over() -> None:
+    cpu, latency = frontier_panels(summary(ROWS), VIEW)
+    none = cpu.points[0]
+    assert (round(none.success.mean, 1), round(none.success.low or 0, 2), round(none.success.high or 0, 2)) == (
+        51.2,
+        46.32,
+        56.08,
+    )
+    assert cpu.front == ["none", "retries"]
+    assert latency.front == ["none", "retries", "all"]
+
+
+def test_the_figure_says_each_point() -> None:
+    run = summary(ROWS)
+    drawn = frontier(run, VIEW, level_colours(list(ROWS), "none", "placebo"), 1).figure
+    assert drawn is not None
+    assert "retries 1.90 at 99.0 %" in drawn
+    assert "requests that succeeded" in drawn
+
+
+def test_one_level_is_no_frontier() -> None:
+    run = summary({"none": ROWS["none"]})
+    assert frontier(run, VIEW, level_colours(["none"], "none", "placebo"), 1).figure is None

@@ -1,0 +1,179 @@
+"""Trials that share a start of the containers: planned together, loaded in turn, each with its own records."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lab.driver import Container
+from lab.errors import UserError
+from lab.faults import FaultsError
+from lab.generators import GENERATORS, LoadPlan, Stage
+from lab.plan import make_plan
+from lab.records import read_json
+from lab.runner import gather
+from lab.spec import Experiment, load_experiment, parse_experiment
+from lab.topology import load_topology
+from tests.fake import FakeClock, FakeDriver
+
+ROOT = Path(__file__).parents[2]
+SPEC = """
+format: tollbooth.experiment
+version: 1
+title: Test
+question: Does it run?
+topology: fan-out
+load: {generator: ghz, requests: 200, concurrency: 4}
+factors:
+  sidecar: {none: {}, envoy: {sidecar: published}}
+  error_probability: {p-0: {error_probability: 0}, p-0.2: {error_probability: 0.2}, p-0.02: {error_probability: 0.02}}
+baseline: none/p-0
+protocol: {warm_up_s: 1, repetitions: 40, without_restart: [error_probability]}
+"""
+
+
+def experiment(spec: str = SPEC) -> Experiment:
+    return parse_experiment(spec, "test")
+
+
+def test_the_trials_of_a_start_follow_each_other_and_the_placebo_has_its_own() -> None:
+    plan = make_plan(experiment())
+    starts = [[trial.level for trial in start] for start in plan.starts()]
+    assert len(starts) == 40 * 3
+    assert {len(start) for start in starts} == {1, 3}
+    for start in starts:
+        assert len({level.partition("/")[0] for level in start}) == 1
+        assert (start == ["placebo"]) == (len(start) == 1)
+    assert [trial.number for trial in plan.trials] == list(range(1, 40 * 7 + 1))
+
+
+def test_starts_and_the_trials_in_them_are_both_in_random_order() -> None:
+    starts = [tuple(trial.level for trial in start) for start in make_plan(experiment()).starts()]
+    firsts = [start[0].partition("/")[0] for start in starts[::3]]
+    # Binomial with n = 40 and p = 1/3: four standard deviations are 12.
+    assert all(abs(firsts.count(name) - 40 / 3) < 12 for name in ("none", "envoy", "placebo"))
+    assert len({start for start in starts if start[0].startswith("none")}) == 6
+
+
+def test_every_start_of_a_block_meets_the_same_draws() -> None:
+    plan = make_plan(experiment())
+    assert all(len({trial.seed for trial in plan.trials if trial.block == block}) == 1 for block in range(40))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        (
+            "[error_probability]",
+            "[error_probabilty]",
+            "no factor is called 'error_probabilty'; did you mean 'error_prob",
+        ),
+        ("[error_probability]", "[sidecar]", "its level 'envoy' sets sidecar, which needs a restart"),
+        (
+            "repetitions: 40,",
+            "repetitions: 40, window_s: 9,",
+            "a window is as long as ghz's requests take; leave it out",
+        ),
+    ],
+)
+def test_what_cannot_share_a_start_is_refused(old: str, new: str, says: str) -> None:
+    with pytest.raises(FaultsError) as caught:
+        experiment(SPEC.replace(old, new))
+    assert says in str(caught.value)
+
+
+def test_a_probability_above_1_is_refused_before_anything_starts() -> None:
+    with pytest.raises(FaultsError, match=r"error_probability: saw 1.2, wanted a number from 0 to 1"):
+        experiment(SPEC.replace("error_probability: 0.2}", "error_probability: 1.2}"))
+
+
+def test_the_published_sweep_is_its_six_probabilities_twice_in_two_shapes() -> None:
+    sweep = load_experiment(ROOT / "experiments" / "sidecar-resilience.yaml")
+    assert len(sweep.levels()) == 6 * 2 * 2
+    assert {level.error_probability for level in sweep.levels()} == {0, 0.000035, 0.0002, 0.002, 0.02, 0.2}
+    assert {level.topology for level in sweep.levels()} == {"fan-out", "chain"}
+
+
+class Answering(FakeClock):
+    """A clock in whose time a load generator's container takes loads and answers."""
+
+    def __init__(self, out: Path, answers: bool = True) -> None:
+        super().__init__()
+        self.out, self.answers = out, answers
+
+    def sleep(self, seconds: float) -> None:
+        super().sleep(seconds)
+        for load in self.out.glob("load-*.json") if self.answers else ():
+            answer = self.out / load.name.replace("load", "requests").replace("json", "csv")
+            if not answer.exists():
+                rows = "".join(f"0,work,{at},{at},{at + 5},200,0\n" for at in (1000, 1010, 1020))
+                columns = "user,target,intended_ns,start_ns,end_ns,status,bytes"
+                answer.write_text(f"# tollbooth.requests v1\n{columns}\n{rows}")
+
+
+class Loaded(FakeDriver):
+    """An engine on which nothing runs but a load generator."""
+
+    alive = True
+
+    def start(self, services: object) -> None:
+        self._do("start")
+
+    def wait(self, service: str, timeout_s: float) -> int:
+        self._do("wait")
+        return 0
+
+    def containers(self) -> dict[str, Container]:
+        return {"ghz": Container("0", "ghz", "x", self.alive, 0 if self.alive else 1, 0, False)}
+
+
+def stage(out: Path, driver: Loaded, answers: bool = True) -> tuple[LoadPlan, Stage]:
+    spec = experiment()
+    topology = load_topology(ROOT / "experiments" / "topologies" / "fan-out.yaml")
+    plan = LoadPlan(spec.load, spec.protocol, topology, users=4, seed=7)
+    return plan, Stage(driver, Answering(out, answers), out, lambda name, what: UserError(f"container {name} {what}"))
+
+
+def test_ghz_is_told_by_files_and_its_warm_up_is_thrown_away(tmp_path: Path) -> None:
+    driver, ghz = Loaded(), GENERATORS["ghz"]
+    plan, where = stage(tmp_path, driver)
+    ghz.begin(plan, where)
+    assert read_json(tmp_path / "load-0.json", "tollbooth.load", 1)["duration_s"] == 1
+    assert not (tmp_path / "requests-0.csv").exists()
+    level = next(level for level in experiment().levels() if level.error_probability == 0.2)
+    loaded = ghz.measure(plan, where, level)
+    load = json.loads((tmp_path / "load-1.json").read_text())
+    assert (load["target"], load["requests"], load["concurrency"], load["error_probability"]) == (
+        "s1:9090",
+        200,
+        4,
+        0.2,
+    )
+    assert (loaded.requests, loaded.window_start_ns, loaded.window_end_ns) == (tmp_path / "requests-1.csv", 1000, 1026)
+    ghz.end(where)
+    assert json.loads((tmp_path / "load-2.json").read_text())["requests"] == 0
+    assert driver.done == ["start", "wait"]
+
+
+@pytest.mark.parametrize(
+    ("alive", "says"), [(False, "ghz ended before its load"), (True, "ghz had not ended its load")]
+)
+def test_a_generator_that_does_not_answer_is_named(alive: bool, says: str, tmp_path: Path) -> None:
+    driver = Loaded()
+    driver.alive = alive
+    plan, where = stage(tmp_path, driver, answers=False)
+    with pytest.raises(UserError, match=says):
+        GENERATORS["ghz"].measure(plan, where, experiment().levels()[0])
+
+
+def test_a_trials_folder_has_what_its_start_left_but_only_its_own_load(tmp_path: Path) -> None:
+    start = tmp_path / "start"
+    (start / "logs").mkdir(parents=True)
+    for name in ("counters.jsonl", "logs/s1.log", "requests-1.csv", "requests-2.csv", "load-1.json"):
+        (start / name).write_text(name)
+    gather(start, start / "requests-2.csv", tmp_path / "trial")
+    found = {
+        path.relative_to(tmp_path / "trial").as_posix() for path in (tmp_path / "trial").rglob("*") if path.is_file()
+    }
+    assert found == {"counters.jsonl", "logs/s1.log", "requests.csv"}
+    assert (tmp_path / "trial" / "requests.csv").read_text() == "requests-2.csv"
