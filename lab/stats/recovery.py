@@ -39,7 +39,7 @@ class Before:
     """How requests were served before the fault.
 
     `failed` and `slow` are shares of all requests (slow: over `slow_ns`, their 95th percentile), `worst_*` those of the
-    worst window.
+    worst window, and `fewest` is how many were asked in the window with the fewest.
     """
 
     slow_ns: float
@@ -47,6 +47,7 @@ class Before:
     slow: Count
     worst_failed: float
     worst_slow: float
+    fewest: int
     requests_per_s: float
 
 
@@ -94,11 +95,11 @@ def recovery(
     benchmarks": quality of service over time, and when it is back in the band of normal behaviour); what normal is, is
     taken from the trial itself, as the steady state of Basiri et al. (2016, "Chaos engineering").
 
-    In the band is a window in which something was asked, and neither more requests failed nor more were slow than
-    chance would have it at the share of the worst window before the fault. (Slow are over a twentieth exactly where the
-    window's 95th percentile is over the one of before.) A window that begins just before the recovery hardly differs
-    from one after it: `after_ns` may be a tenth of a window late, and early by the share of a window that chance
-    allows, a tenth to a third.
+    In the band is a window in which neither more requests failed nor more were slow nor fewer were asked than chance
+    would have it where the worst window before the fault is usual. (Slow are over a twentieth exactly where the
+    window's 95th percentile is over the one of before. Few are asked where users still wait.) A window that begins just
+    before the recovery hardly differs from one after it: `after_ns` may be a tenth of a window late, and early by the
+    share of a window that chance allows, a tenth to a third.
 
     Raises `ValueError` where fewer than 100 requests ended before the fault, or none was asked in a whole window there.
     """
@@ -126,7 +127,8 @@ def _before(requests: Outcomes, fault_start_ns: int, window_ns: int) -> Before:
         Count(int((done.latency_ns > slow_ns).sum()), total),
         float(failed_share.max()),
         float(slow_share.max()),
-        total / ((fault_start_ns - first_ns) / 1e9),
+        int(asked.min()),
+        float(np.sum(requests.start_ns < fault_start_ns)) / ((fault_start_ns - first_ns) / 1e9),
     )
 
 
@@ -136,6 +138,7 @@ def _recovered_after(requests: Outcomes, before: Before, fault_end_ns: int, wind
     asked, failed, slow = _windows(requests, before.slow_ns, fault_end_ns, last_ns - window_ns, window_ns)
     in_band = (
         (asked > 0)
+        & (stats.poisson.cdf(asked, before.fewest) > UNLIKELY)
         & _as_before(failed, asked, before.failed, before.worst_failed)
         & _as_before(slow, asked, before.slow, before.worst_slow)
     )

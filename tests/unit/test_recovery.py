@@ -118,7 +118,7 @@ def test_users_who_wait_lose_requests_that_never_fail() -> None:
     trial = healthy(1, errors=0)
     frozen = trial[~asked(trial, 20, 27)]
     found = frozen.judged()
-    assert after_s(found) == pytest.approx(2, abs=0.11)
+    assert 1.65 <= after_s(found) <= 2.1
     assert (found.lost.failed, found.lost.lost) == (0, 0)
     assert found.lost.unasked == pytest.approx(7 * 200, abs=3)
 
