@@ -1,0 +1,76 @@
+// Command ghz sends gRPC requests by ghz's own runner and writes each of them down: see README.md beside this file.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+const (
+	reachLimit = 5 * time.Second
+	lookEvery  = 20 * time.Millisecond
+)
+
+func main() {
+	folder := flag.String("folder", "/out", "where load-<n>.json is read and requests-<n>.csv is written")
+	proto := flag.String("proto", "/mock.proto", "the definition of the call")
+	flag.Parse()
+	if err := run(*folder, *proto); err != nil {
+		fmt.Fprintln(os.Stderr, "ghz:", err)
+		os.Exit(1)
+	}
+}
+
+// run sends the folder's loads, each as it appears, until one that has no requests. Its error is one line.
+func run(folder, proto string) error {
+	for number := 0; ; number++ {
+		path := filepath.Join(folder, fmt.Sprintf("load-%d.json", number))
+		awaitFile(path)
+		wanted, err := readLoad(path)
+		if err != nil || wanted.last() {
+			return err
+		}
+		sent, err := sendLoad(wanted, proto)
+		if err != nil {
+			return err
+		}
+		answer := filepath.Join(folder, fmt.Sprintf("requests-%d.csv", number))
+		if err := writeRequests(answer, wanted.name(), sent); err != nil {
+			return err
+		}
+	}
+}
+
+// awaitFile returns when the file is there. Whoever started the program ends it when there will be none.
+func awaitFile(path string) {
+	for {
+		if _, err := os.Stat(path); err == nil {
+			return
+		}
+		time.Sleep(lookEvery)
+	}
+}
+
+func sendLoad(l load, proto string) ([]request, error) {
+	if err := reach(l.Target); err != nil {
+		return nil, err
+	}
+	sent, err := send(l, proto)
+	if err == nil && l.Requests != nil && len(sent) < *l.Requests {
+		return nil, fmt.Errorf("stopped after %d of %d requests", len(sent), *l.Requests)
+	}
+	return sent, err
+}
+
+// reach says why the target takes no connection. ghz itself would count each request as failed.
+func reach(target string) error {
+	connection, err := net.DialTimeout("tcp", target, reachLimit)
+	if err != nil {
+		return fmt.Errorf("cannot reach %s: %w", target, err)
+	}
+	return connection.Close()
+}
