@@ -10,8 +10,8 @@ from lab.injection.records import Course
 from lab.records import Fields, TrialData
 from lab.series import NotDerivableError
 
-# Times of actions are read off another clock than the records': they may be off by some tens of milliseconds.
-MARGIN_NS = 100_000_000
+# Beside the error of the times themselves: what is read at the moment when a command ends may be from just before.
+MARGIN_NS = 50_000_000
 # Beyond this many standard deviations a share is not the one that was asked for: 1 in 15,000 by chance.
 DEVIATIONS = 4.0
 # What happens while two counters are read one after the other.
@@ -41,14 +41,18 @@ class Growth:
 
 def during(course: Course) -> Span:
     """Return the time in which the fault was surely there."""
-    return Span(course.injected.end_ns + MARGIN_NS, course.lifted.begin_ns - MARGIN_NS)
+    return Span(course.injected.end_ns + _margin_ns(course), course.lifted.begin_ns - _margin_ns(course))
 
 
 def before(data: TrialData, course: Course) -> Span:
     """Return as long a time just before the fault, as far as there was load."""
     span = during(course)
-    end_ns = course.injected.begin_ns - MARGIN_NS
+    end_ns = course.injected.begin_ns - _margin_ns(course)
     return Span(max(data.trial.load_start_ns, end_ns - (span.end_ns - span.start_ns)), end_ns)
+
+
+def _margin_ns(course: Course) -> int:
+    return MARGIN_NS + course.clock_error_ns
 
 
 def growth(fields: Fields, name: str, span: Span) -> Growth | None:

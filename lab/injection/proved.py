@@ -37,7 +37,7 @@ def _doubt(data: TrialData, fault: DeclaredFault, injection: Injection) -> str |
         return f"refused: {injection.refused}"
     if injection.injected is None or injection.lifted is None:
         return "it was not injected and lifted"
-    course = Course(injection.injected, injection.lifted)
+    course = Course(injection.injected, injection.lifted, injection.clock_error_ns)
     if course.injected.end_ns < data.trial.window_start_ns - EDGE_NS:
         return "it began before the window"
     if course.lifted.begin_ns > data.trial.window_end_ns + EDGE_NS:

@@ -31,10 +31,11 @@ class Action:
 
 @dataclass(frozen=True)
 class Course:
-    """A fault that came and went: surely there from `injected.end_ns` to `lifted.begin_ns`."""
+    """A fault that came and went: there from `injected.end_ns` to `lifted.begin_ns`, give or take `clock_error_ns`."""
 
     injected: Action
     lifted: Action
+    clock_error_ns: int
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,13 @@ class Injection:
     injected: Action | None = None
     lifted: Action | None = None
     refused: str | None = None
+    clock_error_ns: int = 0
+
+
+class _Header(BaseModel):
+    format: Literal["tollbooth.faults"]
+    version: Literal[1]
+    clock_error_ns: int
 
 
 class _Line(BaseModel):
@@ -106,7 +114,7 @@ def read_injections(path: Path) -> Sequence[Injection]:
 def parse_injections(text: str, source: str) -> Sequence[Injection]:
     """Parse `faults.jsonl`; raises `UserError` naming `source` and line for what is not one."""
     lines = text.splitlines()
-    _check_header(lines[0] if lines else "", source)
+    header = _header(lines[0] if lines else "", source)
     found: dict[int, Injection] = {}
     for at, line in enumerate(lines[1:], start=2):
         try:
@@ -116,20 +124,19 @@ def parse_injections(text: str, source: str) -> Sequence[Injection]:
                 f"{source}, line {at}: not a record of a fault",
                 "the file was cut or changed: delete the trial's folder and run with --resume",
             ) from None
-        found[action.number] = _with(found.get(action.number, Injection(action.fault)), action)
+        new = Injection(action.fault, clock_error_ns=header.clock_error_ns)
+        found[action.number] = _with(found.get(action.number, new), action)
     return tuple(found[number] for number in sorted(found))
 
 
-def _check_header(line: str, source: str) -> None:
+def _header(line: str, source: str) -> _Header:
     try:
-        header = json.loads(line)
-    except json.JSONDecodeError:
-        header = None
-    if not isinstance(header, dict) or (header.get("format"), header.get("version")) != (FORMAT, VERSION):
+        return _Header.model_validate_json(line)
+    except ValidationError:
         raise UserError(
             f"{source} does not begin as {FORMAT} version {VERSION}",
             "it was written by another version of the lab: analyse it with that one",
-        )
+        ) from None
 
 
 def _with(injection: Injection, line: _Done | _Refused) -> Injection:

@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -36,6 +36,7 @@ from lab.records import (
     parse_requests,
     write_targets,
 )
+from lab.sidecars import ADMIN_PORT, Admin
 from lab.spec import Level
 from tests.contract.deployed import QUICK_START
 from tests.contract.test_envoy_patterns import GRPC, running
@@ -273,6 +274,33 @@ def test_a_fault_by_a_proxy(kind: str, tmp_path: Path) -> None:
     (doubt,) = unproved(data, sham)
     assert "not proved: 0 of " in doubt
     assert list(unproved(data, real)) == []
+
+
+@pytest.mark.parametrize("kind", ["killed", "cut-off"])
+def test_a_sidecar_comes_back_with_its_service(kind: str, tmp_path: Path) -> None:
+    """It lives in the network namespace of its service; the engine publishes other ports afterwards."""
+    fault, out = declared(kind, "s1"), tmp_path / "out"
+    out.mkdir()
+    with running(out, "passthrough", GRPC) as tiny:
+        driver = ComposeDriver(workshop.ROOT, out)
+        driver.ids = {name: id_of(name) for name in ("s1", "s1-envoy")}
+        subject = Subject(driver, SystemClock(), out, {"s1"})
+        fault.inject(subject)
+        with pytest.raises((OSError, http.client.HTTPException)):
+            tiny.ask(1, 1)
+        fault.lift(subject)
+        again = replace(tiny, port=driver.published_port("s1", 9090))
+        page = Admin(driver.published_port("s1", ADMIN_PORT))
+        assert wait_until(page.ready, 20, 0.1, SystemClock())
+        assert {answer.status for answer in again.ask(20, 2)} == {200}
+
+
+def id_of(service: str) -> str:
+    """The id of a Compose service's container."""
+    labels = {"project": "tollbooth", "service": service}
+    filters = [f"--filter=label=com.docker.compose.{name}={value}" for name, value in labels.items()]
+    listed = subprocess.run(["docker", "ps", "--quiet", *filters], capture_output=True, text=True, check=True)
+    return listed.stdout.strip()
 
 
 RUNNER = """
