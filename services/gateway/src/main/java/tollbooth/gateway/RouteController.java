@@ -1,16 +1,17 @@
 package tollbooth.gateway;
 
+import jakarta.servlet.http.HttpServletRequest;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicLong;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
-import org.springframework.web.bind.annotation.RequestHeader;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.server.ResponseStatusException;
 import tollbooth.web.NodeSettings;
 import tollbooth.web.Peers;
+import tollbooth.web.RestHead;
 import tollbooth.workload.CallPath;
 import tollbooth.workload.Target;
 
@@ -29,14 +30,16 @@ class RouteController {
 
   /** A request keeps the number that it brings; one without gets the next. */
   @GetMapping(path = "/{route}", produces = MediaType.APPLICATION_JSON_VALUE)
-  byte[] pass(
-      @PathVariable String route,
-      @RequestHeader(name = CallPath.HEADER, required = false) CallPath path) {
+  byte[] pass(@PathVariable String route, HttpServletRequest request) {
     Target target = routes.get(route);
     if (target == null) {
       throw new ResponseStatusException(
           HttpStatus.NOT_FOUND, "no route '" + route + "'; there is: " + routes.keySet());
     }
-    return peers.ask(target, path == null ? CallPath.ofRequest(requests.getAndIncrement()) : path);
+    return peers.ask(target, RestHead.read(request, this::next));
+  }
+
+  private CallPath next() {
+    return CallPath.ofRequest(requests.getAndIncrement());
   }
 }

@@ -9,6 +9,8 @@ import org.junit.jupiter.api.Test;
 import tollbooth.web.PeerAddresses;
 import tollbooth.web.testing.RunningNode;
 import tollbooth.web.testing.StubPeer;
+import tollbooth.workload.CallPath;
+import tollbooth.workload.Overrides;
 
 class RouteControllerTest {
 
@@ -44,6 +46,27 @@ class RouteControllerTest {
 
       assertThat(peer.asked()).containsExactly("work 17");
       assertThat(gateway.get("/a1", "seventeen").statusCode()).isEqualTo(400);
+    }
+  }
+
+  @Test
+  void passesOnWhatTheRequestAsksForAndWhichAttemptItIs() throws Exception {
+    try (StubPeer peer = StubPeer.answering(200);
+        RunningNode gateway = gateway(peer.addresses())) {
+      gateway.getWithHeaders(
+          "/a1",
+          CallPath.HEADER,
+          "17",
+          CallPath.ATTEMPT_HEADER,
+          "2",
+          Overrides.LATENCY_HEADER,
+          "5",
+          Overrides.PROBABILITY_HEADER,
+          "0.5");
+
+      assertThat(peer.asked()).containsExactly("work 17~2");
+      assertThat(peer.header(Overrides.LATENCY_HEADER)).containsExactly("5");
+      assertThat(peer.header(Overrides.PROBABILITY_HEADER)).containsExactly("0.5");
     }
   }
 

@@ -1,10 +1,10 @@
 package tollbooth.svca;
 
+import jakarta.servlet.http.HttpServletRequest;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
-import org.springframework.web.bind.annotation.RequestHeader;
 import org.springframework.web.bind.annotation.RestController;
-import tollbooth.workload.CallPath;
+import tollbooth.web.RestHead;
 
 /** The HTTP side of a service. */
 @RestController
@@ -17,8 +17,8 @@ class OperationController {
   }
 
   @GetMapping("/op/{operation}")
-  Answer perform(@PathVariable String operation, @RequestHeader(CallPath.HEADER) CallPath path)
+  Answer perform(@PathVariable String operation, HttpServletRequest request)
       throws InterruptedException {
-    return performer.perform(operation, path);
+    return performer.perform(operation, RestHead.read(request));
   }
 }

@@ -2,6 +2,7 @@ package tollbooth.svca;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -10,7 +11,6 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tollbooth.web.NodeSettings;
-import tollbooth.web.PeerAddresses;
 import tollbooth.web.testing.EndedProcess;
 import tollbooth.web.testing.RunningNode;
 import tollbooth.workload.Topology;
@@ -42,7 +42,8 @@ class ApplicationTest {
             1,
             "otel-manual",
             Optional.of(folder),
-            PeerAddresses.BY_CONTAINER_NAME);
+            node -> URI.create("http://" + node),
+            Optional.empty());
     try (RunningNode node = RunningNode.start(Application.class, settings)) {
       assertThat(folder).isDirectoryContaining("glob:**/a1.json");
       JsonNode ready = JsonMapper.shared().readTree(Files.readString(folder.resolve("a1.json")));

@@ -3,13 +3,21 @@ package tollbooth.svca;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.URI;
 import java.net.http.HttpResponse;
 import java.time.Duration;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import tollbooth.web.NodeSettings;
+import tollbooth.web.PeerAddresses;
 import tollbooth.web.testing.RunningNode;
 import tollbooth.web.testing.StubPeer;
+import tollbooth.workload.CallPath;
+import tollbooth.workload.Overrides;
+import tollbooth.workload.Topology;
 
 class OperationControllerTest {
 
@@ -100,6 +108,42 @@ class OperationControllerTest {
   }
 
   @Test
+  void letsTheRequestDecideAndPassesThatOn() throws Exception {
+    try (StubPeer peer = StubPeer.answering(200);
+        RunningNode node = node(peer)) {
+      assertThat(get(node, "/op/work", Overrides.PROBABILITY_HEADER, "1")).isEqualTo(500);
+      assertThat(get(node, "/op/broken", Overrides.PROBABILITY_HEADER, "0")).isEqualTo(200);
+      assertThat(get(node, "/op/broken", Overrides.PROBABILITY_HEADER, "1.5")).isEqualTo(400);
+      assertThat(get(node, "/op/work", Overrides.LATENCY_HEADER, "soon")).isEqualTo(400);
+
+      assertThat(peer.asked()).containsExactly("left 17.0");
+      assertThat(peer.header(Overrides.PROBABILITY_HEADER)).containsExactly("0.0");
+    }
+  }
+
+  @Test
+  void namesTheAttemptInItsCalls() throws Exception {
+    try (StubPeer peer = StubPeer.answering(200);
+        RunningNode node = node(peer)) {
+      assertThat(get(node, "/op/work", CallPath.ATTEMPT_HEADER, "2")).isEqualTo(200);
+      assertThat(get(node, "/op/work", CallPath.ATTEMPT_HEADER, "twice")).isEqualTo(400);
+
+      assertThat(peer.asked()).hasSize(5).first().isEqualTo("left 17~2.0");
+    }
+  }
+
+  @Test
+  void opensConnectionsAtTheProxyAndKeepsThePeersAuthority() throws Exception {
+    try (StubPeer proxy = StubPeer.answering(200);
+        RunningNode node = RunningNode.start(Application.class, behind(proxy))) {
+      assertThat(node.get("/op/work", "17").statusCode()).isEqualTo(200);
+
+      assertThat(proxy.asked()).hasSize(5);
+      assertThat(proxy.header("Host")).containsOnly("a2:8080");
+    }
+  }
+
+  @Test
   void refusesWhatItDoesNotKnow() throws Exception {
     try (StubPeer peer = StubPeer.answering(200);
         RunningNode node = node(peer)) {
@@ -115,5 +159,23 @@ class OperationControllerTest {
   private static RunningNode node(StubPeer peer) throws IOException {
     return RunningNode.start(
         Application.class, RunningNode.settings("a1", TOPOLOGY, peer.addresses()));
+  }
+
+  private static NodeSettings behind(StubPeer proxy) {
+    URI address = proxy.addresses().of("any");
+    Topology topology = Topology.parse(TOPOLOGY);
+    return new NodeSettings(
+        "a1",
+        topology,
+        1,
+        "baseline",
+        Optional.empty(),
+        PeerAddresses.byContainerName(topology),
+        Optional.of(InetSocketAddress.createUnresolved(address.getHost(), address.getPort())));
+  }
+
+  private static int get(RunningNode node, String path, String header, String value)
+      throws Exception {
+    return node.getWithHeaders(path, CallPath.HEADER, "17", header, value).statusCode();
   }
 }

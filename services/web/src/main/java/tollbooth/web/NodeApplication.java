@@ -1,6 +1,8 @@
 package tollbooth.web;
 
 import org.springframework.boot.SpringApplication;
+import org.springframework.boot.WebApplicationType;
+import tollbooth.workload.Kinds;
 import tollbooth.workload.TopologyException;
 
 /** How every service starts. */
@@ -28,6 +30,10 @@ public final class NodeApplication {
     SpringApplication spring = new SpringApplication(application, NodeConfiguration.class);
     spring.addInitializers(
         context -> context.getBeanFactory().registerSingleton("nodeSettings", settings));
+    if (settings.node().kind().equals(Kinds.SVC_B)) {
+      // Nobody asks it by HTTP, so it starts no such server; a variant that needs one says so.
+      spring.setWebApplicationType(WebApplicationType.NONE);
+    }
     return spring;
   }
 }

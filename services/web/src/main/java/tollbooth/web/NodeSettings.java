@@ -1,11 +1,15 @@
 package tollbooth.web;
 
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.nio.charset.MalformedInputException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import tollbooth.workload.Node;
 import tollbooth.workload.Topology;
 import tollbooth.workload.TopologyException;
@@ -20,6 +24,7 @@ import tollbooth.workload.TopologyException;
  * @param telemetry the variant's name; the services only repeat it in their ready file
  * @param readyDirectory where the ready file goes, if anywhere
  * @param addresses where peers listen
+ * @param peerProxy where connections to peers are opened instead, if anywhere
  */
 public record NodeSettings(
     String name,
@@ -27,9 +32,13 @@ public record NodeSettings(
     long seed,
     String telemetry,
     Optional<Path> readyDirectory,
-    PeerAddresses addresses) {
+    PeerAddresses addresses,
+    Optional<InetSocketAddress> peerProxy) {
 
   private static final String DEFAULT_TOPOLOGY_FILE = "/etc/tollbooth/topology.yaml";
+  private static final List<String> PORTS = List.of("SERVER_PORT", "GRPC_PORT");
+  private static final Pattern ADDRESS = Pattern.compile("([a-z0-9.-]+):([0-9]{1,5})");
+  private static final int HIGHEST_PORT = 65_535;
 
   /**
    * Reads the settings of a container.
@@ -42,13 +51,15 @@ public record NodeSettings(
   public static NodeSettings read(Map<String, String> environment, String kind) {
     Path file = Path.of(environment.getOrDefault("TOPOLOGY_FILE", DEFAULT_TOPOLOGY_FILE));
     Topology topology = Topology.parse(text(file));
+    PORTS.forEach(name -> checkPort(name, environment.get(name)));
     return new NodeSettings(
         node(environment.get("NODE"), kind, topology),
         topology,
         seed(environment.getOrDefault("SEED", "1")),
         environment.getOrDefault("TELEMETRY", "baseline"),
         Optional.ofNullable(environment.get("READY_DIR")).map(NodeSettings::writable),
-        PeerAddresses.BY_CONTAINER_NAME);
+        PeerAddresses.byContainerName(topology),
+        Optional.ofNullable(environment.get("PEER_PROXY")).map(NodeSettings::address));
   }
 
   /** This node's part of the topology. */
@@ -89,6 +100,21 @@ public record NodeSettings(
     } catch (NumberFormatException notANumber) {
       throw new SettingsException("SEED: must be a whole number, not '" + text + "'");
     }
+  }
+
+  /** Spring reads these itself, but tells a mistake in a page. */
+  private static void checkPort(String name, String text) {
+    if (text != null && (!text.matches("[0-9]{1,5}") || Integer.parseInt(text) > HIGHEST_PORT)) {
+      throw new SettingsException(name + ": must be a port, not '" + text + "'");
+    }
+  }
+
+  private static InetSocketAddress address(String text) {
+    Matcher parts = ADDRESS.matcher(text);
+    if (!parts.matches() || Integer.parseInt(parts.group(2)) > HIGHEST_PORT) {
+      throw new SettingsException("PEER_PROXY: must be <host>:<port>, not '" + text + "'");
+    }
+    return InetSocketAddress.createUnresolved(parts.group(1), Integer.parseInt(parts.group(2)));
   }
 
   private static Path writable(String directory) {

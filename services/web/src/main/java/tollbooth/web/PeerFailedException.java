@@ -9,7 +9,13 @@ public final class PeerFailedException extends ResponseStatusException {
 
   private static final long serialVersionUID = 1L;
 
-  PeerFailedException(Target target, String problem) {
+  /**
+   * Says what a peer did instead.
+   *
+   * @param target whom was asked for what
+   * @param problem what became of it
+   */
+  public PeerFailedException(Target target, String problem) {
     super(HttpStatus.BAD_GATEWAY, target + " " + problem);
   }
 }

@@ -2,39 +2,39 @@ package tollbooth.web;
 
 import java.net.URI;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import org.springframework.core.task.AsyncTaskExecutor;
+import org.springframework.http.HttpHeaders;
 import org.springframework.web.client.RestClient;
 import org.springframework.web.client.RestClientException;
 import org.springframework.web.client.RestClientResponseException;
+import tollbooth.workload.CallHead;
 import tollbooth.workload.CallPath;
+import tollbooth.workload.Overrides;
 import tollbooth.workload.Target;
 
-/** Asks other nodes for their operations. */
-public final class Peers {
+/** Asks nodes of kind svc-a. A thread waits for each answer. */
+final class RestPeers implements PeerProtocol {
 
   private final RestClient client;
+  private final AsyncTaskExecutor executor;
   private final PeerAddresses addresses;
   private final Map<Target, URI> uris = new ConcurrentHashMap<>();
 
-  Peers(RestClient client, PeerAddresses addresses) {
+  RestPeers(RestClient client, AsyncTaskExecutor executor, PeerAddresses addresses) {
     this.client = client;
+    this.executor = executor;
     this.addresses = addresses;
   }
 
-  /**
-   * Asks a peer and waits for its answer.
-   *
-   * @param target whom to ask for what
-   * @param path names this call; it goes with the request
-   * @return the answer's JSON
-   * @throws PeerFailedException where the peer answers with an error, or not at all
-   */
-  public byte[] ask(Target target, CallPath path) {
+  @Override
+  public byte[] ask(Target target, CallHead head) {
     try {
       return client
           .get()
           .uri(uris.computeIfAbsent(target, this::uri))
-          .header(CallPath.HEADER, path.text())
+          .headers(headers -> write(head, headers))
           .retrieve()
           .body(byte[].class);
     } catch (RestClientResponseException answered) {
@@ -44,7 +44,25 @@ public final class Peers {
     }
   }
 
+  /** A call that is cancelled is left to itself: its thread ends when the peer has answered. */
+  @Override
+  public CompletableFuture<?> start(Target target, CallHead head) {
+    return CompletableFuture.supplyAsync(() -> ask(target, head), executor);
+  }
+
   private URI uri(Target target) {
     return addresses.of(target.node()).resolve("/op/" + target.operation());
+  }
+
+  private static void write(CallHead head, HttpHeaders headers) {
+    headers.set(CallPath.HEADER, head.path().text());
+    Overrides overrides = head.overrides();
+    overrides
+        .latencyMs()
+        .ifPresent(ms -> headers.set(Overrides.LATENCY_HEADER, Integer.toString(ms)));
+    overrides
+        .errorProbability()
+        .ifPresent(
+            probability -> headers.set(Overrides.PROBABILITY_HEADER, probability.toString()));
   }
 }

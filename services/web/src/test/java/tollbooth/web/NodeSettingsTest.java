@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -11,6 +12,8 @@ import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import tollbooth.workload.TopologyException;
 
 class NodeSettingsTest {
@@ -23,6 +26,7 @@ class NodeSettingsTest {
       nodes:
         gateway: {kind: gateway, routes: {a1: a1.answer}}
         a1: {kind: svc-a, operations: {answer: {}}}
+        b1: {kind: svc-b, operations: {answer: {}}}
       """;
 
   @TempDir private Path folder;
@@ -45,6 +49,31 @@ class NodeSettingsTest {
     assertThat(settings.readyDirectory()).contains(folder);
     assertThat(settings.node().operations()).containsOnlyKeys("answer");
     assertThat(settings.addresses().of("a1")).hasToString("http://a1:8080");
+    assertThat(settings.addresses().of("b1")).hasToString("http://b1:9090");
+    assertThat(settings.peerProxy()).isEmpty();
+  }
+
+  @Test
+  void readsWhereConnectionsToPeersAreOpened() {
+    environment.put("PEER_PROXY", "127.0.0.1:15001");
+
+    assertThat(NodeSettings.read(environment, "svc-a").peerProxy())
+        .contains(InetSocketAddress.createUnresolved("127.0.0.1", 15001));
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"", "15001", "127.0.0.1:", "127.0.0.1:x", "127.0.0.1:65536", "http://x:1"})
+  void refusesAPeerProxyThatIsNoAddress(String text) {
+    environment.put("PEER_PROXY", text);
+    refuses("svc-a", "PEER_PROXY: must be <host>:<port>, not '" + text + "'");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"SERVER_PORT", "GRPC_PORT"})
+  void refusesAPortThatIsNone(String variable) {
+    environment.put(variable, "65536");
+    refuses("svc-a", variable + ": must be a port, not '65536'");
   }
 
   @Test
@@ -55,7 +84,7 @@ class NodeSettingsTest {
   @Test
   void refusesANodeThatTheTopologyLacks() {
     environment.put("NODE", "a9");
-    refuses("svc-a", "NODE: the topology has no node 'a9', only [gateway, a1]");
+    refuses("svc-a", "NODE: the topology has no node 'a9', only [gateway, a1, b1]");
   }
 
   @Test

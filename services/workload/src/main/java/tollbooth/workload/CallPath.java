@@ -3,18 +3,25 @@ package tollbooth.workload;
 import java.util.regex.Pattern;
 
 /**
- * Names one call of one request: the request's number, then the index of each call on the way,
- * joined by dots ({@code 17}, {@code 17.3}, {@code 17.3.0}). It travels with the call, as header
- * {@link #HEADER}.
+ * Names one attempt at one call of one request: the request's number, then the index of each call
+ * on the way, joined by dots ({@code 17}, {@code 17.3}, {@code 17.3.0}). An attempt after the first
+ * adds its number ({@code 17.3~2}), and so does every call below it ({@code 17.3~2.0}). It travels
+ * with the call, as header {@link #HEADER}.
  *
  * @param text the path as it is written
  */
 public record CallPath(String text) {
 
-  /** The HTTP header that carries a path. */
+  /** The HTTP header, or gRPC metadata, that carries a path. */
   public static final String HEADER = "tollbooth-call";
 
-  private static final Pattern FORM = Pattern.compile("\\d{1,19}(?:\\.\\d{1,5})*+");
+  /** The header in which a proxy says which attempt this is, from 1. */
+  public static final String ATTEMPT_HEADER = "x-envoy-attempt-count";
+
+  private static final String ATTEMPTS = "(?:~\\d{1,5})*+";
+  private static final Pattern FORM =
+      Pattern.compile("\\d{1,19}" + ATTEMPTS + "(?:\\.\\d{1,5}" + ATTEMPTS + ")*+");
+  private static final Pattern ATTEMPT = Pattern.compile("\\d{1,5}");
 
   /**
    * Reads a path that came with a request.
@@ -37,6 +44,23 @@ public record CallPath(String text) {
   /** The path of the call with this index that is made below this one. */
   public CallPath call(int index) {
     return new CallPath(text + "." + index);
+  }
+
+  /**
+   * The path of an attempt at this call; the first one's is the call's own.
+   *
+   * @param count what {@link #ATTEMPT_HEADER} says; null where it is not there
+   * @throws IllegalArgumentException where it is no number
+   */
+  public CallPath attempt(String count) {
+    if (count == null) {
+      return this;
+    }
+    if (!ATTEMPT.matcher(count).matches()) {
+      throw new IllegalArgumentException(ATTEMPT_HEADER + " must be a number, not " + count);
+    }
+    int number = Integer.parseInt(count);
+    return number > 1 ? new CallPath(text + "~" + number) : this;
   }
 
   @Override

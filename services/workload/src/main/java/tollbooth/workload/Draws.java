@@ -3,7 +3,7 @@ package tollbooth.workload;
 /**
  * Chance that can be repeated: every draw is a function of seed, call path and node, so that the
  * same request meets the same faults in every trial and under every variant, whatever the order in
- * which calls arrive.
+ * which calls arrive. The attempt is part of the path: a retry draws afresh.
  */
 public final class Draws {
 

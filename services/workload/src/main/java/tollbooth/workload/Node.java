@@ -2,6 +2,7 @@ package tollbooth.workload;
 
 import java.util.Collections;
 import java.util.Map;
+import java.util.stream.Stream;
 
 /**
  * One container of the system under test.
@@ -16,5 +17,11 @@ public record Node(String kind, Map<String, Target> routes, Map<String, Operatio
   public Node {
     routes = Collections.unmodifiableMap(routes);
     operations = Collections.unmodifiableMap(operations);
+  }
+
+  /** Whatever this node calls, in the topology's order; the same may come again. */
+  public Stream<Target> callees() {
+    return Stream.concat(
+        routes.values().stream(), operations.values().stream().flatMap(Operation::callees));
   }
 }

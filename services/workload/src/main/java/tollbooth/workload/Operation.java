@@ -2,6 +2,7 @@ package tollbooth.workload;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * What a node does when it is asked: it waits, then fails or does not, then makes its calls.
@@ -15,5 +16,10 @@ public record Operation(Duration latency, double errorProbability, List<CallGrou
   /** Keeps a copy of its own, so that an operation never changes. */
   public Operation {
     calls = List.copyOf(calls);
+  }
+
+  /** Whatever it calls, each target of each group once. */
+  Stream<Target> callees() {
+    return calls.stream().flatMap(group -> group.to().stream());
   }
 }

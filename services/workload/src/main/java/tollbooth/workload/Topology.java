@@ -6,7 +6,7 @@ import java.util.Map;
 /**
  * A call graph over operations of nodes. Made by {@link #parse}, so it is always a valid one.
  *
- * @param entry the name of the gateway that the load generator asks
+ * @param entry the name of the node that the load generator asks: one of {@link Kinds#ENTRIES}
  * @param nodes every node by name, in the file's order
  */
 public record Topology(String entry, Map<String, Node> nodes) {

@@ -18,7 +18,7 @@ import java.util.stream.Collectors;
  */
 final class TopologyRules {
 
-  /** The most calls that one request may make in all, the gateway's own included. */
+  /** The most calls that one request may make in all, a gateway's own included. */
   static final int MOST_CALLS = 10_000;
 
   private final Topology topology;
@@ -31,7 +31,8 @@ final class TopologyRules {
     checkEntry();
     topology.nodes().forEach(this::checkTargets);
     Map<Target, Long> calls = countCalls();
-    topology.nodes().forEach((name, node) -> checkSize(name, node, calls));
+    topology.nodes().forEach((name, node) -> checkRoutes(name, node, calls));
+    checkEntryOperations(calls);
   }
 
   private void checkEntry() {
@@ -40,8 +41,11 @@ final class TopologyRules {
       String hint = Nearest.hint(topology.entry(), topology.nodes().keySet());
       throw new TopologyException(topology.entry(), "entry", "there is no such node; " + hint);
     }
-    if (!entry.kind().equals(Kinds.GATEWAY)) {
-      throw new TopologyException(topology.entry(), "entry", "must be a node of kind gateway");
+    if (!Kinds.ENTRIES.contains(entry.kind())) {
+      throw new TopologyException(
+          topology.entry(),
+          "entry",
+          "must be a node of kind " + String.join(" or ", Kinds.ENTRIES) + ", not " + entry.kind());
     }
   }
 
@@ -49,9 +53,7 @@ final class TopologyRules {
     node.routes().forEach((route, target) -> checkTarget(name, "routes." + route, target));
     node.operations()
         .forEach((operation, body) ->
-            body.calls().stream()
-                .flatMap(group -> group.to().stream())
-                .forEach(target -> checkTarget(name, callsField(operation), target)));
+            body.callees().forEach(target -> checkTarget(name, callsField(operation), target)));
   }
 
   private void checkTarget(String name, String field, Target target) {
@@ -70,16 +72,26 @@ final class TopologyRules {
     }
   }
 
-  private void checkSize(String name, Node node, Map<Target, Long> calls) {
+  private static void checkRoutes(String name, Node node, Map<Target, Long> calls) {
     node.routes()
-        .forEach((route, target) -> {
-          if (1 + calls.get(target) > MOST_CALLS) {
-            throw new TopologyException(
-                name,
-                "routes." + route,
-                "a request would make more than " + MOST_CALLS + " calls in all; lower 'times'");
-          }
-        });
+        .forEach((route, target) -> checkSize(name, "routes." + route, 1 + calls.get(target)));
+  }
+
+  /** A client may ask an entry without routes for any of its operations. */
+  private void checkEntryOperations(Map<Target, Long> calls) {
+    String entry = topology.entry();
+    for (String operation : topology.nodes().get(entry).operations().keySet()) {
+      checkSize(entry, callsField(operation), calls.get(new Target(entry, operation)));
+    }
+  }
+
+  private static void checkSize(String name, String field, long calls) {
+    if (calls > MOST_CALLS) {
+      throw new TopologyException(
+          name,
+          field,
+          "a request would make more than " + MOST_CALLS + " calls in all; lower 'times'");
+    }
   }
 
   /**
@@ -122,9 +134,7 @@ final class TopologyRules {
                 .forEach((operation, body) ->
                     callees.put(
                         new Target(name, operation),
-                        body.calls().stream()
-                            .flatMap(group -> group.to().stream())
-                            .collect(Collectors.toCollection(LinkedHashSet::new)))));
+                        body.callees().collect(Collectors.toCollection(LinkedHashSet::new)))));
     return callees;
   }
 

@@ -3,6 +3,7 @@ package tollbooth.workload;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -53,6 +54,26 @@ class DrawsTest {
     // 63 degrees of freedom: mean 63, standard deviation 11.2; five of these away is chance in a
     // million.
     assertThat(chiSquared).isBetween(63 - 5 * 11.2, 63 + 5 * 11.2);
+  }
+
+  /** A retry draws afresh, and so does all that is called below it. */
+  @Test
+  void areIndependentOfTheAttempt() {
+    Draws draws = new Draws(1, "a1");
+
+    assertThat(together(draws, path -> path.attempt("2"))).isCloseTo(0.04, within(fourSigma(0.04)));
+    assertThat(together(draws, path -> path.attempt("11")))
+        .isCloseTo(0.04, within(fourSigma(0.04)));
+    assertThat(together(draws, path -> path.attempt("2").call(0)))
+        .isCloseTo(0.04, within(fourSigma(0.04)));
+  }
+
+  /** How often the draws of a call and of another that belongs to it both fail at 0.2. */
+  private static double together(Draws draws, UnaryOperator<CallPath> other) {
+    return requests()
+            .filter(i -> draws.fails(call(i), 0.2) && draws.fails(other.apply(call(i)), 0.2))
+            .count()
+        / (double) CALLS;
   }
 
   @Test

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -58,6 +59,17 @@ class TopologyTest {
                 CallGroup.Order.PARALLEL));
     assertThat(topology.operation(new Target("a2", "answer")).latency())
         .isEqualTo(Duration.ofNanos(2_500_000));
+  }
+
+  @Test
+  void tellsWhomANodeCalls() throws IOException {
+    Topology topology = Topology.parse(Files.readString(FIXTURES.resolve("valid/mixed.yaml")));
+
+    assertThat(topology.nodes().get("gateway").callees())
+        .containsExactly(new Target("a1", "work"), new Target("b1", "work"));
+    assertThat(topology.nodes().get("b1").callees())
+        .containsExactly(new Target("a2", "answer"), new Target("b2", "answer"));
+    assertThat(topology.nodes().get("a2").callees()).isEmpty();
   }
 
   @Test
@@ -126,9 +138,15 @@ class TopologyTest {
   }
 
   private static Map<String, Long> callsByRoute(Topology topology) {
-    return topology.nodes().get(topology.entry()).routes().entrySet().stream()
-        .collect(
-            Collectors.toMap(Map.Entry::getKey, route -> 1 + calls(topology, route.getValue())));
+    Node entry = topology.nodes().get(topology.entry());
+    Map<String, Long> calls = new HashMap<>();
+    entry.routes().forEach((route, target) -> calls.put(route, 1 + calls(topology, target)));
+    entry
+        .operations()
+        .keySet()
+        .forEach(operation ->
+            calls.put(operation, calls(topology, new Target(topology.entry(), operation))));
+    return calls;
   }
 
   private static long calls(Topology topology, Target target) {

@@ -29,7 +29,13 @@ public final class RunningNode implements AutoCloseable {
   /** Settings of a node as tests need them: seed 1, no ready file. */
   public static NodeSettings settings(String node, String topology, PeerAddresses addresses) {
     return new NodeSettings(
-        node, Topology.parse(topology), 1, "baseline", Optional.empty(), addresses);
+        node,
+        Topology.parse(topology),
+        1,
+        "baseline",
+        Optional.empty(),
+        addresses,
+        Optional.empty());
   }
 
   /**
@@ -42,7 +48,7 @@ public final class RunningNode implements AutoCloseable {
       Class<?> application, NodeSettings settings, Map<String, Object> beans) {
     SpringApplication spring = NodeApplication.of(application, settings);
     spring.addInitializers(context -> beans.forEach(context.getBeanFactory()::registerSingleton));
-    return new RunningNode(spring.run("--server.port=0"));
+    return new RunningNode(spring.run("--server.port=0", "--spring.grpc.server.port=0"));
   }
 
   /** Starts a node with its own beans only. */
@@ -50,7 +56,12 @@ public final class RunningNode implements AutoCloseable {
     return start(application, settings, Map.of());
   }
 
-  /** Where the node listens. */
+  /** One of the node's own objects. */
+  public <T> T bean(Class<T> type) {
+    return context.getBean(type);
+  }
+
+  /** Where the node listens for HTTP. */
   public URI address() {
     return URI.create(
         "http://localhost:" + context.getEnvironment().getRequiredProperty("local.server.port"));
@@ -65,6 +76,12 @@ public final class RunningNode implements AutoCloseable {
   public HttpResponse<String> get(String path, String callPath)
       throws IOException, InterruptedException {
     return send(HttpRequest.newBuilder(address().resolve(path)).header(CallPath.HEADER, callPath));
+  }
+
+  /** Asks for a path with these headers: a name, its value, a name, its value. */
+  public HttpResponse<String> getWithHeaders(String path, String... headers)
+      throws IOException, InterruptedException {
+    return send(HttpRequest.newBuilder(address().resolve(path)).headers(headers));
   }
 
   @Override

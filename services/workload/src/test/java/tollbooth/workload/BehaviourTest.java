@@ -1,0 +1,75 @@
+package tollbooth.workload;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+class BehaviourTest {
+
+  private static final Topology TOPOLOGY =
+      Topology.parse(
+          """
+          format: tollbooth.topology
+          version: 1
+          entry: s1
+          nodes:
+            s1:
+              kind: svc-b
+              operations:
+                work: {latency_ms: 10, calls: [{to: [s2.answer, s2.other], order: parallel}, {to: [s2.answer]}]}
+                broken: {error_probability: 1}
+            s2: {kind: svc-b, operations: {answer: {}, other: {}}}
+          """);
+
+  private static final CallPath PATH = CallPath.valueOf("17~2");
+
+  private final Behaviour behaviour = new Behaviour("s1", TOPOLOGY.nodes().get("s1"), 1);
+
+  @Test
+  void knowsItsOperationsInTheTopologysOrder() {
+    assertThat(behaviour.operations()).containsExactly("work", "broken");
+  }
+
+  @Test
+  void worksOutWhatATopologySays() {
+    Task task = behaviour.task("work", new CallHead(PATH, Overrides.NONE));
+
+    assertThat(task.latency()).isEqualTo(Duration.ofMillis(10));
+    assertThat(task.fails()).isFalse();
+    assertThat(task.calls()).isEqualTo(3);
+    assertThat(task.stages()).hasSize(2);
+    assertThat(behaviour.task("broken", new CallHead(PATH, Overrides.NONE)).fails()).isTrue();
+  }
+
+  @Test
+  void letsTheRequestDecide() {
+    Overrides asked = new Overrides(Optional.of(3), Optional.of(1.0));
+    Task task = behaviour.task("work", new CallHead(PATH, asked));
+
+    assertThat(task.latency()).isEqualTo(Duration.ofMillis(3));
+    assertThat(task.fails()).isTrue();
+  }
+
+  @Test
+  void passesOnPathAndOverridesWithEachCall() {
+    Overrides asked = new Overrides(Optional.of(3), Optional.empty());
+    Task task = behaviour.task("work", new CallHead(PATH, asked));
+
+    assertThat(task.stages().stream().flatMap(List::stream).map(task::head))
+        .containsExactly(
+            new CallHead(CallPath.valueOf("17~2.0"), asked),
+            new CallHead(CallPath.valueOf("17~2.1"), asked),
+            new CallHead(CallPath.valueOf("17~2.2"), asked));
+  }
+
+  @Test
+  void refusesAnOperationThatItDoesNotHave() {
+    assertThatThrownBy(() -> behaviour.task("wrok", new CallHead(PATH, Overrides.NONE)))
+        .isInstanceOf(UnknownOperationException.class)
+        .hasMessage("no operation 'wrok'; there is: [work, broken]");
+  }
+}
