@@ -7,11 +7,11 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
+import java.net.URI;
 import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import tollbooth.svca.Application;
-import tollbooth.web.PeerAddresses;
 import tollbooth.web.testing.RunningNode;
 
 /** A backend that takes nothing neither fails nor delays requests. */
@@ -70,7 +70,7 @@ public abstract class DeadBackendContract {
         RunningNode node =
             RunningNode.start(
                 Application.class,
-                RunningNode.settings("a1", TOPOLOGY, PeerAddresses.BY_CONTAINER_NAME))) {
+                RunningNode.settings("a1", TOPOLOGY, peer -> URI.create("http://" + peer)))) {
       for (int i = 0; i < REQUESTS; i++) {
         long start = System.nanoTime();
         int status = node.get("/op/answer", Integer.toString(i)).statusCode();

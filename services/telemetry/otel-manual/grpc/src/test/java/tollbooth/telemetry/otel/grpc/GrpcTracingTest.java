@@ -1,0 +1,124 @@
+package tollbooth.telemetry.otel.grpc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.grpc.StatusRuntimeException;
+import io.opentelemetry.api.OpenTelemetry;
+import io.opentelemetry.api.common.AttributeKey;
+import io.opentelemetry.api.trace.SpanKind;
+import io.opentelemetry.api.trace.StatusCode;
+import io.opentelemetry.api.trace.propagation.W3CTraceContextPropagator;
+import io.opentelemetry.context.propagation.ContextPropagators;
+import io.opentelemetry.sdk.OpenTelemetrySdk;
+import io.opentelemetry.sdk.trace.SdkTracerProvider;
+import io.opentelemetry.sdk.trace.data.SpanData;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import tollbooth.grpc.proto.MockRequest;
+import tollbooth.telemetry.contract.GrpcTracingContract;
+import tollbooth.telemetry.contract.OpenTelemetrySpans;
+import tollbooth.telemetry.contract.RecordedSpan;
+
+/** The spans of gRPC calls written by hand, kept in memory. */
+class GrpcTracingTest extends GrpcTracingContract {
+
+  private static final String[] ATTRIBUTES = {
+    "rpc.system.name",
+    "rpc.method",
+    "rpc.status_code",
+    "server.address",
+    "server.port",
+    "network.transport",
+    "network.protocol.name",
+    "network.protocol.version"
+  };
+
+  private final OpenTelemetrySpans spans = new OpenTelemetrySpans();
+
+  @Override
+  protected Map<String, Object> beans() {
+    OpenTelemetry telemetry =
+        OpenTelemetrySdk.builder()
+            .setTracerProvider(
+                SdkTracerProvider.builder().addSpanProcessor(spans.keeping()).build())
+            .setPropagators(ContextPropagators.create(W3CTraceContextPropagator.getInstance()))
+            .build();
+    return Map.of("openTelemetry", telemetry);
+  }
+
+  @Override
+  protected Map<String, String> properties() {
+    return Map.of();
+  }
+
+  @Override
+  protected List<RecordedSpan> recorded() {
+    return spans.recorded();
+  }
+
+  @Override
+  protected void forget() {
+    spans.forget();
+  }
+
+  @Test
+  void givesEverySpanEightAttributesAndNoVerdict() {
+    client().ask(MockRequest.getDefaultInstance());
+    finished(SPANS_OF_WORK);
+
+    assertThat(spans.finished()).extracting(span -> span.getAttributes().size()).containsOnly(8);
+    assertThat(spans.finished())
+        .extracting(span -> span.getStatus().getStatusCode())
+        .containsOnly(StatusCode.UNSET);
+  }
+
+  @Test
+  void tagsAndNamesSpansAsTheConventionsDo() {
+    client().ask(MockRequest.getDefaultInstance());
+    finished(SPANS_OF_WORK);
+
+    for (SpanKind kind : List.of(SpanKind.SERVER, SpanKind.CLIENT)) {
+      List<SpanData> calls = grpc(kind);
+      assertThat(calls).extracting(SpanData::getName).containsOnly("Service/Mock");
+      assertThat(OpenTelemetrySpans.attributes(calls, kind))
+          .containsOnlyKeys(ATTRIBUTES)
+          .containsEntry("rpc.system.name", "grpc")
+          .containsEntry("rpc.method", "Service/Mock")
+          .containsEntry("rpc.status_code", "OK")
+          .containsEntry("server.address", "localhost");
+    }
+  }
+
+  @Test
+  void marksADrawnFailureOnBothOfItsSpans() {
+    MockRequest broken = MockRequest.newBuilder().setConfig(2).build();
+    assertThatThrownBy(() -> client().ask(broken)).isInstanceOf(StatusRuntimeException.class);
+    finished(3);
+
+    assertThat(spans.finished())
+        .allMatch(span -> span.getStatus().getStatusCode() == StatusCode.ERROR)
+        .extracting(span -> span.getAttributes().get(AttributeKey.stringKey("error.type")))
+        .containsExactlyInAnyOrder("INTERNAL", "INTERNAL", "UNAVAILABLE");
+  }
+
+  @Test
+  void doesNotBlameTheServerForAClientsMistake() {
+    MockRequest wrong = MockRequest.newBuilder().setErrorProbability(2).build();
+    assertThatThrownBy(() -> client().ask(wrong)).isInstanceOf(StatusRuntimeException.class);
+    finished(1);
+
+    assertThat(spans.finished())
+        .singleElement()
+        .extracting(span -> span.getStatus().getStatusCode())
+        .isEqualTo(StatusCode.UNSET);
+  }
+
+  private List<SpanData> grpc(SpanKind kind) {
+    return spans.finished().stream()
+        .filter(span -> span.getKind() == kind)
+        .filter(span -> span.getAttributes().get(AttributeKey.stringKey("rpc.method")) != null)
+        .toList();
+  }
+}
