@@ -2,15 +2,20 @@
 # archive.sh: makes the shared class archive of each program, from what it loads until it is ready. Runs in the image, with
 # the very JVM and class path that use the archive later.
 set -eu
-cat > /tmp/topology.yaml <<'TOPOLOGY'
+for kind in gateway svc-a svc-b; do
+  # Each has a peer, as it then loads its client, too. Who does not speak gRPC by itself has none that does: with one its
+  # class path would be longer than in most topologies.
+  service=$kind
+  [ "$kind" != gateway ] || service=svc-a
+  cat > /tmp/topology.yaml <<TOPOLOGY
 format: tollbooth.topology
 version: 1
 entry: gateway
 nodes:
-  gateway: {kind: gateway, routes: {svc-a: svc-a.answer}}
-  svc-a: {kind: svc-a, operations: {answer: {}}}
+  gateway: {kind: gateway, routes: {peer: peer.answer}}
+  $service: {kind: $service, operations: {work: {calls: [{to: [peer.answer]}]}}}
+  peer: {kind: $service, operations: {answer: {}}}
 TOPOLOGY
-for kind in gateway svc-a; do
   list="/tmp/$kind.classes"
   archive="/app/kinds/$kind/classes.jsa"
   start() {

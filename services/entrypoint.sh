@@ -32,11 +32,18 @@ choice TELEMETRY "$TELEMETRY" /app/telemetry
 
 # The program's jars first, always in the same order: the shared class archive is only used when the class path begins
 # with the one it was made with.
-class_path="$(cat "/app/kinds/$kind/classpath")$(cat "/app/telemetry/$TELEMETRY/classpath")"
+variant="/app/telemetry/$TELEMETRY"
+class_path="$(cat "/app/kinds/$kind/classpath")"
+if grep -qs svc-b "${TOPOLOGY_FILE:-/etc/tollbooth/topology.yaml}"; then
+  # gRPC is spoken in this topology. svc-b brings all it needs for that; the others carry it here only.
+  [ "$kind" = svc-b ] || class_path="$class_path$(cat /app/grpc/classpath)"
+  class_path="$class_path$(cat "$variant/grpc")"
+fi
+class_path="$class_path$(cat "$variant/classpath")"
 
 # Half of the container's memory is heap; the rest is for classes, code, threads and, in some variants, an agent.
 set -- -XX:MaxRAMPercentage=50
-options="/app/telemetry/$TELEMETRY/jvm.options"
+options="$variant/jvm.options"
 archive="/app/kinds/$kind/classes.jsa"
 if [ -f "$options" ]; then
   # An agent may rewrite any class as it is loaded: with one the JVM takes no archive of linked classes.

@@ -1,0 +1,76 @@
+package tollbooth.benchmarks;
+
+import java.net.URI;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Level;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Warmup;
+import tollbooth.grpc.proto.MockRequest;
+import tollbooth.grpc.proto.MockResponse;
+import tollbooth.grpc.testing.GrpcCaller;
+import tollbooth.svcb.Application;
+import tollbooth.web.testing.RunningNode;
+
+/**
+ * How long a client waits for svc-b, which asks nobody: over the network's loopback, and with the
+ * client's own part, so what svc-b adds is less.
+ */
+@State(Scope.Benchmark)
+@BenchmarkMode(Mode.SampleTime)
+@OutputTimeUnit(TimeUnit.MILLISECONDS)
+@Warmup(iterations = 3, time = 5)
+@Measurement(iterations = 5, time = 5)
+@Fork(1)
+public class MockBenchmark {
+
+  private static final String TOPOLOGY =
+      """
+      format: tollbooth.topology
+      version: 1
+      entry: s1
+      nodes:
+        s1: {kind: svc-b, operations: {answer: {}}}
+      """;
+
+  /** What the request asks svc-b to wait. */
+  @Param({"0", "10"})
+  public int latencyMs;
+
+  private RunningNode node;
+  private GrpcCaller client;
+  private MockRequest request;
+
+  /** Starts the service, and a client of it. */
+  @Setup(Level.Trial)
+  public void start() {
+    node =
+        RunningNode.start(
+            Application.class,
+            RunningNode.settings("s1", TOPOLOGY, name -> URI.create("http://" + name)));
+    client = GrpcCaller.of(node);
+    request = MockRequest.newBuilder().setLatency(latencyMs).build();
+  }
+
+  /** Stops both. */
+  @TearDown(Level.Trial)
+  public void stop() {
+    client.close();
+    node.close();
+  }
+
+  /** One request at a time. */
+  @Benchmark
+  public MockResponse ask() {
+    return client.ask(request);
+  }
+}

@@ -1,0 +1,2 @@
+/** What the services take by themselves, measured in one JVM (JMH). */
+package tollbooth.benchmarks;
