@@ -12,7 +12,7 @@ import (
 
 const (
 	reachLimit = 5 * time.Second
-	lookEvery  = 20 * time.Millisecond
+	lookEvery  = 50 * time.Millisecond
 )
 
 func main() {
