@@ -1,5 +1,7 @@
 """One start of the containers, from create to remove, and its trials. Whatever happens, nothing is left running."""
 
+import json
+import os
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -24,6 +26,11 @@ from lab.topology import Topology
 from lab.variants import Traces
 
 DELIVERY_BOUND_S = 10.0
+# A counter's increase over a window needs a sample after its end. Where none comes, a check refuses the trial.
+OBSERVED_BOUND_S = 10.0
+OBSERVED_EVERY_S = 0.2
+# More than the observer writes of all containers in one tick.
+TAIL_BYTES = 1 << 16
 # A Collector holds what it got for 0.2 s before it passes it on, and that takes up to half a second more.
 DELIVERY_QUIET_S = 1.0
 
@@ -143,6 +150,7 @@ def _measure(
     before = _counted(system, level)
     with _faults(plan, stage, system, generator, level):
         loaded = generator.measure(plan, stage, level)
+    wait_until(lambda: observed_until_ns(stage.out) > loaded.window_end_ns, OBSERVED_BOUND_S, OBSERVED_EVERY_S, stage.clock)
     return loaded.requests, {
         "load_start_ns": loaded.load_start_ns,
         "window_start_ns": loaded.window_start_ns,
@@ -153,6 +161,15 @@ def _measure(
             for name, (version, counters) in _counted(system, level).items()
         },
     }
+
+
+def observed_until_ns(out: Path) -> int:
+    """When the observer last looked at a container; 0 before its first sample, or where its record is not whole."""
+    with (out / "counters.jsonl").open("rb") as file:
+        file.seek(max(0, file.seek(0, os.SEEK_END) - TAIL_BYTES))
+        lines = file.read().split(b"\n")[1:-1]
+    seen = (json.loads(line) for line in reversed(lines) if b'"kind":"container"' in line)
+    return int(next(seen, {"t_ns": 0})["t_ns"])
 
 
 def _counted(system: System, level: Level) -> dict[str, tuple[str, dict[str, int]]]:
