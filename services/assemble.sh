@@ -60,7 +60,7 @@ for file in telemetry/*/variant.yaml; do
     class_path "$module" > "$work/variant"
     added "$work/everywhere" < "$work/variant" > "$variant/classpath"
   fi
-  if [ -f "$module/grpc/pom.xml" ]; then
+  if [ -f "$module/grpc/target/classpath" ]; then
     class_path "$module/grpc" > "$work/variant-grpc"
     added "$work/everywhere" "$work/grpc" "$work/variant" < "$work/variant-grpc" > "$variant/grpc"
   fi

@@ -1,4 +1,4 @@
-package tollbooth.telemetry.prometheus;
+package tollbooth.telemetry.prometheus.grpc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
