@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import binom
 
-from lab.injection.proved import ended_on_purpose, unproved
+from lab.injection.proved import unproved
+from lab.injection.records import ended_on_purpose
 from lab.metrics import cpu_cores, window_requests
 from lab.records import TrialData, TrialRecord
 from lab.series import NotDerivableError, Series

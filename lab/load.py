@@ -48,7 +48,9 @@ class GhzLoad(Shape):
 
     generator: Literal["ghz"]
     requests: int = Field(default=10_000, ge=100, le=10_000_000, description="of a trial")
-    concurrency: int = Field(default=50, ge=1, le=1000, description="requests under way at the same time")
+    concurrency: Annotated[int, Field(ge=1, le=1000)] | None = Field(
+        default=50, description="requests under way at the same time; null: as many as an open loop comes to"
+    )
     requests_per_s: float | None = Field(
         default=None, gt=0, le=100_000, description="open loop at this rate; a closed loop where it is left out"
     )
@@ -58,8 +60,9 @@ class GhzLoad(Shape):
         return self.requests / (self.requests_per_s or FIRST_GUESS_REQUESTS_PER_S)
 
     def faults(self) -> Iterator[Fault]:
-        """Yield what is wrong between fields that are each right by themselves: nothing can be."""
-        yield from ()
+        """Yield what is wrong between fields that are each right by themselves."""
+        if self.concurrency is None and self.requests_per_s is None:
+            yield Fault(("concurrency",), "null is for an open loop, which needs requests_per_s")
 
 
 Load = Annotated[LocustLoad | GhzLoad, Field(discriminator="generator")]

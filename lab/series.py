@@ -23,6 +23,15 @@ class Series:
         """Return the counter's increase over the window; see `counter_increase`."""
         return counter_increase(self.t_ns, self.values, start_ns, end_ns)
 
+    def continued(self) -> "Series":
+        """Return a counter as if it had gone on where it began anew at 0: what it held before each fall is added after it.
+
+        What was counted between the last sample before a fall and the fall itself is lost.
+        """
+        rises = np.diff(self.values, prepend=self.values[:1])
+        grown = np.where(rises < 0, self.values, rises)
+        return Series(self.t_ns, self.values[:1] + np.cumsum(grown))
+
     def within(self, start_ns: int, end_ns: int) -> "Series":
         """Return the samples of the window, its edges included; raises `NotDerivableError` where there is none."""
         inside = (self.t_ns >= start_ns) & (self.t_ns <= end_ns)

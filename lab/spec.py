@@ -31,6 +31,7 @@ LevelName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._@-]{0,40}$")]
 FactorName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,40}$")]
 Rate = Annotated[float, Field(ge=1, le=20)]
 
+RuntimeKey = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_.]{0,99}$")]
 ClaimsRef = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}(:[A-Za-z0-9-]+(,[A-Za-z0-9-]+)*)?$")]
 
 _HINT = "docs/formats.md describes the format; experiments/README.md has an example"
@@ -58,6 +59,9 @@ class LevelPatch(Shape):
     )
     sidecar_side: Literal["front", "both"] | None = Field(
         default=None, description="where sidecars stand: before their service, or on its way out too"
+    )
+    envoy_runtime: dict[RuntimeKey, int | str] = Field(
+        default_factory=dict, description="runtime values of every sidecar while the level is measured"
     )
     error_probability: float | None = Field(
         default=None, ge=0, le=1, description="of every service, asked for by each request; over the topology's own"
@@ -168,6 +172,7 @@ class Level:
     users_fraction: float = 1.0
     sidecar: str = "none"
     sidecar_side: Literal["front", "both"] = "front"
+    envoy_runtime: Mapping[str, int | str] = field(default_factory=dict)
     error_probability: float | None = None
     faults: tuple[DeclaredFault, ...] = ()
     observer_rate_hz: float | None = None
@@ -183,6 +188,7 @@ class Level:
             "users_fraction": self.users_fraction,
             "sidecar": self.sidecar,
             "sidecar_side": self.sidecar_side,
+            "envoy_runtime": dict(self.envoy_runtime),
             "error_probability": self.error_probability,
             "faults": [fault.model_dump(mode="json") for fault in self.faults],
             "observer_rate_hz": self.observer_rate_hz,
@@ -228,6 +234,7 @@ class Experiment(ExperimentFile):
             given = patch.model_dump(exclude_none=True)
             sums = {
                 "environment": {**level.environment, **patch.environment},
+                "envoy_runtime": {**level.envoy_runtime, **patch.envoy_runtime},
                 "faults": (*level.faults, *patch.faults),
             }
             level = replace(level, **given | sums)
@@ -345,8 +352,8 @@ def _window_faults(experiment: Experiment) -> Iterator[Fault]:
         yield Fault(("protocol", "window_s"), "missing; wanted a number from 2 to 3600")
 
 
-# What a request carries to the services itself.
-ASKED_BY_REQUESTS = {"error_probability"}
+# What a request carries to the services itself, and what a running Envoy takes over.
+WITHOUT_RESTART = {"error_probability", "envoy_runtime"}
 
 
 def _start_faults(experiment: Experiment) -> Iterator[Fault]:
@@ -359,7 +366,7 @@ def _start_faults(experiment: Experiment) -> Iterator[Fault]:
             yield Fault(place, f"{experiment.load.generator} loads a start once: only ghz can go on")
         else:
             for level, patch in experiment.factors[factor].items():
-                for field in sorted(patch.model_fields_set - ASKED_BY_REQUESTS):
+                for field in sorted(patch.model_fields_set - WITHOUT_RESTART):
                     yield Fault(place, f"its level '{level}' sets {field}, which needs a restart")
 
 

@@ -62,6 +62,14 @@ class System:
         """The Compose service of each node's sidecar at `level`, by node; none where it has no sidecars."""
         return {node: sidecar(node) for node in self.topology.nodes} if self.mode(level).proxied else {}
 
+    def proxy_files(self, level: Level) -> dict[str, str]:
+        """The configuration of each sidecar of `level`: path within a trial's folder -> text."""
+        if not self.mode(level).proxied:
+            return {}
+        nodes = sidecars.nodes(self.topology).values()
+        faults = any(fault.needs_sidecar for fault in level.faults)
+        return sidecars.files(self.envoy, nodes, self.mode(level), level.sidecar_side, faults)
+
     def create(self, level: Level, out: Path, variables: Mapping[str, str], instruments: tuple[str, ...] = ()) -> None:
         """Makes the containers of `level`, which write to `out`, and of `instruments`; starts none."""
         for folder in (out, out / "ready"):
@@ -74,10 +82,9 @@ class System:
             telemetry = replace(telemetry, environment={**telemetry.environment, "WATCH_FAULTS": "1"})
         _write(out, self.backend(level).files(self.topology.nodes, telemetry.environment))
         added: dict[str, dict[str, object]] = {}
-        if self.mode(level).proxied:
-            nodes = sidecars.nodes(self.topology)
-            _write(out, sidecars.files(self.envoy, nodes.values(), self.mode(level), level.sidecar_side))
-            for node in nodes.values():
+        if proxy_files := self.proxy_files(level):
+            _write(out, proxy_files)
+            for node in sidecars.nodes(self.topology).values():
                 added |= sidecars.overlay(node, level.sidecar_side, self.root)
         self.driver.create(deployment(telemetry, self.topology, self.cpus, place, variables, instruments, added))
 

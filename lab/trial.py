@@ -148,7 +148,7 @@ def _measure(
 ) -> tuple[Path, dict[str, object]]:
     """Puts a trial's load on the system; returns its requests, and what `trial.json` says of it alone."""
     before = _counted(system, level)
-    with _faults(plan, stage, system, generator, level):
+    with _runtime(system, level), _faults(plan, stage, system, generator, level):
         loaded = generator.measure(plan, stage, level)
     wait_until(lambda: observed_until_ns(stage.out) > loaded.window_end_ns, OBSERVED_BOUND_S, OBSERVED_EVERY_S, stage.clock)
     return loaded.requests, {
@@ -170,6 +170,17 @@ def observed_until_ns(out: Path) -> int:
         lines = file.read().split(b"\n")[1:-1]
     seen = (json.loads(line) for line in reversed(lines) if b'"kind":"container"' in line)
     return int(next(seen, {"t_ns": 0})["t_ns"])
+
+
+@contextmanager
+def _runtime(system: System, level: Level) -> Iterator[None]:
+    """Lets the level's runtime values hold in every sidecar during the block; the next trial begins without them."""
+    admins = system.admins(system.sidecars(level)).values() if level.envoy_runtime else ()
+    for admin in admins:
+        admin.set_runtime(level.envoy_runtime)
+    yield
+    for admin in admins:
+        admin.set_runtime(dict.fromkeys(level.envoy_runtime, ""))
 
 
 def _counted(system: System, level: Level) -> dict[str, tuple[str, dict[str, int]]]:

@@ -94,6 +94,8 @@ def _level_faults(system: System, level: Level) -> Iterator[Fault]:
     yield from unknown_targets(level.faults, system.topology.nodes, fault_place(level))
     if not proxied:
         yield from without_sidecar(level.faults, fault_place(level))
+        if level.envoy_runtime:
+            yield Fault(("factors", level.name, "envoy_runtime"), "this level has no sidecar that could take it")
 
 
 def needs(of: Bench) -> Needs:
@@ -125,12 +127,23 @@ def prepare(of: Bench, progress: Progress) -> dict[str, str]:
     lift_leftovers(Journal(JOURNAL), of.system.driver, progress.say)
     wanted = needs(of)
     images.ensure(wanted.images, progress.say)
-    if of.system.driver.containers():
-        progress.say("removing containers that an earlier run left")
+    references = images.references(wanted.images)
+    if ENVOY in references:
+        sidecars.refuse_wrong(_proxy_files(of), references[ENVOY])
     of.system.driver.remove()
     ports.refuse_busy(wanted.services)
     refuse_full_disk(len(make_plan(of.experiment).trials))
-    return images.references(wanted.images)
+    return references
+
+
+def _proxy_files(of: Bench) -> dict[str, str]:
+    """Each configuration that some sidecar of the experiment gets, once, by the level and the path where it comes up."""
+    named = {
+        text: f"{level.name}/{path}"
+        for level in reversed(of.experiment.levels())
+        for path, text in of.systems[level.topology].proxy_files(level).items()
+    }
+    return {name: text for text, name in named.items()}
 
 
 def refuse_full_disk(trials: int) -> None:

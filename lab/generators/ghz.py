@@ -70,6 +70,7 @@ def _run(plan: LoadPlan, stage: Stage, asked: Mapping[str, object]) -> Path:
     load = _load(
         {
             "target": f"{plan.topology.entry}:{GRPC_PORT}",
+            "operation": plan.topology.routes()[0],
             "concurrency": plan.load.concurrency,
             "requests_per_s": plan.load.requests_per_s,
             # The same in all trials of a block, so that its levels meet the same draws (common random numbers).
@@ -100,4 +101,5 @@ def _load(fields: Mapping[str, object]) -> dict[str, object]:
 
 def _bound_s(load: GhzLoad, warm_up_s: float) -> float:
     at_rate_s = load.requests / load.requests_per_s if load.requests_per_s else 0.0
-    return warm_up_s + LOAD_MARGIN_S + max(at_rate_s, load.requests * SLOWEST_REQUEST_S / load.concurrency)
+    queued_s = load.requests * SLOWEST_REQUEST_S / load.concurrency if load.concurrency else SLOWEST_REQUEST_S
+    return warm_up_s + LOAD_MARGIN_S + max(at_rate_s, queued_s)

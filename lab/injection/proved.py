@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 
 from lab.injection.fault import DeclaredFault
 from lab.injection.kinds import parse_fault
-from lab.injection.kinds.killed import ENDED
 from lab.injection.records import Course, Injection
 from lab.records import TrialData
 
@@ -24,12 +23,6 @@ def unproved(data: TrialData, injections: Sequence[Injection]) -> Iterator[str]:
         fault = parse_fault(injection.fault)
         if doubt := _doubt(data, fault, injection):
             yield f"fault {fault.what}: {doubt}"
-
-
-def ended_on_purpose(injections: Sequence[Injection]) -> frozenset[str]:
-    """Return the containers whose processes a fault ended: they go and come back, and their counters begin anew."""
-    seen = (injection.injected.seen for injection in injections if injection.injected is not None)
-    return frozenset(name for one in seen for name in str(one.get(ENDED, "")).split())
 
 
 def _doubt(data: TrialData, fault: DeclaredFault, injection: Injection) -> str | None:

@@ -19,6 +19,9 @@ VERSION = 1
 Seen = Mapping[str, int | float | str]
 """What an action saw of the data path: counters of the target or of its proxy, addresses."""
 
+ENDED = "ended"
+"""What `seen` calls the containers whose processes were killed."""
+
 
 @dataclass(frozen=True)
 class Action:
@@ -144,3 +147,9 @@ def _with(injection: Injection, line: _Done | _Refused) -> Injection:
         return replace(injection, refused=line.reason)
     action = Action(line.begin_ns, line.end_ns, line.seen)
     return replace(injection, injected=action) if line.action == "inject" else replace(injection, lifted=action)
+
+
+def ended_on_purpose(injections: Sequence[Injection]) -> frozenset[str]:
+    """Return the containers whose processes a fault ended: they go and come back, and their counters begin anew."""
+    seen = (injection.injected.seen for injection in injections if injection.injected is not None)
+    return frozenset(name for one in seen for name in str(one.get(ENDED, "")).split())

@@ -1,5 +1,6 @@
 """Faults that a sidecar makes: its fault filter, switched by runtime keys, and counted by itself."""
 
+import json
 from collections.abc import Iterator, Mapping
 
 from lab.injection.evidence import share_doubt
@@ -26,11 +27,8 @@ def switch_off(subject: Subject, node: str, keys: Mapping[str, int | str], count
 
 
 def percent(share: float) -> str:
-    """The share as a runtime value: a whole number would be a percentage, this has six digits.
-
-    Without blanks: in a query they become plus signs, which Envoy leaves as they are.
-    """
-    return f'{{"numerator":{round(share * 1e6)},"denominator":"MILLION"}}'
+    """The share as a runtime value: a whole number would be a percentage, this has six digits."""
+    return json.dumps({"numerator": round(share * 1e6), "denominator": "MILLION"})
 
 
 def share_doubts(course: Course, share: float, done: str) -> Iterator[str]:

@@ -8,7 +8,7 @@ and, with a Collector among the backends, what they pass on among themselves.
 from collections.abc import Callable
 
 from lab.metrics.metric import Metric
-from lab.metrics.window import per_request
+from lab.metrics.window import grown, per_request
 from lab.records import TrialData
 
 
@@ -16,10 +16,9 @@ def _bytes_per_request(role: str, network: str, counter: str) -> Callable[[Trial
     """Count what a role's interfaces on one network saw; 0 where there is none."""
 
     def compute(data: TrialData) -> float:
-        trial = data.trial
-        containers = set(trial.names(role))
+        containers = set(data.trial.names(role))
         total = sum(
-            interface.counters[counter].increase(trial.window_start_ns, trial.window_end_ns)
+            grown(data, interface.container, interface.counters[counter])
             for interface in data.counters.interfaces
             if interface.network == network and interface.container in containers
         )

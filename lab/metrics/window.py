@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 
+from lab.injection.records import ended_on_purpose
 from lab.records import Fields, Requests, TrialData
-from lab.series import NotDerivableError
+from lab.series import NotDerivableError, Series
 
 
 def window_requests(data: TrialData) -> Requests:
@@ -26,10 +27,17 @@ def per_request(data: TrialData, amount: float) -> float:
 
 def increase(data: TrialData, group: Mapping[str, Fields], names: Iterable[str], *fields: str) -> float:
     """Return by how much counters of a group (containers or JVMs) grew in the window, in all."""
+    return sum(grown(data, name, group[name][field]) for name in names for field in fields)
+
+
+def grown(data: TrialData, name: str, counter: Series) -> float:
+    """Return by how much a counter of the container `name` grew in the window.
+
+    Where a fault ended its process, the counter began anew; what it counted just before that, unseen, is missing.
+    """
     trial = data.trial
-    return sum(
-        group[name][field].increase(trial.window_start_ns, trial.window_end_ns) for name in names for field in fields
-    )
+    whole = counter.continued() if name in ended_on_purpose(data.injections) else counter
+    return whole.increase(trial.window_start_ns, trial.window_end_ns)
 
 
 def mean(data: TrialData, group: Mapping[str, Fields], names: Iterable[str], field: str) -> float:

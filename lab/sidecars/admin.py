@@ -3,7 +3,7 @@
 import http.client
 import json
 from collections.abc import Mapping
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 from lab.sidecars.counters import kept, numbers
 
@@ -43,7 +43,8 @@ class Admin:
 
     def set_runtime(self, values: Mapping[str, int | str]) -> None:
         """Sets runtime values at once, for all requests from now on; "" takes one back."""
-        self._ask("POST", f"/runtime_modify?{urlencode(values)}")
+        # Envoy leaves a "+" as it is: a blank has to be "%20".
+        self._ask("POST", f"/runtime_modify?{urlencode(values, quote_via=quote)}")
 
     def _ask(self, method: str, path: str) -> str:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=TIMEOUT_S)

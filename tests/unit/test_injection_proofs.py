@@ -10,10 +10,11 @@ import pytest
 
 from lab.injection.evidence import share_doubt
 from lab.injection.kinds import KINDS, parse_fault
-from lab.injection.kinds.killed import ENDED
-from lab.injection.proved import ended_on_purpose, unproved
-from lab.injection.records import Action, Injection
+from lab.injection.proved import unproved
+from lab.injection.records import ENDED, Action, Injection, ended_on_purpose
+from lab.metrics.window import grown
 from lab.records import REQUESTS_COLUMNS, REQUESTS_FIRST_LINE, TrialData, TrialRecord, parse_counters, parse_requests
+from lab.series import NotDerivableError
 from tests.synthetic.truth import EPOCH_NS
 
 SECOND_NS = 1_000_000_000
@@ -248,6 +249,20 @@ def test_a_trial_without_faults_has_nothing_to_prove() -> None:
 def test_the_containers_that_a_fault_ended_are_known() -> None:
     injections = [injection("killed", SHOWN["killed"]), injection("frozen", SHOWN["frozen"])]
     assert ended_on_purpose(injections) == {"s2", "s2-envoy"}
+
+
+def test_a_killed_service_has_cpu_time_of_both_its_lives() -> None:
+    def anew(t: float) -> float:
+        return 1e8 * (t if t < BEGIN_S else t - END_S)
+
+    story = replace(SHOWN["killed"], cpu_ns=anew)
+    told = replace(story.data(), injections=[injection("killed", story)])
+    first_life_s, second_life_s = BEGIN_S - 0.25, LOAD_S - END_S
+    told = replace(told, trial=told.trial.model_copy(update={"window_end_ns": at(LOAD_S - 0.25)}))
+    used_ns = grown(told, "s2", told.counters.containers["s2"]["cpu_usage_ns"])
+    assert used_ns == pytest.approx(1e8 * (first_life_s + second_life_s - 0.25))
+    with pytest.raises(NotDerivableError, match="went back"):
+        grown(replace(told, injections=()), "s2", told.counters.containers["s2"]["cpu_usage_ns"])
 
 
 @pytest.mark.parametrize("share", [0.01, 0.2, 0.5, 1.0])

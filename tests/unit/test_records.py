@@ -222,6 +222,15 @@ def test_a_counter_that_never_was_is_refused() -> None:
         increase([], 0, 1)
 
 
+def test_a_counter_that_began_anew_can_be_counted_on() -> None:
+    t_ns = np.arange(6, dtype=np.int64) * 10
+    whole = Series(t_ns, np.array([5, 9, 1, 2, 0, 4], dtype=np.int64)).continued()
+    assert whole.values.tolist() == [5, 9, 10, 11, 11, 15]
+    assert whole.increase(5, 50) == 8
+    rising = Series(t_ns, np.array([5, 5, 6, 8, 8, 9], dtype=np.int64))
+    assert rising.continued().values.tolist() == rising.values.tolist()
+
+
 def test_a_reset_is_refused_only_where_it_matters() -> None:
     assert increase([5, 9, 1, 2], 20, 30) == 1
     with pytest.raises(NotDerivableError, match="went back"):

@@ -80,6 +80,11 @@ def test_runtime_values_are_set_by_name(envoy: Admin) -> None:
     assert envoy.runtime()["fault.http.abort.abort_percent"] == "20"
 
 
+def test_a_blank_in_a_runtime_value_reaches_envoy_as_one() -> None:
+    with answering({"POST /runtime_modify?a.b=1%20of%202": (200, "OK\n")}) as admin:
+        admin.set_runtime({"a.b": "1 of 2"})
+
+
 LIVE = (200, "LIVE\n")
 HOSTS = "GET /stats?format=json&type=Gauges&filter=membership_healthy$"
 

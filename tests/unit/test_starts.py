@@ -94,6 +94,24 @@ def test_the_published_sweep_is_its_six_probabilities_twice_in_two_shapes() -> N
     assert {level.topology for level in sweep.levels()} == {"fan-out", "chain"}
 
 
+def test_an_open_loop_may_have_no_bound_but_has_a_rate() -> None:
+    bound = "requests: 200, concurrency: 4"
+    load = experiment(SPEC.replace(bound, "requests: 200, concurrency: null, requests_per_s: 50")).load
+    assert (load.concurrency, load.expected_s()) == (None, 4)  # type: ignore[union-attr]
+    with pytest.raises(FaultsError, match=r"load.concurrency: null is for an open loop, which needs requests_per_s"):
+        experiment(SPEC.replace(bound, "requests: 200, concurrency: null"))
+
+
+def test_envoys_runtime_values_need_no_restart() -> None:
+    factor = "error_probability: {p-0: {error_probability: 0}, "
+    values = "envoy_runtime: {local_rate_limit_enforced: 0}"
+    spec = SPEC.replace(factor, f"error_probability: {{p-0: {{error_probability: 0, {values}}}, ")
+    level = experiment(spec).baseline_level()
+    assert level.settings()["envoy_runtime"] == {"local_rate_limit_enforced": 0}
+    with pytest.raises(FaultsError, match="local rate"):
+        experiment(spec.replace("local_rate_limit_enforced", "'local rate'"))
+
+
 class Answering(FakeClock):
     """A clock in whose time a load generator's container takes loads and answers."""
 
@@ -143,12 +161,8 @@ def test_ghz_is_told_by_files_and_its_warm_up_is_thrown_away(tmp_path: Path) -> 
     level = next(level for level in experiment().levels() if level.error_probability == 0.2)
     loaded = ghz.measure(plan, where, level)
     load = json.loads((tmp_path / "load-1.json").read_text())
-    assert (load["target"], load["requests"], load["concurrency"], load["error_probability"]) == (
-        "s1:9090",
-        200,
-        4,
-        0.2,
-    )
+    told = ("target", "operation", "requests", "concurrency", "error_probability", "first_counter")
+    assert tuple(load[name] for name in told) == ("s1:9090", "work", 200, 4, 0.2, 1)
     assert (loaded.requests, loaded.window_start_ns, loaded.window_end_ns) == (tmp_path / "requests-1.csv", 1000, 1026)
     ghz.end(where)
     assert json.loads((tmp_path / "load-2.json").read_text())["requests"] == 0

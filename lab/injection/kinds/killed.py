@@ -5,12 +5,8 @@ from typing import ClassVar, Literal
 
 from lab.injection.evidence import container_growth, during, held_up
 from lab.injection.fault import DeclaredFault, Part, Subject
-from lab.injection.records import Course, Seen
+from lab.injection.records import ENDED, Course, Seen
 from lab.records import TrialData
-
-ENDED = "ended"
-"""What `seen` calls the containers whose processes were killed."""
-
 
 class Killed(DeclaredFault):
     """The target's process is killed (SIGKILL), and started again after the fault's length.
