@@ -61,12 +61,7 @@ SIZES = {
     "bandwidth-cap": 16, "packet-loss": 0.2, "packet-delay": 50,
 }  # fmt: skip
 BY_PROXY = [kind for kind, fault in KINDS.items() if fault.needs_sidecar]
-UNWATCHED = pytest.mark.xfail(reason="the services do not watch fault files yet", strict=True)
-OF_CONTAINERS = [
-    pytest.param(kind, marks=[UNWATCHED] if fault.part == "application" else [])
-    for kind, fault in KINDS.items()
-    if not fault.needs_sidecar
-]
+OF_CONTAINERS = [kind for kind, fault in KINDS.items() if not fault.needs_sidecar]
 NO_NETEM = "refused: this kernel has no netem (module sch_netem)"
 
 

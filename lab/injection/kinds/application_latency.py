@@ -18,7 +18,7 @@ class ApplicationLatency(DeclaredFault):
     """The target's operations wait this long, whatever topology and request say."""
 
     kind: Literal["application-latency"]
-    size: float = Field(ge=1, le=60_000, description="ms that every operation waits")
+    size: int = Field(ge=1, le=60_000, description="whole ms that every operation waits")
     part: ClassVar[Part] = "application"
 
     def inject(self, subject: Subject) -> Seen:

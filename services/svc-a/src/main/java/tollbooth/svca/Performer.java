@@ -6,6 +6,7 @@ import java.util.concurrent.CompletionException;
 import org.springframework.core.task.AsyncTaskExecutor;
 import org.springframework.http.HttpStatus;
 import org.springframework.web.server.ResponseStatusException;
+import tollbooth.web.NodeFault;
 import tollbooth.web.NodeSettings;
 import tollbooth.web.PeerFailedException;
 import tollbooth.web.Peers;
@@ -20,12 +21,14 @@ class Performer {
 
   private final String node;
   private final Behaviour behaviour;
+  private final NodeFault fault;
   private final Peers peers;
   private final AsyncTaskExecutor executor;
 
-  Performer(NodeSettings settings, Peers peers, AsyncTaskExecutor executor) {
+  Performer(NodeSettings settings, NodeFault fault, Peers peers, AsyncTaskExecutor executor) {
     this.node = settings.name();
     this.behaviour = new Behaviour(settings.name(), settings.node(), settings.seed());
+    this.fault = fault;
     this.peers = peers;
     this.executor = executor;
   }
@@ -39,7 +42,9 @@ class Performer {
    */
   Answer perform(String operation, CallHead head) throws InterruptedException {
     Task task = task(operation, head);
+    long startNs = System.nanoTime();
     Thread.sleep(task.latency());
+    fault.ended(startNs, task.fails());
     if (task.fails()) {
       throw new ResponseStatusException(HttpStatus.INTERNAL_SERVER_ERROR, "a drawn failure");
     }
@@ -51,7 +56,7 @@ class Performer {
 
   private Task task(String operation, CallHead head) {
     try {
-      return behaviour.task(operation, head);
+      return behaviour.task(operation, head, fault.held());
     } catch (UnknownOperationException unknown) {
       throw new ResponseStatusException(HttpStatus.NOT_FOUND, unknown.getMessage());
     }

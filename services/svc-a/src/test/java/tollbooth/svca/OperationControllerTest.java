@@ -11,6 +11,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import tollbooth.web.NodeFault;
 import tollbooth.web.NodeSettings;
 import tollbooth.web.PeerAddresses;
 import tollbooth.web.testing.RunningNode;
@@ -61,6 +62,22 @@ class OperationControllerTest {
       assertThat(peer.asked().subList(0, 4))
           .containsExactlyInAnyOrder("left 17.0", "right 17.1", "left 17.2", "right 17.3");
       assertThat(peer.asked().subList(4, 5)).containsExactly("last 17.4");
+    }
+  }
+
+  @Test
+  void letsAFaultDecideOverTheRequest() throws Exception {
+    try (StubPeer peer = StubPeer.answering(200);
+        RunningNode node = node(peer)) {
+      NodeFault fault = node.bean(NodeFault.class);
+      fault.become(new Overrides(Optional.of(30), Optional.of(1.0)));
+      long start = System.nanoTime();
+
+      assertThat(get(node, "/op/work", Overrides.PROBABILITY_HEADER, "0")).isEqualTo(500);
+      assertThat(Duration.ofNanos(System.nanoTime() - start))
+          .isGreaterThanOrEqualTo(Duration.ofMillis(30));
+      fault.become(Overrides.NONE);
+      assertThat(get(node, "/op/work", Overrides.PROBABILITY_HEADER, "0")).isEqualTo(200);
     }
   }
 

@@ -10,6 +10,7 @@ import tollbooth.grpc.GrpcHead;
 import tollbooth.grpc.proto.MockRequest;
 import tollbooth.grpc.proto.MockResponse;
 import tollbooth.grpc.proto.ServiceGrpc;
+import tollbooth.web.NodeFault;
 import tollbooth.web.PeerFailedException;
 import tollbooth.workload.Behaviour;
 import tollbooth.workload.Task;
@@ -21,12 +22,14 @@ final class MockService extends ServiceGrpc.ServiceImplBase {
   private final String node;
   private final Behaviour behaviour;
   private final List<String> operations;
+  private final NodeFault fault;
   private final Performer performer;
 
-  MockService(String node, Behaviour behaviour, Performer performer) {
+  MockService(String node, Behaviour behaviour, NodeFault fault, Performer performer) {
     this.node = node;
     this.behaviour = behaviour;
     this.operations = behaviour.operations();
+    this.fault = fault;
     this.performer = performer;
   }
 
@@ -54,7 +57,9 @@ final class MockService extends ServiceGrpc.ServiceImplBase {
   private Task task(MockRequest request, Metadata metadata) {
     String named = metadata.get(GrpcHead.OPERATION);
     return behaviour.task(
-        named == null ? operation(request.getConfig()) : named, GrpcHead.read(request, metadata));
+        named == null ? operation(request.getConfig()) : named,
+        GrpcHead.read(request, metadata),
+        fault.held());
   }
 
   /** A client's way to name an operation: its index, from 1; 0 is the first, too. */

@@ -8,6 +8,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import org.springframework.core.task.TaskDecorator;
+import tollbooth.web.NodeFault;
 import tollbooth.web.Peers;
 import tollbooth.workload.Call;
 import tollbooth.workload.Task;
@@ -17,20 +18,24 @@ final class Performance extends CompletableFuture<Void> {
 
   private final Task task;
   private final Peers peers;
+  private final NodeFault fault;
   private final TaskDecorator context;
   private final Iterator<List<Call>> stages;
+  private long startNs;
   private Future<?> latency = CompletableFuture.completedFuture(null);
   private volatile List<CompletableFuture<?>> calls = List.of();
 
-  Performance(Task task, Peers peers, TaskDecorator context) {
+  Performance(Task task, Peers peers, NodeFault fault, TaskDecorator context) {
     this.task = task;
     this.peers = peers;
+    this.fault = fault;
     this.context = context;
     this.stages = task.stages().iterator();
   }
 
   /** Begins; nobody else may know this performance yet. */
   void start(ScheduledExecutorService timer) {
+    startNs = System.nanoTime();
     if (task.latency().isZero()) {
       afterLatency();
       return;
@@ -48,6 +53,7 @@ final class Performance extends CompletableFuture<Void> {
   }
 
   private void afterLatency() {
+    fault.ended(startNs, task.fails());
     if (task.fails()) {
       completeExceptionally(new DrawnFailureException());
     } else {

@@ -3,6 +3,7 @@ package tollbooth.svcb;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import org.springframework.core.task.TaskDecorator;
+import tollbooth.web.NodeFault;
 import tollbooth.web.Peers;
 import tollbooth.workload.Task;
 
@@ -10,6 +11,7 @@ import tollbooth.workload.Task;
 final class Performer implements AutoCloseable {
 
   private final Peers peers;
+  private final NodeFault fault;
   private final TaskDecorator context;
 
   /** One thread ends every wait; what it then starts takes it some microseconds. */
@@ -20,10 +22,12 @@ final class Performer implements AutoCloseable {
    * A node's performer.
    *
    * @param peers whom it calls
+   * @param fault counts what it does
    * @param context makes what is done later part of the same trace, where a variant traces
    */
-  Performer(Peers peers, TaskDecorator context) {
+  Performer(Peers peers, NodeFault fault, TaskDecorator context) {
     this.peers = peers;
+    this.fault = fault;
     this.context = context;
     timer.setRemoveOnCancelPolicy(true);
   }
@@ -36,7 +40,7 @@ final class Performer implements AutoCloseable {
    *     first stage in which a peer fails
    */
   CompletableFuture<Void> perform(Task task) {
-    Performance performance = new Performance(task, peers, context);
+    Performance performance = new Performance(task, peers, fault, context);
     performance.start(timer);
     return performance;
   }

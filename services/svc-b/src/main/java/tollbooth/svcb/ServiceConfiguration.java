@@ -8,6 +8,7 @@ import org.springframework.core.task.TaskDecorator;
 import org.springframework.core.task.support.CompositeTaskDecorator;
 import org.springframework.grpc.server.GlobalServerInterceptor;
 import org.springframework.grpc.server.ServerBuilderCustomizer;
+import tollbooth.web.NodeFault;
 import tollbooth.web.NodeSettings;
 import tollbooth.web.Peers;
 import tollbooth.workload.Behaviour;
@@ -29,13 +30,14 @@ class ServiceConfiguration {
   }
 
   @Bean
-  Performer performer(Peers peers, ObjectProvider<TaskDecorator> decorators) {
-    return new Performer(peers, new CompositeTaskDecorator(decorators.orderedStream().toList()));
+  Performer performer(Peers peers, NodeFault fault, ObjectProvider<TaskDecorator> decorators) {
+    return new Performer(
+        peers, fault, new CompositeTaskDecorator(decorators.orderedStream().toList()));
   }
 
   @Bean
-  MockService mockService(NodeSettings settings, Performer performer) {
+  MockService mockService(NodeSettings settings, NodeFault fault, Performer performer) {
     Behaviour behaviour = new Behaviour(settings.name(), settings.node(), settings.seed());
-    return new MockService(settings.name(), behaviour, performer);
+    return new MockService(settings.name(), behaviour, fault, performer);
   }
 }

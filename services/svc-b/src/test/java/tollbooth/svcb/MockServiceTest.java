@@ -8,6 +8,7 @@ import io.grpc.Status;
 import io.grpc.StatusRuntimeException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -16,10 +17,12 @@ import tollbooth.grpc.proto.MockRequest;
 import tollbooth.grpc.proto.MockResponse;
 import tollbooth.grpc.testing.GrpcCaller;
 import tollbooth.grpc.testing.StubGrpcPeer;
+import tollbooth.web.NodeFault;
 import tollbooth.web.PeerAddresses;
 import tollbooth.web.testing.RunningNode;
 import tollbooth.web.testing.StubPeer;
 import tollbooth.workload.CallPath;
+import tollbooth.workload.Overrides;
 
 class MockServiceTest {
 
@@ -103,6 +106,23 @@ class MockServiceTest {
       assertThat(peer.messages())
           .containsExactly(MockRequest.newBuilder().setLatency(30).setErrorProbability(0).build());
       refuses(client, MockRequest.newBuilder().setErrorProbability(1).build(), Status.INTERNAL);
+    }
+  }
+
+  @Test
+  void letsAFaultDecideOverTheRequest() throws Exception {
+    try (StubGrpcPeer peer = StubGrpcPeer.answering(Status.OK);
+        RunningNode node = node(peer.addresses());
+        GrpcCaller client = GrpcCaller.of(node)) {
+      NodeFault fault = node.bean(NodeFault.class);
+      fault.become(new Overrides(Optional.of(30), Optional.of(1.0)));
+      long start = System.nanoTime();
+      refuses(client, probability(0), Status.INTERNAL);
+
+      assertThat(Duration.ofNanos(System.nanoTime() - start))
+          .isGreaterThanOrEqualTo(Duration.ofMillis(30));
+      fault.become(Overrides.NONE);
+      assertThat(client.ask(probability(0)).getOperation()).isEqualTo("work");
     }
   }
 

@@ -1,9 +1,11 @@
 package tollbooth.web;
 
 import java.net.InetSocketAddress;
+import java.nio.file.Path;
 import org.apache.hc.client5.http.impl.classic.HttpClientBuilder;
 import org.apache.hc.core5.http.HttpHost;
 import org.springframework.beans.factory.BeanFactory;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.http.client.HttpComponentsClientHttpRequestFactoryBuilder;
 import org.springframework.boot.http.client.autoconfigure.ClientHttpRequestFactoryBuilderCustomizer;
 import org.springframework.context.annotation.Bean;
@@ -52,6 +54,21 @@ class NodeConfiguration {
   @Bean
   ReadyFile readyFile(NodeSettings settings, JsonMapper json) {
     return new ReadyFile(settings, json);
+  }
+
+  @Bean
+  NodeFault nodeFault() {
+    return new NodeFault();
+  }
+
+  @Bean
+  @ConditionalOnProperty(name = "watch.faults", havingValue = "1")
+  FaultFile faultFile(NodeSettings settings, NodeFault fault, JsonMapper json) {
+    Path directory =
+        settings
+            .readyDirectory()
+            .orElseThrow(() -> new SettingsException("WATCH_FAULTS: needs READY_DIR"));
+    return new FaultFile(settings.name(), directory, fault, json);
   }
 
   private static HttpHost httpHost(InetSocketAddress address) {

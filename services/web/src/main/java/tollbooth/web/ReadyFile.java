@@ -1,10 +1,6 @@
 package tollbooth.web;
 
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;
@@ -36,14 +32,9 @@ final class ReadyFile implements ApplicationListener<ApplicationReadyEvent> {
   }
 
   private void write(Path directory, Instant springReady) {
-    Path file = directory.resolve(settings.name() + ".json");
-    Path unfinished = directory.resolve("." + settings.name() + ".json.unfinished");
-    try {
-      Files.writeString(unfinished, json.writeValueAsString(content(springReady)));
-      Files.move(unfinished, file, StandardCopyOption.ATOMIC_MOVE);
-    } catch (IOException failed) {
-      throw new UncheckedIOException("cannot write the ready file " + file, failed);
-    }
+    WholeFile.write(
+        directory.resolve(settings.name() + ".json"),
+        json.writeValueAsString(content(springReady)));
   }
 
   private Map<String, Object> content(Instant springReady) {

@@ -38,14 +38,15 @@ public final class Behaviour {
   /**
    * Works out what one call makes the node do.
    *
+   * @param held what the node itself is made to do just now, over request and topology
    * @throws UnknownOperationException where the node has no such operation
    */
-  public Task task(String operation, CallHead head) {
+  public Task task(String operation, CallHead head, Overrides held) {
     Plan plan = plans.get(operation);
     if (plan == null) {
       throw new UnknownOperationException(operation, plans.keySet());
     }
-    Overrides overrides = head.overrides();
+    Overrides overrides = held.over(head.overrides());
     return new Task(
         operation,
         overrides.latency(plan.operation()),

@@ -4,8 +4,8 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * What a request asks for instead of what the topology says. It holds at every service on the
- * request's way, so whoever calls passes it on.
+ * What holds instead of what the topology says. A request asks for it of every service on its way,
+ * so whoever calls passes it on; a fault makes one service do so.
  *
  * @param latencyMs how long every operation waits, 0..60,000
  * @param errorProbability how often every operation fails, 0..1
@@ -50,6 +50,12 @@ public record Overrides(Optional<Integer> latencyMs, Optional<Double> errorProba
       throw new IllegalArgumentException(
           LATENCY_HEADER + " must be a whole number, " + PROBABILITY_HEADER + " a number");
     }
+  }
+
+  /** These, and where they leave something open the others. */
+  public Overrides over(Overrides others) {
+    return new Overrides(
+        latencyMs.or(others::latencyMs), errorProbability.or(others::errorProbability));
   }
 
   /** How long an operation waits. */

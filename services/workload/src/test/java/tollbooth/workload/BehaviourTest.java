@@ -36,28 +36,40 @@ class BehaviourTest {
 
   @Test
   void worksOutWhatATopologySays() {
-    Task task = behaviour.task("work", new CallHead(PATH, Overrides.NONE));
+    Task task = behaviour.task("work", new CallHead(PATH, Overrides.NONE), Overrides.NONE);
 
     assertThat(task.latency()).isEqualTo(Duration.ofMillis(10));
     assertThat(task.fails()).isFalse();
     assertThat(task.calls()).isEqualTo(3);
     assertThat(task.stages()).hasSize(2);
-    assertThat(behaviour.task("broken", new CallHead(PATH, Overrides.NONE)).fails()).isTrue();
+    CallHead head = new CallHead(PATH, Overrides.NONE);
+    assertThat(behaviour.task("broken", head, Overrides.NONE).fails()).isTrue();
   }
 
   @Test
   void letsTheRequestDecide() {
     Overrides asked = new Overrides(Optional.of(3), Optional.of(1.0));
-    Task task = behaviour.task("work", new CallHead(PATH, asked));
+    Task task = behaviour.task("work", new CallHead(PATH, asked), Overrides.NONE);
 
     assertThat(task.latency()).isEqualTo(Duration.ofMillis(3));
     assertThat(task.fails()).isTrue();
   }
 
   @Test
+  void letsAFaultDecideAndPassesOnWhatTheRequestAsked() {
+    Overrides asked = new Overrides(Optional.of(3), Optional.of(1.0));
+    Overrides fault = new Overrides(Optional.of(50), Optional.empty());
+    Task task = behaviour.task("work", new CallHead(PATH, asked), fault);
+
+    assertThat(task.latency()).isEqualTo(Duration.ofMillis(50));
+    assertThat(task.fails()).isTrue();
+    assertThat(task.head(task.stages().getFirst().getFirst()).overrides()).isEqualTo(asked);
+  }
+
+  @Test
   void passesOnPathAndOverridesWithEachCall() {
     Overrides asked = new Overrides(Optional.of(3), Optional.empty());
-    Task task = behaviour.task("work", new CallHead(PATH, asked));
+    Task task = behaviour.task("work", new CallHead(PATH, asked), Overrides.NONE);
 
     assertThat(task.stages().stream().flatMap(List::stream).map(task::head))
         .containsExactly(
@@ -68,7 +80,8 @@ class BehaviourTest {
 
   @Test
   void refusesAnOperationThatItDoesNotHave() {
-    assertThatThrownBy(() -> behaviour.task("wrok", new CallHead(PATH, Overrides.NONE)))
+    CallHead head = new CallHead(PATH, Overrides.NONE);
+    assertThatThrownBy(() -> behaviour.task("wrok", head, Overrides.NONE))
         .isInstanceOf(UnknownOperationException.class)
         .hasMessage("no operation 'wrok'; there is: [work, broken]");
   }

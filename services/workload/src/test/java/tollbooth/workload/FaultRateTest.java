@@ -118,7 +118,7 @@ class FaultRateTest {
 
   private static boolean fails(Behaviour behaviour, CallPath path, double probability) {
     Overrides asked = new Overrides(Optional.empty(), Optional.of(probability));
-    return behaviour.task("work", new CallHead(path, asked)).fails();
+    return behaviour.task("work", new CallHead(path, asked), Overrides.NONE).fails();
   }
 
   private static CallPath path(long request) {

@@ -1,0 +1,23 @@
+package tollbooth.web;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+
+/** Writes files that whoever looks for them finds whole, or not at all. */
+final class WholeFile {
+
+  private WholeFile() {}
+
+  static void write(Path file, String text) {
+    Path unfinished = file.resolveSibling("." + file.getFileName() + ".unfinished");
+    try {
+      Files.writeString(unfinished, text);
+      Files.move(unfinished, file, StandardCopyOption.ATOMIC_MOVE);
+    } catch (IOException failed) {
+      throw new UncheckedIOException("cannot write " + file, failed);
+    }
+  }
+}
