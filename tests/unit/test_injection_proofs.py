@@ -12,6 +12,7 @@ from lab.injection.evidence import share_doubt
 from lab.injection.kinds import KINDS, parse_fault
 from lab.injection.proved import unproved
 from lab.injection.records import ENDED, Action, Injection, ended_on_purpose
+from lab.metrics import values
 from lab.metrics.window import grown
 from lab.records import REQUESTS_COLUMNS, REQUESTS_FIRST_LINE, TrialData, TrialRecord, parse_counters, parse_requests
 from lab.series import NotDerivableError
@@ -263,6 +264,24 @@ def test_a_killed_service_has_cpu_time_of_both_its_lives() -> None:
     assert used_ns == pytest.approx(1e8 * (first_life_s + second_life_s - 0.25))
     with pytest.raises(NotDerivableError, match="went back"):
         grown(replace(told, injections=()), "s2", told.counters.containers["s2"]["cpu_usage_ns"])
+
+
+def test_what_a_fault_did_to_the_requests_is_measured() -> None:
+    story = SHOWN["killed"]
+    found = values(replace(story.data(), injections=[injection("killed", story)]))
+    assert found["recovered_fraction"] == 1
+    # Late by a tenth of a window, early by what chance allows of a window's ten requests.
+    assert -0.5 <= found["recovery_s"] - 0.05 <= 0.1
+    assert found["requests_lost"] == pytest.approx((END_S - BEGIN_S) * 10, abs=1)
+    assert found["requests_unasked"] == pytest.approx(0, abs=2)
+
+
+def test_a_system_that_does_not_come_back_has_no_time_to_recover() -> None:
+    gone = [(t, end, 502 if t >= BEGIN_S else status) for t, end, status in asked()]
+    story = replace(SHOWN["killed"], requests=gone)
+    found = values(replace(story.data(), injections=[injection("killed", story)]))
+    assert found["recovered_fraction"] == 0
+    assert "recovery_s" not in found
 
 
 @pytest.mark.parametrize("share", [0.01, 0.2, 0.5, 1.0])
