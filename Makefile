@@ -7,6 +7,7 @@ MAKEFLAGS += --no-print-directory
 EXPERIMENT ?= quick
 TELEMETRY ?= otel-manual
 TOPOLOGY ?= mesh
+SIDECAR ?= none
 ARGS ?=
 
 LAB := .venv/bin/lab
@@ -27,8 +28,8 @@ doctor: setup-python ## say what is wrong with this machine for measuring, and h
 
 ##@ Play
 
-up: setup ## start the lab to look at: TELEMETRY=otel-manual TOPOLOGY=mesh
-	@$(LAB) up --telemetry $(TELEMETRY) --topology $(TOPOLOGY)
+up: setup ## start the lab to look at: TELEMETRY=otel-manual TOPOLOGY=mesh SIDECAR=none
+	@$(LAB) up --telemetry $(TELEMETRY) --topology $(TOPOLOGY) --sidecar $(SIDECAR)
 
 down: setup-python ## stop and remove what is running
 	@$(LAB) down

@@ -93,9 +93,10 @@ def list_() -> None:
 def up(
     telemetry: Annotated[str, typer.Option(help="A telemetry variant.")] = "otel-manual",
     topology: Annotated[str, typer.Option(help="A file in experiments/topologies.")] = "mesh",
+    sidecar: Annotated[str, typer.Option(help="What sidecars do: patterns of envoy/patterns, or none.")] = "none",
 ) -> None:
     """Starts the lab to play with, and prints its addresses."""
-    commands.up(telemetry, topology)
+    commands.up(telemetry, topology, sidecar)
 
 
 @app.command()

@@ -80,11 +80,11 @@ def list_experiments() -> None:
     overview.print_experiments(console, workshop.EXPERIMENTS, workshop.RESULTS)
 
 
-def up(telemetry: str, topology: str) -> None:
+def up(telemetry: str, topology: str, sidecar: str) -> None:
     """Starts the lab to play with."""
     progress = Progress(console)
     with only_run(workshop.LOCK):
-        play.up(telemetry, topology, progress)
+        play.up(telemetry, topology, sidecar, progress)
 
 
 def down() -> None:

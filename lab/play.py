@@ -3,27 +3,43 @@
 import shutil
 
 from lab import images, ports, workshop
+from lab.errors import UserError
+from lab.faults import FaultsError
 from lab.progress import Progress
 from lab.spec import Level
+from lab.system import System
 from lab.variants import variant_named
 
 
-def up(telemetry: str, topology: str, progress: Progress) -> None:
-    """Starts the system with one telemetry variant, waits until it is ready, and says where to look."""
+def up(telemetry: str, topology: str, sidecar: str, progress: Progress) -> None:
+    """Starts the system with a telemetry variant and sidecars, waits until it is ready, and says where to look."""
     system = workshop.system(topology)
     variant_named(telemetry, system.variants)
-    level = Level(telemetry, telemetry)
+    level = Level(telemetry, telemetry, sidecar=sidecar)
+    try:
+        proxies = system.sidecars(level)
+    except FaultsError as wrong:
+        raise UserError(wrong.faults[0].text, "envoy/README.md says what each does") from None
     backend = system.backend(level)
     out = workshop.SCRATCH / "play"
     shutil.rmtree(out, ignore_errors=True)
-    images.ensure(("services", *backend.images), progress.say)
+    images.ensure(("services", *backend.images, *([workshop.ENVOY] if proxies else [])), progress.say)
     system.driver.remove()
     ports.refuse_busy((*workshop.kinds(system.topology), *backend.services))
     system.create(level, out, {})
-    with progress.step(f"starting {topology} with {telemetry}"):
+    with progress.step(f"starting {topology} with {telemetry}, sidecars: {sidecar}"):
         system.start(level, out)
-    for route in system.topology.routes():
-        progress.say(f"  ask: curl http://127.0.0.1:{ports.port('GATEWAY_PORT')}/{route}")
+    for question in _questions(system):
+        progress.say(f"  ask: {question}")
     for page in backend.pages():
         progress.say(f"  see: {page}")
+    for name, admin in system.admins(proxies).items():
+        progress.say(f"  see: http://127.0.0.1:{admin.port} ({name})")
     progress.say("  end: make down")
+
+
+def _questions(system: System) -> list[str]:
+    entry = system.topology.nodes[system.topology.entry]
+    if entry.kind != "gateway":
+        return ["by gRPC, as docs/open-and-closed-loop.md shows"]
+    return [f"curl http://127.0.0.1:{ports.port('GATEWAY_PORT')}/{route}" for route in system.topology.routes()]
