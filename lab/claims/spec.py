@@ -127,7 +127,7 @@ class ClaimsFile(Shape):
     format: Literal["tollbooth.claims"]
     version: Version1
     source: str = Field(min_length=1, max_length=1000, description="who published them, and where")
-    claims: Mapping[ClaimId, Claim] = Field(min_length=1)
+    claims: Mapping[ClaimId, Claim] = Field(default_factory=dict)
     figures: list[Figure] = Field(default_factory=list, description="published numbers to stand beside this run's")
 
 
@@ -173,6 +173,8 @@ def parse_claims(text: str, name: str, metrics: Collection[str] = MEASURES) -> S
         for index, figure in enumerate(file.figures)
         for fault in _unknown_metrics([figure.metric], metrics)
     ]
+    if not file.claims and not file.figures:
+        faults.append(Fault(("claims",), "missing; a file has claims, or figures, or both"))
     if faults:
         raise FaultsError(faults)
     return Study(**dict(file), name=name)

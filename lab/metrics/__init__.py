@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lab.metrics import errors, jvm, latency, recovery, resources, speed, telemetry, traffic
+from lab.metrics import errors, jvm, latency, recovery, resources, sidecars, speed, telemetry, traffic
 from lab.metrics.adjusted import AS_MEASURED, Pieces, pieces, with_adjusted_values
 from lab.metrics.metric import Measure, Metric
 from lab.metrics.paired import PAIRED, with_paired_values
@@ -26,7 +26,7 @@ __all__ = [
 
 METRICS: dict[str, Metric] = {
     metric.name: metric
-    for module in (resources, latency, errors, recovery, traffic, jvm, telemetry, speed)
+    for module in (resources, latency, errors, recovery, sidecars, traffic, jvm, telemetry, speed)
     for metric in module.METRICS
 }
 """What a trial's records alone give."""

@@ -7,6 +7,7 @@ from lab.report.compared import compare_views
 from lab.report.drawings import draw_all
 from lab.report.flame import profiles
 from lab.report.render import render
+from lab.report.resilience import resilience
 from lab.report.source import Source, read
 from lab.report.view import page
 
@@ -30,4 +31,5 @@ def page_html(results_dir: Path, source: Source) -> str:
         draw_all(source, compared),
         claims(source.verdicts) if source.verdicts else None,
         profiles(results_dir, source.summary),
+        resilience(source.summary, source.trials),
     )

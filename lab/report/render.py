@@ -6,10 +6,17 @@ from lab.report.claims import Claims
 from lab.report.drawings import Drawings
 from lab.report.flame import Profiles
 from lab.report.palette import PALETTE
+from lab.report.resilience import Resilience
 from lab.report.view import Page
 
 
-def render(page: Page, drawings: Drawings, claims: Claims | None = None, profiles: Profiles | None = None) -> str:
+def render(
+    page: Page,
+    drawings: Drawings,
+    claims: Claims | None = None,
+    profiles: Profiles | None = None,
+    resilience: Resilience | None = None,
+) -> str:
     """Return the page as HTML with its style inside."""
     environment = Environment(
         loader=PackageLoader("lab.report"),
@@ -19,4 +26,6 @@ def render(page: Page, drawings: Drawings, claims: Claims | None = None, profile
         lstrip_blocks=True,
     )
     template = environment.get_template("report.html")
-    return template.render(page=page, drawings=drawings, claims=claims, profiles=profiles, palette=PALETTE)
+    return template.render(
+        page=page, drawings=drawings, claims=claims, profiles=profiles, resilience=resilience, palette=PALETTE
+    )

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lab.metrics import METRICS, pieces, values, window_requests, with_paired_values
+from lab.metrics import METRICS, pieces, recovery, sidecars, values, window_requests, with_paired_values
 from lab.metrics.jvm import allocated
 from lab.records import SpinnerThread, TrialData, TrialSummary, read_trial
 from lab.series import NotDerivableError, Series
@@ -33,20 +33,17 @@ def spun(agent: TrialData, steps_per_s: float, step_ns: float) -> TrialData:
     return replace(agent, speed=threads)
 
 
-# What only levels with sidecars, or with drawn errors, have.
-OF_SIDECARS = {
+# What only levels with sidecars, with drawn errors, or with faults have.
+OF_FAILING = {
     "cpu_per_request_sidecars_ms",
     "memory_sidecars_mean_mib",
     "expected_error_fraction",
-    "attempts_per_request",
-    "retries_per_request",
-    "retries_refused_per_request",
-    "requests_shed_per_request",
+    *(metric.name for module in (sidecars, recovery) for metric in module.METRICS),
 }
 
 
-def test_a_level_with_a_backend_has_every_metric_but_those_of_sidecars(agent: TrialData) -> None:
-    assert list(values(spun(agent, 1e6, 22))) == [name for name in METRICS if name not in OF_SIDECARS]
+def test_a_level_with_a_backend_has_every_metric_but_those_of_failing_and_its_remedies(agent: TrialData) -> None:
+    assert list(values(spun(agent, 1e6, 22))) == [name for name in METRICS if name not in OF_FAILING]
 
 
 def test_the_cache_step_is_what_all_of_the_spinners_steps_took_on_average(agent: TrialData) -> None:

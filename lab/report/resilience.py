@@ -1,0 +1,223 @@
+"""The report's part on errors and sidecars, as plain data; `templates/resilience.html` shows it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from lab.records import Summary, TrialRecord, TrialSummary
+from lab.report.numbers import DASH, interval, number, percent, scale_for, signed
+from lab.sidecars.counters import AS_PUBLISHED
+from lab.stats.proportions import ConfidenceInterval, Count, Pooled, pool
+from lab.stats.ttests import ASSUMPTIONS, student, welch
+
+TESTED = "latency_mean_ms"
+"""What the sidecar study's t test was about: the time that requests take."""
+OF_SIDECARS = {"sidecar", "sidecar_side", "envoy_runtime"}
+WITHOUT_PATTERNS = {"none", "passthrough"}
+# The pooled intervals' dealing out at random: the same page each time.
+SEED = 1
+
+
+@dataclass(frozen=True)
+class ErrorRow:
+    """What failed at a level, all its valid trials together, beside what the drawn errors alone would fail."""
+
+    level: str
+    requests: str
+    failed: str
+    share: str
+    interval: str
+    expected: str
+    covered: str
+    """Whether the interval covers what is expected; empty where sidecars change it."""
+    attempts: str
+    refused: str
+    used_up: str
+
+
+@dataclass(frozen=True)
+class CounterRow:
+    """A sidecar's counters in a level's trials, on average."""
+
+    level: str
+    sidecar: str
+    values: Sequence[str]
+
+
+@dataclass(frozen=True)
+class TestRow:
+    """Two t tests of a level against the one that differs from it in its sidecars alone."""
+
+    level: str
+    beside: str
+    difference: str
+    interval: str
+    student_p: str
+    welch_p: str
+    n: str
+
+
+@dataclass(frozen=True)
+class Resilience:
+    """Everything that the page says of errors and sidecars."""
+
+    confidence: str
+    covered: str
+    origin: Sequence[tuple[str, str]]
+    """Of each level whose sidecars retry: where what failed came from, in a sentence."""
+    errors: Sequence[ErrorRow]
+    counters: Sequence[str]
+    """Envoy's names."""
+    counted: Sequence[CounterRow]
+    tested: Sequence[TestRow]
+    assumptions: Sequence[str]
+
+
+def resilience(summary: Summary, trials: Sequence[TrialRecord]) -> Resilience | None:
+    """Build the part; None where neither a level has sidecars nor an error is drawn."""
+    found = {level: [trial for trial in summary.trials if trial.valid and trial.level == level] for level in summary.levels}
+    if not any(_mode(summary, level) != "none" for level in found) and not any(
+        "expected_error_fraction" in trial.values for trial in summary.trials
+    ):
+        return None
+    pooled = {level: pool(list(map(_count, of)), SEED) for level, of in found.items() if of}
+    rows = [_errors(summary, level, pooled[level], found[level]) for level in pooled]
+    plain = [row.covered for row in rows if row.covered]
+    return Resilience(
+        confidence=percent(summary.confidence),
+        covered=f"{plain.count('yes')} of {len(plain)}" if plain else "",
+        origin=[(level, _origin(found[level])) for level in pooled if _tries_again(found[level])],
+        errors=rows,
+        counters=AS_PUBLISHED,
+        counted=_counted(trials),
+        tested=[row for level in pooled if (row := _tested(summary, level, found)) is not None],
+        assumptions=ASSUMPTIONS["student"],
+    )
+
+
+def _mode(summary: Summary, level: str) -> str:
+    return str(summary.levels[level].settings.get("sidecar", "none"))
+
+
+def _count(trial: TrialSummary) -> Count:
+    return Count(round(trial.values["requests_failed"]), round(trial.values["requests"]))
+
+
+def _errors(summary: Summary, level: str, pooled: Pooled, trials: Sequence[TrialSummary]) -> ErrorRow:
+    bounds = pooled.interval(summary.confidence)
+    expected = trials[0].values.get("expected_error_fraction", 0.0)
+    plain = _mode(summary, level) in WITHOUT_PATTERNS
+    return ErrorRow(
+        level=level,
+        requests=f"{pooled.count.total:,}",
+        failed=f"{pooled.count.events:,}",
+        share=_percent(pooled.count.rate),
+        interval=interval(bounds.low, bounds.high, _percent),
+        expected=_percent(expected),
+        covered=_covered(bounds, expected) if plain else "",
+        attempts=_mean(trials, "attempts_per_request"),
+        refused=_mean(trials, "retries_refused_per_request"),
+        used_up=_mean(trials, "retries_used_up_per_request"),
+    )
+
+
+def _covered(bounds: ConfidenceInterval, expected: float) -> str:
+    return "yes" if bounds.covers(expected) else "no"
+
+
+def _percent(share: float) -> str:
+    return f"{number(100 * share)} %" if share else "0 %"
+
+
+def _mean(trials: Sequence[TrialSummary], metric: str) -> str:
+    known = [trial.values[metric] for trial in trials if metric in trial.values]
+    return number(sum(known) / len(known)) if known else DASH
+
+
+def _tries_again(trials: Sequence[TrialSummary]) -> bool:
+    return any(trial.values.get(name) for trial in trials for name in ("retries_per_request", "retries_refused_per_request"))
+
+
+def _origin(trials: Sequence[TrialSummary]) -> str:
+    """Say what the sidecars' own counters make of the requests that failed."""
+    failed, tried, refused, used_up = (
+        round(sum(trial.values[name] * per(trial.values) for trial in trials))
+        for name, per in (
+            ("requests_failed", lambda values: 1.0),
+            ("retries_per_request", _requests),
+            ("retries_refused_per_request", _requests),
+            ("retries_used_up_per_request", _requests),
+        )
+    )
+    return (
+        f"{failed:,} requests failed. The sidecars tried {tried:,} times again, did not try {refused:,} times because as "
+        f"many retries as the circuit breaker allows were under way (upstream_rq_retry_overflow), and gave up "
+        f"{used_up:,} times after the last attempt allowed (upstream_rq_retry_limit_exceeded)."
+    )
+
+
+def _requests(values: Mapping[str, float]) -> float:
+    return values["requests"]
+
+
+def _counted(trials: Sequence[TrialRecord]) -> list[CounterRow]:
+    levels = dict.fromkeys(trial.level for trial in trials if trial.valid and trial.sidecars)
+    return [row for level in levels for row in _of_level(level, [t for t in trials if t.valid and t.level == level])]
+
+
+def _of_level(level: str, trials: Sequence[TrialRecord]) -> list[CounterRow]:
+    rows = []
+    for sidecar in trials[0].sidecars:
+        sums = [
+            sum(
+                value
+                for trial in trials
+                for counter, value in trial.sidecars[sidecar].counters.items()
+                if counter.split(".", 2)[-1] == name
+            )
+            for name in AS_PUBLISHED
+        ]
+        rows.append(CounterRow(level, sidecar, [number(total / len(trials)) for total in sums]))
+    return rows
+
+
+def _tested(summary: Summary, level: str, trials: Mapping[str, Sequence[TrialSummary]]) -> TestRow | None:
+    """Test a level with sidecars against the one without; None where there is none, or too few trials."""
+    beside = _without_sidecars(summary, level)
+    if beside is None:
+        return None
+    one, other = (
+        [trial.values[TESTED] for trial in trials[name] if TESTED in trial.values] for name in (level, beside)
+    )
+    try:
+        equal, unequal = student(one, other, summary.confidence), welch(one, other, summary.confidence)
+    except ValueError:
+        return None
+    scale = scale_for(summary.metrics[TESTED].unit, [equal.difference])
+    return TestRow(
+        level=level,
+        beside=beside,
+        difference=f"{signed(equal.difference, scale)} {scale.unit}",
+        interval=interval(equal.low, equal.high, scale.show),
+        student_p=number(equal.p_value, 2),
+        welch_p=number(unequal.p_value, 2),
+        n=f"{len(one)}, {len(other)}",
+    )
+
+
+def _without_sidecars(summary: Summary, level: str) -> str | None:
+    if _mode(summary, level) == "none":
+        return None
+    wanted = _others(summary.levels[level].settings)
+    return next(
+        (
+            name
+            for name, one in summary.levels.items()
+            if name != summary.placebo and _mode(summary, name) == "none" and _others(one.settings) == wanted
+        ),
+        None,
+    )
+
+
+def _others(settings: Mapping[str, object]) -> dict[str, object]:
+    """The settings that are not about sidecars."""
+    return {name: value for name, value in settings.items() if name not in OF_SIDECARS}

@@ -1,0 +1,100 @@
+"""The report's part on errors and sidecars says what the trials' counts and counters say."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from lab.records import LevelSummary, MetricSummary, SidecarRecord, Summary, TrialRecord, TrialSummary
+from lab.report.resilience import Resilience, resilience
+
+REQUESTS = 10_000
+
+
+def trial(level: str, block: int, failed: int, **values: float) -> TrialSummary:
+    counted = {"requests": REQUESTS, "requests_failed": failed, "latency_mean_ms": 22 + block / 10, **values}
+    return TrialSummary(trial=f"{block}-{level}", level=level, block=block, valid=True, reasons=(), values=counted)
+
+
+def level(sidecar: str, probability: float = 0.2) -> LevelSummary:
+    settings = {"sidecar": sidecar, "error_probability": probability, "topology": "fan-out"}
+    return LevelSummary(settings=settings, trials=2, refused=0)
+
+
+def summary(levels: Mapping[str, LevelSummary], trials: Sequence[TrialSummary]) -> Summary:
+    return Summary(
+        experiment="test", title="Test", baseline="none", placebo="placebo", confidence=0.95, equivalence_margin=0.05,
+        metrics={"latency_mean_ms": MetricSummary(title="Latency, mean", unit="ms", better="lower")},
+        levels=dict(levels), estimates=(), trials=tuple(trials), adjustments={},
+    )  # fmt: skip
+
+
+LEVELS = {"none": level("none"), "envoy": level("published"), "placebo": level("none")}
+RETRIED = {"retries_per_request": 0.5, "retries_refused_per_request": 0.03, "retries_used_up_per_request": 0.0}
+TRIALS = [
+    trial("none", 0, 4870, expected_error_fraction=0.488),
+    trial("none", 1, 4890, expected_error_fraction=0.488),
+    trial("envoy", 0, 1380, expected_error_fraction=0.488, attempts_per_request=3.5, **RETRIED),
+    trial("envoy", 1, 1390, expected_error_fraction=0.488, attempts_per_request=3.5, **RETRIED),
+    trial("placebo", 0, 4300, expected_error_fraction=0.488),
+]
+
+
+def part(levels: Mapping[str, LevelSummary] = LEVELS, trials: Sequence[TrialSummary] = TRIALS) -> Resilience:
+    found = resilience(summary(levels, trials), [])
+    assert found is not None
+    return found
+
+
+def test_trials_of_a_level_are_counted_together_beside_what_the_draws_alone_would_fail() -> None:
+    none, envoy, placebo = part().errors
+    assert (none.requests, none.failed, none.share, none.expected) == ("20,000", "9,760", "48.8 %", "48.8 %")
+    assert (none.covered, placebo.covered) == ("yes", "no")
+    assert (envoy.share, envoy.covered) == ("13.8 %", "")
+    assert part().covered == "1 of 2"
+
+
+def test_where_failures_come_from_is_said_in_numbers_of_the_sidecars() -> None:
+    ((name, sentence),) = part().origin
+    assert name == "envoy"
+    assert "2,770 requests failed" in sentence
+    assert "tried 10,000 times again, did not try 600 times" in sentence
+    assert "gave up 0 times" in sentence
+
+
+def test_a_level_with_sidecars_is_tested_against_the_one_without() -> None:
+    (row,) = part().tested
+    assert (row.level, row.beside, row.n) == ("envoy", "none", "2, 2")
+    assert row.difference == "0 ms"
+    assert row.student_p == "1.0"
+
+
+def test_levels_that_differ_in_more_than_sidecars_are_not_tested() -> None:
+    assert part({**LEVELS, "none": level("none", 0.02)}).tested == []
+
+
+def test_a_study_without_errors_or_sidecars_has_no_such_part() -> None:
+    plain = {"none": level("none", 0), "placebo": level("none", 0)}
+    assert resilience(summary(plain, [trial("none", 0, 0), trial("placebo", 0, 0)]), []) is None
+
+
+@pytest.mark.parametrize("valid", [True, False])
+def test_each_sidecars_published_counters_are_means_of_valid_trials(valid: bool) -> None:
+    counters = [{"cluster.inbound.upstream_rq_retry": 400, "cluster.inbound.retry.upstream_rq_200": 390}, {}]
+    trials = [record(valid, {"s1-envoy": {"version": "1.40.0", "counters": one}}) for one in counters]
+    found = resilience(summary(LEVELS, TRIALS), trials)
+    assert found is not None
+    rows = [(row.sidecar, dict(zip(found.counters, row.values, strict=True))) for row in found.counted]
+    assert bool(rows) is valid
+    if valid:
+        assert rows[0][0] == "s1-envoy"
+        assert (rows[0][1]["upstream_rq_retry"], rows[0][1]["retry.upstream_rq_200"]) == ("200", "195")
+
+
+def record(valid: bool, sidecars: Mapping[str, Any]) -> TrialRecord:
+    return TrialRecord(
+        number=1, attempt=1, block=0, position=0, level="envoy", settings={}, valid=valid, reasons=(), users=1,
+        load_start_ns=0, window_start_ns=0, window_end_ns=1, service_cpus=(0,), generator_cpus=(0,), containers={},
+        startup_s={}, phases_s={},
+        sidecars={name: SidecarRecord.model_validate(one) for name, one in sidecars.items()},
+    )  # fmt: skip
