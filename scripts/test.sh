@@ -6,7 +6,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 lint() { .venv/bin/ruff check . && .venv/bin/mypy; }
 # What the containers of the later stages run from; named as a stage of its own because from nothing it takes minutes.
 images() { .venv/bin/lab images quick; }
-go() { .venv/bin/python scripts/test_image.py observer sink spinner; }
+go() { .venv/bin/python scripts/test_image.py observer sink spinner ghz; }
 java() { .venv/bin/python scripts/test_image.py services; }
 # shellcheck disable=SC2086  # several arguments in one variable
 python() { .venv/bin/pytest ${PYTEST_ARGS:-}; }
