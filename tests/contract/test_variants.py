@@ -18,6 +18,15 @@ from tests.contract.deployed import QUICK_START, ask, parameters, running
 pytestmark = [pytest.mark.containers, pytest.mark.timeout(300)]
 
 VARIANTS = load_variants(workshop.VARIANTS)
+MIXED = str(Path(__file__).parent / "mixed.yaml")
+AGENT = "otel-agent"
+"""Its gRPC spans show on containers only; what the other variants make of gRPC, their own Java tests ask, too."""
+
+
+def mixed_parameters() -> list[object]:
+    names = [name for name, variant in VARIANTS.items() if variant.traces == "all"]
+    return [pytest.param(name, marks=[] if name == AGENT else [pytest.mark.long]) for name in names]
+
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -33,6 +42,21 @@ def test_a_variant_keeps_the_contract(telemetry: str, tmp_path: Path) -> None:
     level = Level(telemetry, telemetry, QUICK_START)
     with running(level, "mesh", tmp_path / "out") as (system, backend):
         spans_are_exactly_what_the_topology_predicts(VARIANTS[telemetry], system, backend)
+
+
+@pytest.mark.parametrize("telemetry", mixed_parameters())
+def test_a_variant_traces_a_request_through_both_protocols(telemetry: str, tmp_path: Path) -> None:
+    level = Level(telemetry, telemetry, QUICK_START)
+    with running(level, MIXED, tmp_path / "out") as (system, backend):
+        ask("a1", calls=1)
+        spans = system.topology.expected_spans("a1")
+        wait_until(lambda: (backend.accepted_spans() or 0) >= spans, 20, 0.2, system.clock)
+        assert backend.accepted_spans() == spans
+        trace = backend.newest_trace()
+        assert trace is not None
+        found = trace["spans"]
+        assert isinstance(found, list)
+        assert trace_difference(system.topology, VARIANTS[telemetry].traces, found) is None
 
 
 def spans_are_exactly_what_the_topology_predicts(variant: Variant, system: System, backend: Backend) -> None:
