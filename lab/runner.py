@@ -24,6 +24,8 @@ from lab.trial import Bench, Measured, head, run_start
 
 # Below this a record cannot be trusted to be whole.
 FULL_DISK_BYTES = 1 << 20
+# An open loop without a bound has as many users as it comes to.
+OPEN_LOOP = 0
 
 
 @dataclass(frozen=True)
@@ -120,7 +122,7 @@ def _precise(run: Run, half_width: float | None) -> bool:
 def _users(bench: Bench, run: Run, progress: Progress) -> int:
     load = bench.experiment.load
     if isinstance(load, GhzLoad):
-        return load.concurrency
+        return load.concurrency or OPEN_LOOP
     if isinstance(load.users, int):
         return load.users
     if "calibration" not in run.manifest:
@@ -187,8 +189,8 @@ def gather(start: Path, requests: Path, folder: Path) -> None:
 
 
 def _share(users: int, level: Level) -> int:
-    """The level's share of the users."""
-    return max(1, round(users * level.users_fraction))
+    """The level's share of the users, at least one."""
+    return users and max(1, round(users * level.users_fraction))
 
 
 @contextmanager

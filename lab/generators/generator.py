@@ -19,7 +19,7 @@ SECOND_NS = 1_000_000_000
 class LoadPlan:
     """The load of one start of the containers: what is asked of whom, how often, and for how long.
 
-    `users` is the closed loop's number of users; `seed` that of every draw.
+    `users` is how many requests may be under way, 0 for as many as an open loop comes to; `seed` that of every draw.
     """
 
     load: Load

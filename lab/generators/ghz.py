@@ -71,7 +71,7 @@ def _run(plan: LoadPlan, stage: Stage, asked: Mapping[str, object]) -> Path:
         {
             "target": f"{plan.topology.entry}:{GRPC_PORT}",
             "operation": plan.topology.routes()[0],
-            "concurrency": plan.load.concurrency,
+            "concurrency": plan.users or None,
             "requests_per_s": plan.load.requests_per_s,
             # The same in all trials of a block, so that its levels meet the same draws (common random numbers).
             "first_counter": 1,
