@@ -6,7 +6,7 @@ from rich.table import Table
 
 from lab.claims.records import Judged, Verdicts
 from lab.claims.wording import headline
-from lab.report.claims import claims
+from lab.report.claims import FigureCell, FigureTable, claims
 from lab.report.numbers import percent
 
 COLOURS = {"holds here": "green", "does not hold here": "yellow", "cannot tell": "dim", "not tested here": "dim"}
@@ -23,8 +23,8 @@ def print_claims(verdicts: Verdicts, console: Console) -> None:
         colour = COLOURS[judged.verdict]
         table.add_row(judged.id, _published(judged), f"[{colour}]{judged.verdict}[/]", escape(headline(judged)))
     console.print(table, highlight=False)
-    if verdicts.figures:
-        console.print(_figures(verdicts), highlight=False)
+    for figures in claims(verdicts).figures:
+        console.print(_figures(figures), highlight=False)
     console.print(
         f"( ) are {percent(verdicts.confidence)} intervals. A claim holds where every comparison does; a comparison "
         "fails where its interval, corrected for the claim's number of comparisons, leaves out what was claimed.",
@@ -33,16 +33,22 @@ def print_claims(verdicts: Verdicts, console: Console) -> None:
     )
 
 
-def _figures(verdicts: Verdicts) -> Table:
-    table = Table(title="Published figures", title_justify="left", padding=(0, 1), box=None)
-    for heading in ("metric", "level"):
-        table.add_column(heading)
-    for heading in ("published", "here"):
-        table.add_column(heading, justify="right")
-    for row in claims(verdicts).figures:
-        here = f"{row.here} ({row.interval})" if row.interval else row.here
-        table.add_row(*map(escape, (row.metric, row.level, row.published, here)))
+def _figures(figures: FigureTable) -> Table:
+    """Published numbers beside this run's; with several metrics there is no room for intervals."""
+    title = f"Published, and here: {'; '.join(figures.metrics)}"
+    table = Table(title=escape(title), title_justify="left", padding=(0, 1), box=None)
+    table.add_column("level")
+    for number in range(len(figures.metrics)):
+        table.add_column("published" if number == 0 else "publ.", justify="right")
+        table.add_column("here", justify="right")
+    for level, cells in figures.rows:
+        shown = [text for cell in cells for text in (cell.published, _here(cell, alone=len(cells) == 1))]
+        table.add_row(*map(escape, (level, *shown)))
     return table
+
+
+def _here(cell: FigureCell, *, alone: bool) -> str:
+    return f"{cell.here} ({cell.interval})" if alone and cell.interval else cell.here
 
 
 def _published(judged: Judged) -> str:

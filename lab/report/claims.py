@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from lab.claims import wording
 from lab.claims.records import Answer, Beside, Judged, Part, Verdict, Verdicts
-from lab.report.numbers import interval, percent, scale_for
+from lab.report.numbers import Scale, interval, number, percent, scale_for
 
 
 @dataclass(frozen=True)
@@ -45,15 +45,20 @@ class ClaimRow:
 
 
 @dataclass(frozen=True)
-class FigureRow:
+class FigureCell:
     """A published number beside this run's."""
 
-    metric: str
-    level: str
     published: str
     here: str
     interval: str
-    n: str
+
+
+@dataclass(frozen=True)
+class FigureTable:
+    """Published numbers of metrics that were published for the same levels: a row per level, a cell per metric."""
+
+    metrics: Sequence[str]
+    rows: Sequence[tuple[str, Sequence[FigureCell]]]
 
 
 @dataclass(frozen=True)
@@ -64,7 +69,7 @@ class Claims:
     counts: str
     sources: Sequence[tuple[str, str]]
     rows: Sequence[ClaimRow]
-    figures: Sequence[FigureRow]
+    figures: Sequence[FigureTable]
 
 
 _MARKS: dict[Verdict | Answer, tuple[str, str]] = {
@@ -85,20 +90,41 @@ def claims(verdicts: Verdicts) -> Claims:
         counts="; ".join(f"{verdict}: {found.count(verdict)}" for verdict in _MARKS if verdict in found),
         sources=list(verdicts.sources.items()),
         rows=[_claim(judged) for judged in verdicts.claims],
-        figures=[_figure(beside) for beside in verdicts.figures],
+        figures=_figure_tables(verdicts.figures),
     )
 
 
-def _figure(beside: Beside) -> FigureRow:
-    scale = scale_for(beside.unit, [beside.published, beside.mean])
-    return FigureRow(
-        metric=f"{beside.title} ({scale.unit})" if scale.unit else beside.title,
-        level=beside.level,
-        published=scale.show(beside.published),
-        here=scale.show(beside.mean),
-        interval=interval(beside.mean_low, beside.mean_high, scale.show),
-        n=str(beside.n),
-    )
+def _figure_tables(figures: Sequence[Beside]) -> list[FigureTable]:
+    by_metric: dict[str, dict[str, Beside]] = {}
+    for beside in figures:
+        by_metric.setdefault(beside.metric, {})[beside.level] = beside
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for metric, by_level in by_metric.items():
+        alike.setdefault(tuple(by_level), []).append(metric)
+    return [
+        _figure_table(levels, [[by_metric[metric][level] for level in levels] for metric in metrics])
+        for levels, metrics in alike.items()
+    ]
+
+
+def _figure_table(levels: Sequence[str], columns: Sequence[Sequence[Beside]]) -> FigureTable:
+    scales = [scale_for(column[0].unit, [x for one in column for x in (one.published, one.mean)]) for column in columns]
+    titles = [
+        f"{column[0].title} ({scale.unit})" if scale.unit else column[0].title
+        for column, scale in zip(columns, scales, strict=True)
+    ]
+    cells = [[_figure(one, scale) for one in column] for column, scale in zip(columns, scales, strict=True)]
+    return FigureTable(titles, list(zip(levels, zip(*cells, strict=True), strict=True)))
+
+
+def _figure(beside: Beside, scale: Scale) -> FigureCell:
+    """Format each number for itself: a table of error rates spans four orders of magnitude."""
+
+    def show(value: float) -> str:
+        return number(value / scale.factor)
+
+    here = interval(beside.mean_low, beside.mean_high, show)
+    return FigureCell(f"{beside.published / scale.factor:,.5g}", show(beside.mean), here)
 
 
 def _claim(judged: Judged) -> ClaimRow:

@@ -7,7 +7,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from rich.console import Console
 
 from lab.claims.judge import judge
-from lab.claims.records import Verdicts
+from lab.claims.records import Beside, Verdicts
 from lab.claims.spec import parse_claims
 from lab.claims.table import print_claims
 from lab.claims.wording import headline
@@ -84,11 +84,35 @@ def test_the_table_has_each_claim_beside_what_was_published(verdicts: Verdicts) 
 
 
 def test_a_published_figure_stands_beside_the_runs_mean_where_the_run_has_the_level(verdicts: Verdicts) -> None:
-    (row,) = claims(verdicts).figures
-    assert (row.metric, row.level, row.published, row.here, row.n) == (f"{CPU} (ms)", "placebo", "1.50", "1.00", "4")
+    (table,) = claims(verdicts).figures
+    ((level, (cell,)),) = table.rows
+    assert (table.metrics, level, cell.published, cell.here) == ([f"{CPU} (ms)"], "placebo", "1.5", "1.00")
     out = io.StringIO()
     print_claims(verdicts, Console(file=out, width=100))
-    assert [f"{CPU}", "(ms)", "placebo", "1.50", "1.00"] in [line.split() for line in out.getvalue().splitlines()]
+    assert ["placebo", "1.5", "1.00"] in [line.split()[:3] for line in out.getvalue().splitlines()]
+
+
+def test_metrics_that_were_published_for_the_same_levels_share_a_table(verdicts: Verdicts) -> None:
+    def beside(metric: str, level: str, published: float) -> Beside:
+        return Beside(
+            study="p", metric=metric, title=metric, unit="ms", level=level, published=published, mean=2 * published,
+            mean_low=None, mean_high=None, n=1,
+        )  # fmt: skip
+
+    figures = (
+        beside("p95", "plain", 24.26),
+        beside("p99", "plain", 25.58),
+        beside("p95", "proxied", 116.96),
+        beside("p99", "proxied", 240.16),
+        beside("slowest", "proxied", 1010),
+    )
+    first, second = claims(verdicts.model_copy(update={"figures": figures})).figures
+    assert first.metrics == ["p95 (ms)", "p99 (ms)"]
+    assert [(level, [(cell.published, cell.here) for cell in cells]) for level, cells in first.rows] == [
+        ("plain", [("24.26", "48.5"), ("25.58", "51.2")]),
+        ("proxied", [("116.96", "234"), ("240.16", "480")]),
+    ]
+    assert [level for level, _ in second.rows] == ["proxied"]
 
 
 def test_the_reports_part_is_plain_text_in_rows(verdicts: Verdicts) -> None:
