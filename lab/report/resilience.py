@@ -4,13 +4,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lab.records import Summary, TrialRecord, TrialSummary
+from lab.report.blocks import by_block
+from lab.report.cells import NOTHING, Shown
 from lab.report.numbers import DASH, interval, number, percent, scale_for, signed
 from lab.sidecars.counters import AS_PUBLISHED
+from lab.stats.compare import compare, paired
+from lab.stats.intervals import Interval
 from lab.stats.proportions import ConfidenceInterval, Count, Pooled, pool
 from lab.stats.ttests import ASSUMPTIONS, student, welch
 
 TESTED = "latency_mean_ms"
 """What the sidecar study's t test was about: the time that requests take."""
+ADDED = (
+    ("CPU, services and sidecars, µs per request", "cpu_per_request_proxied_ms", 1e-3),
+    ("CPU, services alone, µs per request", "cpu_per_request_services_ms", 1e-3),
+    ("Latency, median, ms", "latency_p50_ms", 1.0),
+    ("Latency, 99th percentile, ms", "latency_p99_ms", 1.0),
+)
+"""What sidecars add: the column's title, the metric, and how many of its units are one here."""
 OF_SIDECARS = {"sidecar", "sidecar_side", "envoy_runtime"}
 WITHOUT_PATTERNS = {"none", "passthrough"}
 # The pooled intervals' dealing out at random: the same page each time.
@@ -44,6 +55,16 @@ class CounterRow:
 
 
 @dataclass(frozen=True)
+class AddedRow:
+    """What sidecars add to the level that differs in them alone, a cell for each of `ADDED`, paired within blocks."""
+
+    level: str
+    beside: str
+    added: Sequence[Shown]
+    n: str
+
+
+@dataclass(frozen=True)
 class TestRow:
     """Two t tests of a level against the one that differs from it in its sidecars alone."""
 
@@ -65,6 +86,8 @@ class Resilience:
     origin: Sequence[tuple[str, str]]
     """Of each level whose sidecars retry: where what failed came from, in a sentence."""
     errors: Sequence[ErrorRow]
+    added_titles: Sequence[str]
+    added: Sequence[AddedRow]
     counters: Sequence[str]
     """Envoy's names."""
     counted: Sequence[CounterRow]
@@ -87,6 +110,8 @@ def resilience(summary: Summary, trials: Sequence[TrialRecord]) -> Resilience | 
         covered=f"{plain.count('yes')} of {len(plain)}" if plain else "",
         origin=[(level, _origin(found[level])) for level in pooled if _tries_again(found[level])],
         errors=rows,
+        added_titles=[title for title, _, _ in ADDED],
+        added=[row for level in pooled if (row := _added(summary, level)) is not None],
         counters=AS_PUBLISHED,
         counted=_counted(trials),
         tested=[row for level in pooled if (row := _tested(summary, level, found)) is not None],
@@ -178,6 +203,30 @@ def _of_level(level: str, trials: Sequence[TrialRecord]) -> list[CounterRow]:
         ]
         rows.append(CounterRow(level, sidecar, [number(total / len(trials)) for total in sums]))
     return rows
+
+
+def _added(summary: Summary, level: str) -> AddedRow | None:
+    """Compare a level with its twin without sidecars; None where there is none, or no block has both."""
+    beside = _without_sidecars(summary, level)
+    if beside is None or not (pairs := [_pairs(summary, metric, level, beside) for _, metric, _ in ADDED])[0]:
+        return None
+    cells = [
+        _cell(compare(found, summary.confidence, SEED).difference, factor) if found else NOTHING
+        for found, (_, _, factor) in zip(pairs, ADDED, strict=True)
+    ]
+    return AddedRow(level, beside, cells, str(len(pairs[0])))
+
+
+def _pairs(summary: Summary, metric: str, level: str, beside: str) -> list[tuple[float, float]]:
+    return paired(by_block(summary, level, metric), by_block(summary, beside, metric))
+
+
+def _cell(difference: Interval, factor: float) -> Shown:
+    def show(value: float) -> str:
+        return number(value / factor)
+
+    sign = "+" if difference.mean > 0 else ""
+    return Shown(f"{sign}{show(difference.mean)}", interval(difference.low, difference.high, show))
 
 
 def _tested(summary: Summary, level: str, trials: Mapping[str, Sequence[TrialSummary]]) -> TestRow | None:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from lab.records import LevelSummary, MetricSummary, SidecarRecord, Summary, TrialRecord, TrialSummary
+from lab.report.numbers import DASH
 from lab.report.resilience import Resilience, resilience
 
 REQUESTS = 10_000
@@ -67,6 +68,15 @@ def test_a_level_with_sidecars_is_tested_against_the_one_without() -> None:
     assert (row.level, row.beside, row.n) == ("envoy", "none", "2, 2")
     assert row.difference == "0 ms"
     assert row.student_p == "1.0"
+
+
+def test_what_sidecars_add_is_paired_within_blocks_and_in_microseconds() -> None:
+    none = [trial("none", block, 0, cpu_per_request_proxied_ms=1.0 + block) for block in (0, 1)]
+    envoy = [trial("envoy", block, 0, cpu_per_request_proxied_ms=1.9 + block) for block in (0, 1)]
+    (row,) = part(trials=[*none, *envoy, *TRIALS[4:]]).added
+    assert (row.level, row.beside, row.n) == ("envoy", "none", "2")
+    assert row.added[0].value == "+900"
+    assert row.added[1].value == DASH
 
 
 def test_levels_that_differ_in_more_than_sidecars_are_not_tested() -> None:
