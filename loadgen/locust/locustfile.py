@@ -1,9 +1,9 @@
 """The thesis's load: every user visits all routes once, in random order, before repeating one, and thinks in between.
 
 Writes one row per finished request to /out/requests.csv (docs/formats.md). Configuration comes by environment: ROUTES
-(space-separated), THINK_TIME_S (lowest and highest, seconds), WARM_UP_REQUESTS (until that many were answered users do not
-think; 0: they always do), AFTER_WARM_UP_S (when the load ends, counted from there), SEED; users and the longest run time by
-Locust's own variables.
+(space-separated), THINK_TIME_S (lowest and highest, seconds), WARM_UP_REQUESTS (until that many were answered users do
+not think; 0: they always do), AFTER_WARM_UP_S (when the load ends, counted from there), SEED; users and the longest run
+time by Locust's own variables.
 """
 
 import os
