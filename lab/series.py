@@ -24,7 +24,7 @@ class Series:
         return counter_increase(self.t_ns, self.values, start_ns, end_ns)
 
     def continued(self) -> "Series":
-        """Return a counter as if it had gone on where it began anew at 0: what it held before each fall is added after it.
+        """Return a counter that began anew at 0 as if it had gone on: what it held before a fall is added after it.
 
         What was counted between the last sample before a fall and the fall itself is lost.
         """

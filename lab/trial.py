@@ -150,7 +150,9 @@ def _measure(
     before = _counted(system, level)
     with _runtime(system, level), _faults(plan, stage, system, generator, level):
         loaded = generator.measure(plan, stage, level)
-    wait_until(lambda: observed_until_ns(stage.out) > loaded.window_end_ns, OBSERVED_BOUND_S, OBSERVED_EVERY_S, stage.clock)
+    wait_until(
+        lambda: observed_until_ns(stage.out) > loaded.window_end_ns, OBSERVED_BOUND_S, OBSERVED_EVERY_S, stage.clock
+    )
     return loaded.requests, {
         "load_start_ns": loaded.load_start_ns,
         "window_start_ns": loaded.window_start_ns,

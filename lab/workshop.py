@@ -137,7 +137,7 @@ def prepare(of: Bench, progress: Progress) -> dict[str, str]:
 
 
 def _proxy_files(of: Bench) -> dict[str, str]:
-    """Each configuration that some sidecar of the experiment gets, once, by the level and the path where it comes up."""
+    """Each configuration that some sidecar gets, once, by the level and the path where it comes up first."""
     named = {
         text: f"{level.name}/{path}"
         for level in reversed(of.experiment.levels())

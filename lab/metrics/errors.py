@@ -24,7 +24,9 @@ def _failed(data: TrialData) -> float:
 
 
 METRICS = (
-    Metric("requests", "Requests that ended in the window", "", "higher", compute=lambda data: len(window_requests(data))),
+    Metric(
+        "requests", "Requests that ended in the window", "", "higher", compute=lambda data: len(window_requests(data))
+    ),
     Metric("requests_failed", "Requests that failed, counted", "", compute=_failed),
     Metric("error_fraction", "Requests that failed", "fraction", compute=_error_fraction),
     Metric(

@@ -97,7 +97,9 @@ class Resilience:
 
 def resilience(summary: Summary, trials: Sequence[TrialRecord]) -> Resilience | None:
     """Build the part; None where neither a level has sidecars nor an error is drawn."""
-    found = {level: [trial for trial in summary.trials if trial.valid and trial.level == level] for level in summary.levels}
+    found = {
+        level: [trial for trial in summary.trials if trial.valid and trial.level == level] for level in summary.levels
+    }
     if not any(_mode(summary, level) != "none" for level in found) and not any(
         "expected_error_fraction" in trial.values for trial in summary.trials
     ):
@@ -159,7 +161,9 @@ def _mean(trials: Sequence[TrialSummary], metric: str) -> str:
 
 
 def _tries_again(trials: Sequence[TrialSummary]) -> bool:
-    return any(trial.values.get(name) for trial in trials for name in ("retries_per_request", "retries_refused_per_request"))
+    return any(
+        trial.values.get(name) for trial in trials for name in ("retries_per_request", "retries_refused_per_request")
+    )
 
 
 def _origin(trials: Sequence[TrialSummary]) -> str:
@@ -174,8 +178,8 @@ def _origin(trials: Sequence[TrialSummary]) -> str:
         )
     )
     return (
-        f"{failed:,} requests failed. The sidecars tried {tried:,} times again, did not try {refused:,} times because as "
-        f"many retries as the circuit breaker allows were under way (upstream_rq_retry_overflow), and gave up "
+        f"{failed:,} requests failed. The sidecars tried {tried:,} times again, did not try {refused:,} times because "
+        f"as many retries as the circuit breaker allows were under way (upstream_rq_retry_overflow), and gave up "
         f"{used_up:,} times after the last attempt allowed (upstream_rq_retry_limit_exceeded)."
     )
 

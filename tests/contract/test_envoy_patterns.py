@@ -158,9 +158,7 @@ def composed(node: Node, side: Side) -> dict[str, dict[str, Any]]:
 
 
 @contextmanager
-def running(
-    out: Path, mode: str, *nodes: Node, side: Side = "front", faults: bool = False
-) -> Iterator[Tiny]:
+def running(out: Path, mode: str, *nodes: Node, side: Side = "front", faults: bool = False) -> Iterator[Tiny]:
     """Services and sidecars, ready; removed afterwards."""
     out.chmod(0o755)
     for name, text in files(SOURCE, nodes, parse_mode(mode, SOURCE.patterns), side, faults).items():

@@ -28,7 +28,6 @@ def mixed_parameters() -> list[object]:
     return [pytest.param(name, marks=[] if name == AGENT else [pytest.mark.long]) for name in names]
 
 
-
 @pytest.fixture(scope="module", autouse=True)
 def the_lab() -> Iterator[None]:
     wanted = {image for variant in VARIANTS.values() for image in BACKENDS[variant.backend].images}

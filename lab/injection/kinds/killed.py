@@ -8,6 +8,7 @@ from lab.injection.fault import DeclaredFault, Part, Subject
 from lab.injection.records import ENDED, Course, Seen
 from lab.records import TrialData
 
+
 class Killed(DeclaredFault):
     """The target's process is killed (SIGKILL), and started again after the fault's length.
 
