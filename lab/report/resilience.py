@@ -168,24 +168,16 @@ def _tries_again(trials: Sequence[TrialSummary]) -> bool:
 
 def _origin(trials: Sequence[TrialSummary]) -> str:
     """Say what the sidecars' own counters make of the requests that failed."""
-    failed, tried, refused, used_up = (
-        round(sum(trial.values[name] * per(trial.values) for trial in trials))
-        for name, per in (
-            ("requests_failed", lambda values: 1.0),
-            ("retries_per_request", _requests),
-            ("retries_refused_per_request", _requests),
-            ("retries_used_up_per_request", _requests),
-        )
+    failed = round(sum(trial.values["requests_failed"] for trial in trials))
+    tried, refused, used_up = (
+        round(sum(trial.values[name] * trial.values["requests"] for trial in trials))
+        for name in ("retries_per_request", "retries_refused_per_request", "retries_used_up_per_request")
     )
     return (
         f"{failed:,} requests failed. The sidecars tried {tried:,} times again, did not try {refused:,} times because "
         f"as many retries as the circuit breaker allows were under way (upstream_rq_retry_overflow), and gave up "
         f"{used_up:,} times after the last attempt allowed (upstream_rq_retry_limit_exceeded)."
     )
-
-
-def _requests(values: Mapping[str, float]) -> float:
-    return values["requests"]
 
 
 def _counted(trials: Sequence[TrialRecord]) -> list[CounterRow]:
