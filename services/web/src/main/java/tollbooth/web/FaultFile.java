@@ -1,6 +1,7 @@
 package tollbooth.web;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -58,7 +59,10 @@ final class FaultFile implements AutoCloseable {
       }
     } catch (NoSuchFileException notYet) {
       // Nothing is wanted so far.
-    } catch (IOException | JacksonException | IllegalArgumentException wrong) {
+    } catch (IOException
+        | UncheckedIOException
+        | JacksonException
+        | IllegalArgumentException wrong) {
       // Whoever wrote it gets no answer, and says so.
       System.err.println("tollbooth: " + wish + ": " + wrong.getMessage());
     }
