@@ -105,7 +105,7 @@ def _judged(folder: Path) -> tuple[TrialSummary, Pieces | None]:
         reasons=trial.reasons,
         values=values(data) if data else {},
     )
-    return summary, pieces(data) if data and data.speed else None
+    return summary, pieces(data) if data and (data.speed or data.reference is not None) else None
 
 
 def _metric_summary(metric: Measure) -> MetricSummary:

@@ -16,8 +16,6 @@ from lab.claims.judge import judge
 from lab.claims.records import write_verdicts
 from lab.claims.spec import load_claims
 from lab.doctor import run as run_doctor
-from lab.driver import Driver
-from lab.driver.compose import ComposeDriver
 from lab.errors import UserError
 from lab.lock import only_run
 from lab.progress import Progress, minutes
@@ -90,7 +88,7 @@ def up(telemetry: str, topology: str, sidecar: str) -> None:
 def down() -> None:
     """Removes the lab's containers."""
     with only_run(workshop.LOCK):
-        _driver().remove()
+        workshop.remove_all()
     console.print("the lab is down")
 
 
@@ -117,13 +115,9 @@ def clean_up() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         with only_run(workshop.LOCK):
-            _driver().remove()
+            workshop.remove_all()
     except UserError:
         return
-
-
-def _driver() -> Driver:
-    return ComposeDriver(workshop.ROOT, workshop.SCRATCH)
 
 
 def _measure(name: str, overrides: Sequence[str], resume: bool) -> Path:

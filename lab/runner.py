@@ -6,7 +6,7 @@ import os
 import shlex
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from lab.load import GhzLoad
 from lab.plan import Plan, Trial, make_plan, trial_folder_name
 from lab.profile.capture import Capture
 from lab.progress import Progress, Report
+from lab.reference import beside
 from lab.spec import Level
 from lab.stopping import Budget, budget, narrow_enough
 from lab.trial import Bench, Measured, head, run_start
@@ -92,7 +93,8 @@ def complete(bench: Bench, run: Run, progress: Progress) -> None:
     shutil.rmtree(_staging(run), ignore_errors=True)
     users = _users(bench, run, progress)
     plan = make_plan(bench.experiment)
-    with progress.trials(len(plan.trials), sum(_settled(bench, run, trial) for trial in plan.trials)) as report:
+    settled = sum(_settled(bench, run, trial) for trial in plan.trials)
+    with _beside(bench, progress), progress.trials(len(plan.trials), settled) as report:
         for start in plan.starts():
             in_time = _until_valid(bench, run, plan, start, users, left, report)
             run.manifest["durations_s"]["trials"] = round(left.spent_s(), 1)
@@ -108,6 +110,16 @@ def complete(bench: Bench, run: Run, progress: Progress) -> None:
     run.manifest["versions"] |= provenance.service_versions(run.folder)
     run.manifest["finished"] = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     run.save()
+
+
+@contextmanager
+def _beside(bench: Bench, progress: Progress) -> Iterator[None]:
+    """Lets the reference stand beside the block's trials, where the experiment has one."""
+    with ExitStack() as stack:
+        if bench.reference:
+            with progress.step("starting the reference, and warming it up"):
+                stack.enter_context(beside(bench.reference, bench.experiment))
+        yield
 
 
 def _stop(run: Run, progress: Progress, why: str) -> None:

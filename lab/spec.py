@@ -112,6 +112,10 @@ class Protocol(Shape):
         default=False,
         description="idle CPUs spin at the lowest priority, so that a virtual machine's host takes none of them away",
     )
+    reference: bool = Field(
+        default=False,
+        description="a second system at the baseline stands beside all trials, to say how fast the machine is",
+    )
     seed: int = Field(default=1, ge=0, le=2**32 - 1, description="of the order of levels and of every draw in a trial")
 
     @property
@@ -318,6 +322,8 @@ def _contradictions(experiment: Experiment) -> Iterator[Fault]:
     yield from (Fault(("load", *fault.path), fault.text) for fault in experiment.load.faults())
     yield from _warm_up_faults(experiment.protocol)
     yield from _window_faults(experiment)
+    if experiment.protocol.reference and isinstance(experiment.load, GhzLoad):
+        yield Fault(("protocol", "reference"), "stands beside systems that Locust asks; leave it out")
     yield from _start_faults(experiment)
     for factor, levels in experiment.factors.items():
         if PLACEBO in levels:

@@ -8,17 +8,18 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lab import records
+from lab import records, reference
 from lab.backends import Backend
 from lab.clock import Clock, wait_until
 from lab.deployment import OBSERVER, SPINNER
 from lab.driver import Container
-from lab.generators import GENERATORS, LoadGenerator, LoadPlan, Stage
+from lab.generators import GENERATORS, Loaded, LoadGenerator, LoadPlan, Stage
 from lab.injection.fault import Subject
 from lab.injection.journal import Journal
 from lab.injection.run import injector
 from lab.injection.schedule import drawn
 from lab.plan import Trial
+from lab.reference import Reference
 from lab.spantree import difference
 from lab.spec import Experiment, Level
 from lab.system import System
@@ -41,6 +42,7 @@ class Bench:
 
     experiment: Experiment
     systems: Mapping[str, System]
+    reference: Reference | None = None
 
     @property
     def system(self) -> System:
@@ -95,7 +97,7 @@ def run_start(bench: Bench, levels: Sequence[Level], users: int, seed: int, out:
         with phases.phase("create"):
             variables = {**generator.environment(plan), "OBSERVER_INTERVAL": _interval(bench.experiment, first)}
             system.create(first, out, variables, (*bench.instruments, generator.service))
-            names = {container.id: name for name, container in system.driver.containers().items()}
+            names = {container.id: name for name, container in _containers(bench, system).items()}
             records.write_targets(out / "targets.json", names, system.driver.networks())
         with phases.phase("start"):
             startup_s = system.start(first, out, bench.instruments)
@@ -104,7 +106,10 @@ def run_start(bench: Bench, levels: Sequence[Level], users: int, seed: int, out:
             loads = [_measure(plan, stage, system, generator, level) for level in levels]
             generator.end(stage)
         with phases.phase("collect"):
-            containers = system.driver.containers()
+            containers = _containers(bench, system)
+            if bench.reference:
+                start_ns, end_ns = loads[0][0].load_start_ns, loads[-1][0].window_end_ns
+                bench.reference.save_requests(out / reference.FILE, start_ns, end_ns)
             delivered = _collect(system, system.telemetry(first).traces, backend, out)
     finally:
         with phases.phase("remove"):
@@ -118,7 +123,12 @@ def run_start(bench: Bench, levels: Sequence[Level], users: int, seed: int, out:
         "startup_s": startup_s,
         "phases_s": phases.taken_s,
     }
-    return [Measured(requests, {**record, **common}) for requests, record in loads]
+    return [Measured(loaded.requests, {**record, **common}) for loaded, record in loads]
+
+
+def _containers(bench: Bench, system: System) -> dict[str, Container]:
+    """The system's containers, and the services of the reference that stands beside it."""
+    return system.driver.containers() | (bench.reference.containers() if bench.reference else {})
 
 
 def head(trial: Trial, level: Level, attempt: int) -> dict[str, object]:
@@ -145,15 +155,15 @@ def _interval(experiment: Experiment, level: Level) -> str:
 
 def _measure(
     plan: LoadPlan, stage: Stage, system: System, generator: LoadGenerator, level: Level
-) -> tuple[Path, dict[str, object]]:
-    """Puts a trial's load on the system; returns its requests, and what `trial.json` says of it alone."""
+) -> tuple[Loaded, dict[str, object]]:
+    """Puts a trial's load on the system; returns what that left, and what `trial.json` says of it alone."""
     before = _counted(system, level)
     with _runtime(system, level), _faults(plan, stage, system, generator, level):
         loaded = generator.measure(plan, stage, level)
     wait_until(
         lambda: observed_until_ns(stage.out) > loaded.window_end_ns, OBSERVED_BOUND_S, OBSERVED_EVERY_S, stage.clock
     )
-    return loaded.requests, {
+    return loaded, {
         "load_start_ns": loaded.load_start_ns,
         "window_start_ns": loaded.window_start_ns,
         "window_end_ns": loaded.window_end_ns,
@@ -276,6 +286,7 @@ def _described(
     roles = dict.fromkeys(system.topology.nodes, "service") | dict.fromkeys(backend.services, "backend")
     roles |= dict.fromkeys(system.sidecars(level).values(), "sidecar")
     roles |= {bench.generator.service: "generator", OBSERVER: "observer", SPINNER: "spinner"}
+    roles |= dict.fromkeys(bench.reference.containers() if bench.reference else (), reference.ROLE)
     return {
         name: {
             "role": roles[name],

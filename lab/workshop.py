@@ -3,10 +3,10 @@
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lab import images, ports, sidecars
+from lab import images, ports, reference, sidecars
 from lab.claims.spec import load_claims
 from lab.clock import SystemClock
 from lab.deployment import OBSERVER, SPINNER
@@ -19,6 +19,7 @@ from lab.injection.rules import unknown_targets, without_sidecar
 from lab.machine import engine_cores, split_cpus
 from lab.plan import make_plan
 from lab.progress import Progress
+from lab.reference import Reference
 from lab.spec import Experiment, Level, check_names, fault_place, find_experiment, load_experiment
 from lab.system import System
 from lab.topology import Topology, find_topology, load_topology
@@ -36,6 +37,7 @@ ENVOY_FOLDER = ROOT / "envoy"
 # Of the machine, not of this checkout: every checkout's containers have the same names.
 LOCK = Path(tempfile.gettempdir()) / "tollbooth.lock"
 ENVOY = "envoy"
+REFERENCE = SCRATCH / "reference"
 JOURNAL = SCRATCH / "faults.json"
 # One trial at 20 Hz with thousands of requests writes some tens of MB.
 BYTES_PER_TRIAL = 20 << 20
@@ -79,10 +81,26 @@ def bench(experiment: Experiment) -> Bench:
     Raises `UserError` where a level's sidecars or faults are not ones that its topology can have.
     """
     names = dict.fromkeys((experiment.topology, *experiment.topologies()))
-    of = Bench(experiment, {name: system(name) for name in names})
+    of = Bench(experiment, {name: system(name) for name in names}, _reference(experiment))
     if faults := [fault for level in experiment.levels() for fault in _level_faults(of.systems[level.topology], level)]:
         raise user_error(f"experiment {experiment.name}", faults, dotted, "docs/formats.md describes levels")
     return of
+
+
+def _reference(experiment: Experiment) -> Reference | None:
+    if not experiment.protocol.reference:
+        return None
+    return Reference(replace(system(experiment.topology), driver=_reference_driver()), REFERENCE / "out")
+
+
+def remove_all() -> None:
+    """Takes away all of the lab's containers, those of a run that was killed too."""
+    for driver in (ComposeDriver(ROOT, SCRATCH), _reference_driver()):
+        driver.remove()
+
+
+def _reference_driver() -> ComposeDriver:
+    return ComposeDriver(ROOT, REFERENCE, reference.PROJECT)
 
 
 def _level_faults(system: System, level: Level) -> Iterator[Fault]:
@@ -130,7 +148,7 @@ def prepare(of: Bench, progress: Progress) -> dict[str, str]:
     references = images.references(wanted.images)
     if ENVOY in references:
         sidecars.refuse_wrong(_proxy_files(of), references[ENVOY])
-    of.system.driver.remove()
+    remove_all()
     ports.refuse_busy(wanted.services)
     refuse_full_disk(len(make_plan(of.experiment).trials))
     return references

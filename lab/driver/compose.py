@@ -20,10 +20,14 @@ class _Unanswered(EngineGone):
 
 
 class ComposeDriver:
-    """The `Driver` for real containers. `root` is the folder of `compose.yaml`, `scratch` a folder for the overlay."""
+    """The `Driver` for real containers. `root` is the folder of `compose.yaml`, `scratch` a folder for the overlay.
 
-    def __init__(self, root: Path, scratch: Path) -> None:
+    Systems that are there at the same time are Compose projects of their own.
+    """
+
+    def __init__(self, root: Path, scratch: Path, project: str = PROJECT) -> None:
         self.root = root
+        self.project = project
         self.overlay_path = scratch / "overlay.json"
         self.environment: dict[str, str] = {}
         self.ids: dict[str, str] = {}
@@ -40,7 +44,7 @@ class ComposeDriver:
             "--all",
             "--no-trunc",
             "--filter",
-            f"label=com.docker.compose.project={PROJECT}",
+            f"label=com.docker.compose.project={self.project}",
             "--format",
             '{{.ID}} {{.Label "com.docker.compose.service"}}',
         )
@@ -60,7 +64,7 @@ class ComposeDriver:
     def networks(self) -> dict[str, str]:
         """See `Driver.networks`."""
         names = self._docker(
-            "network", "ls", "--filter", f"label=com.docker.compose.project={PROJECT}", "--format", "{{.Name}}"
+            "network", "ls", "--filter", f"label=com.docker.compose.project={self.project}", "--format", "{{.Name}}"
         ).split()
         if not names:
             return {}
@@ -107,17 +111,17 @@ class ComposeDriver:
 
     def disconnect(self, service: str, network: str) -> None:
         """See `Driver.disconnect`."""
-        self._docker("network", "disconnect", f"{PROJECT}_{network}", self.ids[service])
+        self._docker("network", "disconnect", f"{self.project}_{network}", self.ids[service])
 
     def connect(self, service: str, network: str) -> None:
         """See `Driver.connect`."""
-        self._docker("network", "connect", "--alias", service, f"{PROJECT}_{network}", self.ids[service])
+        self._docker("network", "connect", "--alias", service, f"{self.project}_{network}", self.ids[service])
 
     def addresses(self, service: str) -> dict[str, str]:
         """See `Driver.addresses`."""
         shown = self._docker("inspect", "--format", "{{json .NetworkSettings.Networks}}", self.ids[service])
         networks = json.loads(shown).items()
-        return {name.removeprefix(f"{PROJECT}_"): endpoint["IPAddress"] for name, endpoint in networks}
+        return {name.removeprefix(f"{self.project}_"): endpoint["IPAddress"] for name, endpoint in networks}
 
     def run_beside(self, service: str, command: Sequence[str]) -> str:
         """See `Driver.run_beside`. By Compose, so that what the container may do stands in compose.yaml."""
@@ -141,7 +145,7 @@ class ComposeDriver:
 
     def remove(self) -> None:
         """See `Driver.remove`. By label, so that it also takes what a run with another overlay left."""
-        label = f"label=com.docker.compose.project={PROJECT}"
+        label = f"label=com.docker.compose.project={self.project}"
         if ids := self._docker("ps", "--all", "--quiet", "--filter", label).split():
             self._docker("rm", "--force", "--volumes", *ids)
         if networks := self._docker("network", "ls", "--quiet", "--filter", label).split():
@@ -171,7 +175,7 @@ class ComposeDriver:
     def _docker(
         self, *arguments: str, timeout_s: float = COMMAND_TIMEOUT_S, environment: Mapping[str, str] | None = None
     ) -> str:
-        variables = {**os.environ, **self.environment, **(environment or {}), "COMPOSE_PROJECT_NAME": PROJECT}
+        variables = {**os.environ, **self.environment, **(environment or {}), "COMPOSE_PROJECT_NAME": self.project}
         command = ["docker", *arguments]
         try:
             done = subprocess.run(

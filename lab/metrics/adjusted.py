@@ -1,8 +1,9 @@
 """Values as they would have been on a machine that was equally fast in every trial.
 
 A neighbour on the same physical core makes the same work cost more CPU time, in one trial more than in the next. The
-spinner sees that beside the services. How strongly a metric follows it is learned *within* windows, piece by piece,
-where nothing else differs; between trials it is then taken out (docs/statistics.md).
+reference, or else the spinner, sees that beside the services: it is the covariate. How strongly a metric follows it is
+learned *within* windows, piece by piece, where nothing else differs; between trials it is then taken out
+(docs/statistics.md).
 """
 
 import itertools
@@ -15,7 +16,7 @@ import numpy as np
 from lab.metrics.latency import METRICS as LATENCY
 from lab.metrics.metric import Measure, Metric
 from lab.metrics.resources import METRICS as RESOURCES
-from lab.metrics.speed import CACHE_STEP
+from lab.metrics.speed import CACHE_STEP, REFERENCE
 from lab.metrics.speed import METRICS as SPEED
 from lab.records import Adjustment, TrialData, TrialSummary
 from lab.series import NotDerivableError
@@ -42,7 +43,7 @@ def as_measured_name(metric: str) -> str:
 
 
 _RAW: Mapping[str, Metric] = {metric.name: metric for metric in (*RESOURCES, *LATENCY) if metric.name in TIMES}
-_STEP = next(metric for metric in SPEED if metric.name == CACHE_STEP)
+_COVARIATES: Mapping[str, Metric] = {metric.name: metric for metric in SPEED}
 
 AS_MEASURED: Mapping[str, Measure] = {
     as_measured_name(name): Measure(as_measured_name(name), f"{metric.title}, as measured", metric.unit)
@@ -51,14 +52,15 @@ AS_MEASURED: Mapping[str, Measure] = {
 
 
 Pieces = Mapping[str, FloatArray]
-"""A trial's window in pieces, by metric: a row for each, with the logarithms of the cache step and of the metric."""
+"""A trial's window in pieces, by metric: a row for each, with the logarithms of the covariate and of the metric."""
 
 
 def pieces(data: TrialData) -> Pieces:
     """Measure each piece of a trial's window by itself."""
     rows: dict[str, list[tuple[float, float]]] = {name: [] for name in _RAW}
+    covariate = _COVARIATES[CACHE_STEP if data.reference is None else REFERENCE]
     for part in _parts(data):
-        step = _log(_STEP, part)
+        step = _log(covariate, part)
         if step is None:
             continue
         for name, metric in _RAW.items():
@@ -90,33 +92,34 @@ def with_adjusted_values(
 ) -> tuple[list[TrialSummary], dict[str, Adjustment]]:
     """Adjust each valid trial's times, and keep them as measured beside; return with what exponent each was adjusted.
 
-    A trial of which the spinner says nothing keeps them as measured only: it cannot be compared with the others.
-    Nothing is changed where no spinner ran, or where a metric does not clearly follow it.
+    A trial of which the covariate says nothing keeps them as measured only: it cannot be compared with the others.
+    Nothing is changed where there is no covariate, or where a metric does not clearly follow it.
     """
+    covariate = REFERENCE if any(REFERENCE in trial.values for trial in trials) else CACHE_STEP
     slopes = {name: within_slope([one[name] for one in windows]) for name in _RAW}
     known = {name: slope for name, slope in slopes.items() if slope is not None and slope.clear}
-    measured = [trial.values[CACHE_STEP] for trial in trials if trial.valid and CACHE_STEP in trial.values]
+    measured = [trial.values[covariate] for trial in trials if trial.valid and covariate in trial.values]
     if not known or not measured:
         return list(trials), {}
-    usual_ns = float(np.exp(np.mean(np.log(measured))))
-    adjusted = [_adjusted(trial, known, usual_ns) if trial.valid else trial for trial in trials]
-    return adjusted, {name: _adjustment(slope, usual_ns) for name, slope in known.items()}
+    usual = float(np.exp(np.mean(np.log(measured))))
+    adjusted = [_adjusted(trial, known, covariate, usual) if trial.valid else trial for trial in trials]
+    return adjusted, {name: _adjustment(slope, covariate, usual) for name, slope in known.items()}
 
 
-def _adjusted(trial: TrialSummary, slopes: Mapping[str, Slope], usual_ns: float) -> TrialSummary:
+def _adjusted(trial: TrialSummary, slopes: Mapping[str, Slope], covariate: str, usual: float) -> TrialSummary:
     measured = {name: trial.values[name] for name in slopes if name in trial.values}
     values = {name: value for name, value in trial.values.items() if name not in measured}
     values |= {as_measured_name(name): value for name, value in measured.items()}
-    if CACHE_STEP in values:
-        faster = usual_ns / values[CACHE_STEP]
+    if covariate in values:
+        faster = usual / values[covariate]
         values |= {name: value * faster ** slopes[name].exponent for name, value in measured.items()}
     return trial.model_copy(update={"values": values})
 
 
-def _adjustment(slope: Slope, usual_ns: float) -> Adjustment:
+def _adjustment(slope: Slope, covariate: str, usual: float) -> Adjustment:
     return Adjustment(
-        covariate=CACHE_STEP,
-        usual=usual_ns,
+        covariate=covariate,
+        usual=usual,
         exponent=slope.exponent,
         standard_error=slope.standard_error,
         pieces=slope.pieces,

@@ -1,10 +1,13 @@
-"""How fast the machine was in the window, as the spinner saw it."""
+"""How fast the machine was in the window: as the spinner saw it, and by what a request cost the reference."""
 
 from lab.metrics.metric import Metric
+from lab.metrics.window import increase
 from lab.records import TrialData
 from lab.series import NotDerivableError
 
 CACHE_STEP = "cache_step_ns"
+REFERENCE = "cpu_per_request_reference_ms"
+MS_NS = 1e6
 
 
 def _cache_step_ns(data: TrialData) -> float | None:
@@ -18,4 +21,17 @@ def _cache_step_ns(data: TrialData) -> float | None:
     return sum(thread.steps_ns.increase(*window) for thread in data.speed) / steps
 
 
-METRICS = (Metric(CACHE_STEP, "Step through the CPU's cache, beside the services", "ns", compute=_cache_step_ns),)
+def _reference_ms(data: TrialData) -> float | None:
+    """Return what a request cost the reference; None where none stood beside."""
+    if data.reference is None:
+        return None
+    served = data.reference.served_in(data.trial.window_start_ns, data.trial.window_end_ns)
+    if served == 0:
+        raise NotDerivableError("the reference served no request in the window")
+    return increase(data, data.counters.containers, data.trial.names("reference"), "cpu_usage_ns") / MS_NS / served
+
+
+METRICS = (
+    Metric(CACHE_STEP, "Step through the CPU's cache, beside the services", "ns", compute=_cache_step_ns),
+    Metric(REFERENCE, "CPU per request of the reference, beside the services", "ms", compute=_reference_ms),
+)

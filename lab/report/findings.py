@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from lab.metrics.speed import CACHE_STEP, REFERENCE
 from lab.records import Estimate, Summary
 from lab.report.numbers import change, number, percent
 
@@ -97,16 +98,24 @@ def placebo_sentence(summary: Summary) -> str:
     return f"{shown} So a difference below {percent(estimate.noise_floor)} is noise here."
 
 
+WATCHED = {
+    CACHE_STEP: ("A step through the cache beside the services", "ns"),
+    REFERENCE: ("A request to the reference beside the services", "ms of CPU"),
+}
+"""How fast the machine was, in words: what took longer, and the unit."""
+
+
 def adjustment_sentence(summary: Summary) -> str:
     """Say how times were adjusted to equal machine speed; empty where none was."""
     metric = primary_metric(summary)
     found = summary.adjustments.get(metric or "")
     if metric is None or found is None:
         return ""
-    steps_ns = [trial.values[found.covariate] for trial in summary.trials if found.covariate in trial.values]
+    taken = [trial.values[found.covariate] for trial in summary.trials if found.covariate in trial.values]
+    what, unit = WATCHED[found.covariate]
     return (
-        "Times are as on a machine that is always equally fast. A step through the cache beside the services took "
-        f"{number(min(steps_ns))} to {number(max(steps_ns))} ns, trial by trial; within windows "
+        f"Times are as on a machine that is always equally fast. {what} took "
+        f"{number(min(taken))} to {number(max(taken))} {unit}, trial by trial; within windows "
         f"{_title(summary, metric)} went with that to the power of {number(found.exponent, 2)} ± "
         f"{number(2 * found.standard_error, 2)}, which is {percent(found.explained)} of its ups and downs there. "
         "Values as measured are among the other measures."
@@ -154,9 +163,9 @@ def _machine_slower_beside(summary: Summary) -> Sequence[str]:
     if found is None or not wrong:
         return []
     return [
-        f"A step through the cache was not as long beside every level: {', '.join(wrong)}. If a level itself makes it "
-        f"longer, a part of its cost, that change to the power of {number(found.exponent, 2)}, was taken for the "
-        "machine's."
+        f"{WATCHED[found.covariate][0]} did not take as long at every level: {', '.join(wrong)}. If a level "
+        f"itself makes it longer, a part of its cost, that change to the power of {number(found.exponent, 2)}, was "
+        "taken for the machine's."
     ]
 
 

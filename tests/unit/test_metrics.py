@@ -33,8 +33,9 @@ def spun(agent: TrialData, steps_per_s: float, step_ns: float) -> TrialData:
     return replace(agent, speed=threads)
 
 
-# What only levels with sidecars, with drawn errors, or with faults have.
-OF_FAILING = {
+# What only levels with sidecars, with drawn errors, or with faults have, and trials beside a reference.
+ELSEWHERE = {
+    "cpu_per_request_reference_ms",
     "cpu_per_request_sidecars_ms",
     "memory_sidecars_mean_mib",
     "expected_error_fraction",
@@ -42,14 +43,24 @@ OF_FAILING = {
 }
 
 
-def test_a_level_with_a_backend_has_every_metric_but_those_of_failing_and_its_remedies(agent: TrialData) -> None:
-    assert list(values(spun(agent, 1e6, 22))) == [name for name in METRICS if name not in OF_FAILING]
+def test_a_level_with_a_backend_has_every_metric_that_is_not_of_something_else(agent: TrialData) -> None:
+    assert list(values(spun(agent, 1e6, 22))) == [name for name in METRICS if name not in ELSEWHERE]
 
 
 def test_the_cache_step_is_what_all_of_the_spinners_steps_took_on_average(agent: TrialData) -> None:
     assert values(spun(agent, 1e6, 22))["cache_step_ns"] == pytest.approx(22)
     assert "cache_step_ns" not in values(spun(agent, 0, 22)), "a spinner that got no CPU knows nothing"
     assert "cache_step_ns" not in values(agent)
+
+
+def test_what_a_request_cost_the_reference_is_that_of_its_own_containers_and_requests(agent: TrialData) -> None:
+    containers = {
+        name: container.model_copy(update={"role": "reference"}) if container.role == "service" else container
+        for name, container in agent.trial.containers.items()
+    }
+    trial = agent.trial.model_copy(update={"containers": containers})
+    found = values(replace(agent, trial=trial, reference=agent.requests))
+    assert found["cpu_per_request_reference_ms"] == pytest.approx(AGENT.cpu_ms, rel=0.02)
 
 
 def test_a_window_in_pieces_has_the_step_and_the_times_of_each(agent: TrialData) -> None:

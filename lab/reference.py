@@ -1,0 +1,92 @@
+"""A second system that stands beside all trials of a run, and is asked all the time: the reference.
+
+What a request costs it in a trial's window says how fast the machine was then. It runs the same programs as what is
+measured, so the same neighbours slow it: duet benchmarking (Bulej et al., 2020) with one partner for all.
+"""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from lab.clock import wait_until
+from lab.driver import Container
+from lab.generators import GENERATORS, LoadPlan
+from lab.spec import Experiment, Level
+from lab.system import System
+
+PROJECT = "tollbooth-reference"
+ROLE = "reference"
+FILE = "reference.csv"
+# About three requests a second: a hundred in half a minute, for an eighth of two cores.
+USERS = 4
+WARM_UP_REQUESTS = 400
+WARM_BOUND_S = 300.0
+LOOK_EVERY_S = 1.0
+# It is removed when the run ends; longer than any run.
+LASTS_S = 7 * 86_400.0
+GENERATOR = GENERATORS["locust"]
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The reference: its system, with a driver of its own, and the folder that its containers write to."""
+
+    system: System
+    folder: Path
+
+    def containers(self) -> dict[str, Container]:
+        """Its services, under names that no other container of a trial has."""
+        found = self.system.driver.containers()
+        return {f"{ROLE}-{name}": found[name] for name in self.system.topology.nodes}
+
+    def save_requests(self, path: Path, start_ns: int, end_ns: int) -> None:
+        """Writes the requests that were under way from `start_ns` to `end_ns`, as a `requests.csv`.
+
+        Raises `StartFailed` where nobody asks it any more.
+        """
+        if not self.system.driver.containers()[GENERATOR.service].running:
+            raise self.system.failed(GENERATOR.service, "of the reference ended before the run did")
+        form, columns, *rows = self._lines()
+        begin, end = (columns.split(",").index(name) for name in ("start_ns", "end_ns"))
+        fields = ((row, row.split(",")) for row in rows)
+        kept = [row for row, values in fields if int(values[begin]) <= end_ns and int(values[end]) >= start_ns]
+        path.write_text("\n".join([form, columns, *kept, ""]))
+
+    def answered(self) -> int:
+        """How many requests it has answered so far."""
+        return max(0, len(self._lines()) - 2)
+
+    def _lines(self) -> list[str]:
+        """What its generator has written, whole lines only."""
+        return (self.folder / "requests.csv").read_text().split("\n")[:-1]
+
+
+@contextmanager
+def beside(reference: Reference, experiment: Experiment) -> Iterator[None]:
+    """Lets the reference stand, warm and under load, during the block; raises `StartFailed` if it does not come up."""
+    try:
+        _begin(reference, experiment)
+        yield
+    finally:
+        reference.system.driver.remove()
+
+
+def _begin(reference: Reference, experiment: Experiment) -> None:
+    system, protocol = reference.system, experiment.protocol
+    shutil.rmtree(reference.folder, ignore_errors=True)
+    level = Level(ROLE, "baseline", experiment.environment, experiment.topology)
+    lasting = protocol.model_copy(update={"warm_up_s": None, "warm_up_requests": WARM_UP_REQUESTS, "window_s": LASTS_S})
+    plan = LoadPlan(experiment.load, lasting, system.topology, USERS, protocol.seed)
+    # Nobody asks its gateway from outside: the engine chooses a port that is free.
+    variables = {**GENERATOR.environment(plan), "GATEWAY_PORT": "0"}
+    system.create(level, reference.folder, variables, (GENERATOR.service,))
+    system.start(level, reference.folder)
+    system.driver.start([GENERATOR.service])
+    if not wait_until(lambda: _warm(reference), WARM_BOUND_S, LOOK_EVERY_S, system.clock):
+        raise system.failed(GENERATOR.service, f"had not warmed the reference up after {WARM_BOUND_S:.0f} s")
+
+
+def _warm(reference: Reference) -> bool:
+    return (reference.folder / "requests.csv").exists() and reference.answered() >= WARM_UP_REQUESTS
