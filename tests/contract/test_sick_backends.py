@@ -86,7 +86,7 @@ def settled(system: System, sink: Sink) -> int:
         before, last = last, sink.accepted_spans() or 0
         return before == last
 
-    wait_until(quiet, 60, 6, system.clock)
+    wait_until(quiet, 60, 2, system.clock)
     return last
 
 
