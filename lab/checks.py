@@ -102,7 +102,8 @@ def observed_throughout(data: TrialData, bounds: Bounds) -> Iterator[str]:
     """Refuse windows that the observer did not see whole."""
     trial = data.trial
     containers_by_fault: dict[str, list[str]] = {}
-    for name in trial.containers.keys() - ended_on_purpose(data.injections):
+    meant = ended_on_purpose(data.injections)
+    for name in (name for name in trial.containers if name not in meant):
         fields = data.counters.containers.get(name, {})
         fault = _unseen(fields.get("cpu_usage_ns"), trial, bounds.gap_intervals * data.counters.interval_ns)
         if fault:

@@ -180,8 +180,8 @@ def observed_until_ns(out: Path) -> int:
     with (out / "counters.jsonl").open("rb") as file:
         file.seek(max(0, file.seek(0, os.SEEK_END) - TAIL_BYTES))
         lines = file.read().split(b"\n")[1:-1]
-    seen = (json.loads(line) for line in reversed(lines) if b'"kind":"container"' in line)
-    return int(next(seen, {"t_ns": 0})["t_ns"])
+    samples = (json.loads(line) for line in reversed(lines))
+    return next((int(sample["t_ns"]) for sample in samples if sample["kind"] == "container"), 0)
 
 
 @contextmanager

@@ -114,7 +114,7 @@ def test_a_wrong_test_is_refused_in_one_line(test: str, says: str, tmp_path: Pat
 
 
 def test_a_file_without_claims_is_refused() -> None:
-    with pytest.raises(FaultsError, match="claims: saw an empty mapping, wanted a mapping that is not empty"):
+    with pytest.raises(FaultsError, match="claims: missing; a file has claims, or figures, or both"):
         parse_claims(HEAD.replace("claims:\n", "claims: {}\n"), "mine")
 
 

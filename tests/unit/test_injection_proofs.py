@@ -93,7 +93,7 @@ class Story:
         record = TrialRecord(
             number=1, attempt=1, block=0, position=0, level="x", settings={"faults": [{}] * self.declared}, valid=True,
             reasons=(), users=1, load_start_ns=at(0), window_start_ns=at(0), window_end_ns=at(LOAD_S),
-            service_cpus=(0, 1), generator_cpus=(0, 1), containers={}, startup_s={}, phases_s={},
+            service_cpus=(0, 1), generator_cpus=(0, 1), containers={}, startup_s={"s2": 1.0}, phases_s={},
         )  # fmt: skip
         return TrialData(record, parse_counters(lines, "x"), parse_requests(text, "x"))
 

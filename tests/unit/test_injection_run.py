@@ -110,7 +110,7 @@ def test_a_bandwidth_is_capped_on_the_network_of_requests(stand: Stand) -> None:
 def test_a_proxy_is_told_and_its_counters_are_kept(stand: Stand) -> None:
     stand.play(fault("envoy-abort", 0, target="a2", size=0.2))
     key = "fault.http.abort.abort_percent"
-    assert stand.proxy.set == [{key: '{"numerator":200000,"denominator":"MILLION"}'}, {key: ""}]
+    assert stand.proxy.set == [{key: '{"numerator": 200000, "denominator": "MILLION"}'}, {key: ""}]
     (abort,) = stand.injections()
     assert abort.injected is not None
     assert abort.lifted is not None

@@ -96,6 +96,7 @@ def test_levels_of_one_factor_keep_their_names_and_settings() -> None:
         "users_fraction": 1.0,
         "sidecar": "none",
         "sidecar_side": "front",
+        "envoy_runtime": {},
         "error_probability": None,
         "faults": [],
         "observer_rate_hz": None,
@@ -165,7 +166,7 @@ WRONG_FIELDS = [
         "warm_up_s",
         "warmup_s",
         "protocol.warmup_s: unknown key; did you mean 'warm_up_s'?"
-        " (there are: budget_min, half_width, keep_cpus_awake, repetitions, "
+        " (there are: budget_min, half_width, keep_cpus_awake, reference, repetitions, "
         "retries, seed, warm_up_requests, warm_up_s, window_s, without_restart)",
     ),
     ("title: A title", "title: A title\nname: x", "name: unknown key; there are: baseline, claims, environment, "
@@ -335,7 +336,7 @@ WRONG_OVERRIDES = [
     (
         "protocol.repetition=3",
         'bad.yaml with "protocol.repetition=3": protocol.repetition: unknown key; did you mean \'repetitions\'?'
-        " (there are: budget_min, half_width, keep_cpus_awake, repetitions, "
+        " (there are: budget_min, half_width, keep_cpus_awake, reference, repetitions, "
         "retries, seed, warm_up_requests, warm_up_s, window_s, without_restart)",
     ),
     ("load.users.x=3", 'override "load.users.x=3": \'users\' is 8, not a mapping'),

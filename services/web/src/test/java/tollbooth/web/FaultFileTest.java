@@ -33,7 +33,8 @@ class FaultFileTest {
 
   @Test
   void holdsWhatTheFileSaysUntilTheNext() throws Exception {
-    want("{'format':'tollbooth.fault','version':1,'number':1,'error_probability':0.2,'latency_ms':7}");
+    want(
+        "{'format':'tollbooth.fault','version':1,'number':1,'error_probability':0.2,'latency_ms':7}");
     await().until(() -> taken() == 1);
     assertThat(fault.held()).isEqualTo(new Overrides(Optional.of(7), Optional.of(0.2)));
 
