@@ -113,7 +113,7 @@ def resilience(summary: Summary, trials: Sequence[TrialRecord]) -> Resilience | 
         origin=[(level, _origin(found[level])) for level in pooled if _tries_again(found[level])],
         errors=rows,
         added_titles=[title for title, _, _ in ADDED],
-        added=[row for level in pooled if (row := _added(summary, level)) is not None],
+        added=[more for level in pooled if (more := _added(summary, level)) is not None],
         counters=AS_PUBLISHED,
         counted=_counted(trials),
         tested=[row for level in pooled if (row := _tested(summary, level, found)) is not None],
