@@ -41,7 +41,9 @@ def print_table(summary: Summary, console: Console) -> None:
 
 def _table(summary: Summary) -> Table:
     rows = {level: _row(summary, level) for level in summary.levels}
-    table = Table(title=escape(summary.title), title_justify="left", show_footer=True, padding=(0, 1), box=None)
+    table = Table(
+        title=escape(summary.title), title_justify="left", show_footer=True, padding=(0, 1), pad_edge=False, box=None
+    )
     table.add_column("level", footer="noise floor", overflow="fold")
     table.add_column("n", justify="right")
     table.add_column("CPU\nms/req.", justify="right", footer=_noise_floor(summary, CPU))
@@ -98,4 +100,7 @@ def _number(estimate: Estimate | None, per: int = 1) -> str:
 def _noise_floor(summary: Summary, metric: str) -> str:
     floors = [estimate.noise_floor for estimate in summary.estimates if estimate.metric == metric]
     floor = next((floor for floor in floors if floor is not None), None)
-    return "" if floor is None else f"±{percent(floor)}"
+    if floor is None:
+        return ""
+    # Beyond that any ratio may be noise; how far beyond says nothing.
+    return f"±{percent(floor)}" if floor <= 1 else ">100 %"
