@@ -16,6 +16,8 @@ MEMORY = "memory_services_mean_mib"
 APP_BYTES = "bytes_per_request_app"
 TELEMETRY_BYTES = "bytes_per_request_telemetry"
 
+LEVEL_WIDTH = 20
+
 COLOURS = {"higher": "yellow", "lower": "cyan", "same within margin": "green", "cannot tell": "dim"}
 
 Row = Mapping[str, Estimate]
@@ -44,7 +46,9 @@ def _table(summary: Summary) -> Table:
     table = Table(
         title=escape(summary.title), title_justify="left", show_footer=True, padding=(0, 1), pad_edge=False, box=None
     )
-    table.add_column("level", footer="noise floor", overflow="fold")
+    # A name is folded only where it is very long; a finding of several words takes a second line before that.
+    whole = max(map(len, summary.levels), default=0) <= LEVEL_WIDTH
+    table.add_column("level", footer="noise floor", overflow="fold", no_wrap=whole)
     table.add_column("n", justify="right")
     table.add_column("CPU\nms/req.", justify="right", footer=_noise_floor(summary, CPU))
     table.add_column(f"to {escape(summary.baseline)}", justify="right", no_wrap=True)
