@@ -16,6 +16,8 @@ MEMORY = "memory_services_mean_mib"
 APP_BYTES = "bytes_per_request_app"
 TELEMETRY_BYTES = "bytes_per_request_telemetry"
 
+LEVEL_WIDTH = 20
+
 COLOURS = {"higher": "yellow", "lower": "cyan", "same within margin": "green", "cannot tell": "dim"}
 
 Row = Mapping[str, Estimate]
@@ -41,8 +43,12 @@ def print_table(summary: Summary, console: Console) -> None:
 
 def _table(summary: Summary) -> Table:
     rows = {level: _row(summary, level) for level in summary.levels}
-    table = Table(title=escape(summary.title), title_justify="left", show_footer=True, padding=(0, 1), box=None)
-    table.add_column("level", footer="noise floor", overflow="fold")
+    table = Table(
+        title=escape(summary.title), title_justify="left", show_footer=True, padding=(0, 1), pad_edge=False, box=None
+    )
+    # A name is folded only where it is very long; a finding of several words takes a second line before that.
+    whole = max(map(len, summary.levels), default=0) <= LEVEL_WIDTH
+    table.add_column("level", footer="noise floor", overflow="fold", no_wrap=whole)
     table.add_column("n", justify="right")
     table.add_column("CPU\nms/req.", justify="right", footer=_noise_floor(summary, CPU))
     table.add_column(f"to {escape(summary.baseline)}", justify="right", no_wrap=True)
@@ -98,4 +104,7 @@ def _number(estimate: Estimate | None, per: int = 1) -> str:
 def _noise_floor(summary: Summary, metric: str) -> str:
     floors = [estimate.noise_floor for estimate in summary.estimates if estimate.metric == metric]
     floor = next((floor for floor in floors if floor is not None), None)
-    return "" if floor is None else f"±{percent(floor)}"
+    if floor is None:
+        return ""
+    # Beyond that any ratio may be noise; how far beyond says nothing.
+    return f"±{percent(floor)}" if floor <= 1 else ">100 %"
