@@ -38,7 +38,7 @@ class Record(BaseModel):
 class ContainerRecord(Record):
     """What the engine said of a container when the trial ended."""
 
-    role: Literal["service", "sidecar", "backend", "generator", "observer", "spinner"]
+    role: Literal["service", "sidecar", "backend", "generator", "observer", "spinner", "reference"]
     image: str
     restarts: int
     oom_killed: bool

@@ -229,7 +229,8 @@ def _container(item: dict[str, object]) -> Container:
 
 
 def _last_line(text: str) -> str:
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    # Of several networks or containers Docker says what is wrong with each, and then "exit status 1".
+    lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("exit status")]
     return lines[-1] if lines else "it said nothing"
 
 
