@@ -47,7 +47,7 @@ def _table(summary: Summary) -> Table:
         title=escape(summary.title), title_justify="left", show_footer=True, padding=(0, 1), pad_edge=False, box=None
     )
     # A name is folded only where it is very long; a finding of several words takes a second line before that.
-    whole = max(map(len, summary.levels), default=0) <= LEVEL_WIDTH
+    whole = all(len(level) <= LEVEL_WIDTH for level in summary.levels)
     table.add_column("level", footer="noise floor", overflow="fold", no_wrap=whole)
     table.add_column("n", justify="right")
     table.add_column("CPU\nms/req.", justify="right", footer=_noise_floor(summary, CPU))
