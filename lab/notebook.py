@@ -14,7 +14,7 @@ from lab.report.source import read
 from lab.workshop import RESULTS, ROOT, results_folder
 
 STUDY = "telemetry-overhead"
-SAMPLE = ROOT / "notebooks" / "sample"
+SAMPLES = ROOT / "notebooks" / "samples"
 SAMPLE_NOTE = (
     "This is the sample that the repository ships. Its estimates are of all trials of a real run; of the raw records "
     "it has one trial per level, thinned: figures of latencies and over time show that one."
@@ -58,7 +58,7 @@ class Run:
     def about(self) -> Html:
         """Show which run this is, on what machine and with which versions it was made, and what ended it."""
         folder = self.folder.relative_to(ROOT) if self.folder.is_relative_to(ROOT) else self.folder
-        note = f'<p class="caution">{SAMPLE_NOTE}</p>' if self.folder == SAMPLE else ""
+        note = f'<p class="caution">{SAMPLE_NOTE}</p>' if self.folder.parent == SAMPLES else ""
         return self._html(f"<p>Results folder: <code>{escape(str(folder))}</code></p>{note}{self.sections['manifest']}")
 
     def show(self, *names: str) -> Html:
@@ -74,14 +74,14 @@ class Run:
         return Html(f'<style>{self.style}</style><div class="tollbooth">{body}</div>')
 
 
-def open_run(folder: str | Path | None = None) -> Run:
+def open_run(folder: str | Path | None = None, study: str = STUDY) -> Run:
     """Open a results folder that was analysed, named as from the repository's top.
 
-    Left out, it is the newest one of the study, and the repository's sample where the study was not run here.
+    Left out, it is the newest one of `study`, and the repository's sample where that was not run here.
     Raises `Mistake` where it is no results folder, or a record in it is missing or broken.
     """
     try:
-        named = results_folder(_usual(RESULTS) if folder is None else ROOT / folder)
+        named = results_folder(_usual(RESULTS, study) if folder is None else ROOT / folder)
         source = read(named)
         html = page_html(named, source)
     except UserError as wrong:
@@ -89,9 +89,9 @@ def open_run(folder: str | Path | None = None) -> Run:
     return Run(named, source.summary, _style(html), _sections(html))
 
 
-def _usual(results: Path) -> Path:
-    latest = results / STUDY / "latest"
-    return latest if (latest / "summary.json").exists() else SAMPLE
+def _usual(results: Path, study: str) -> Path:
+    latest = results / study / "latest"
+    return latest if (latest / "summary.json").exists() else SAMPLES / study
 
 
 def _sections(report: str) -> Mapping[str, str]:

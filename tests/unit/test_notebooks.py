@@ -12,7 +12,7 @@ from nbclient import NotebookClient
 from nbformat import NotebookNode
 
 from lab import notebook
-from lab.notebook import SAMPLE, SAMPLE_NOTE, Mistake, open_run
+from lab.notebook import SAMPLE_NOTE, SAMPLES, Mistake, open_run
 from lab.records import read_summary
 from lab.report import build
 from tests import report_runs
@@ -21,7 +21,10 @@ ROOT = Path(__file__).parents[2]
 IN_GIT = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", "notebooks/*.ipynb"]
 NOTEBOOKS = [ROOT / name for name in subprocess.check_output(IN_GIT, cwd=ROOT, text=True).split()]
 STUDY = ROOT / "notebooks" / "telemetry-overhead.ipynb"
-OPENS = "open_run()"
+OPENS = re.compile(r"open_run\(.*\)")
+
+# What the study's own run has, and another run may lack.
+OF_THE_STUDY = ("show-bytes", "show-inside", "show-errors", "show-frontier", "show-claims")
 
 # What a call may be made of.
 PARTS = (ast.Call, ast.Attribute, ast.Name, ast.Constant, ast.keyword, ast.expr_context)
@@ -76,17 +79,19 @@ def test_links_of_notebooks_resolve(path: Path) -> None:
     assert [target for target in targets if not (path.parent / target).exists()] == []
 
 
-def run_all(folder: Path, home: Path, monkeypatch: pytest.MonkeyPatch, *more: NotebookNode) -> dict[str, str]:
-    """Run the study's notebook on a results folder; any error fails. Returns the HTML that each cell shows, by its id.
+def run_all(
+    notebook: Path, folder: Path, home: Path, monkeypatch: pytest.MonkeyPatch, *more: NotebookNode
+) -> dict[str, str]:
+    """Run a notebook on a results folder; any error fails. Returns the HTML that each cell shows, by its id.
 
     The folder is named as a reader does it, in the brackets of `open_run`.
     """
     monkeypatch.setenv("IPYTHONDIR", str(home))
-    run = read(STUDY)
-    opening = next(cell for cell in run.cells if OPENS in cell.source and cell.cell_type == "code")
-    opening.source = opening.source.replace(OPENS, f"open_run({str(folder)!r})")
+    run = read(notebook)
+    opening = next(cell for cell in run.cells if OPENS.search(cell.source) and cell.cell_type == "code")
+    opening.source = OPENS.sub(f"open_run({str(folder)!r})", opening.source)
     run.cells += more
-    NotebookClient(run, timeout=120, resources={"metadata": {"path": str(STUDY.parent)}}).execute()
+    NotebookClient(run, timeout=120, resources={"metadata": {"path": str(notebook.parent)}}).execute()
     return {cell.id: html(cell) for cell in run.cells if cell.cell_type == "code"}
 
 
@@ -94,25 +99,27 @@ def html(cell: NotebookNode) -> str:
     return "".join(output.get("data", {}).get("text/html", "") for output in cell.outputs)
 
 
-def test_it_runs_on_the_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    shown = run_all(SAMPLE, tmp_path, monkeypatch)
-    manifest = json.loads((SAMPLE / "manifest.json").read_text())
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
+def test_it_runs_on_its_sample(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sample = SAMPLES / path.stem
+    shown = run_all(path, sample, tmp_path, monkeypatch)
+    manifest = json.loads((sample / "manifest.json").read_text())
     assert SAMPLE_NOTE in shown["about"]
     assert all(fact in shown["about"] for fact in (manifest["machine"]["kernel"], manifest["started"]))
-    levels = list(read_summary(SAMPLE / "summary.json").levels)
+    assert manifest["spec"]["name"] == path.stem
+    levels = list(read_summary(sample / "summary.json").levels)
     assert len(levels) > 2
-    for level in levels:
-        assert f"</span>{level}</span>" in shown["show-table"]
-        assert level in shown["show-inside"]
-    for cell in ("show-intervals", "show-latency", "show-bytes", "show-inside"):
-        assert "<svg" in shown[cell]
-    refused = [path for path in SAMPLE.glob("trials/*/trial.json") if not json.loads(path.read_text())["valid"]]
+    assert [level for level in levels if f"</span>{level}</span>" not in shown["show-table"]] == []
+    assert [name for name, html in shown.items() if name.startswith("show-") and not html] == []
+    assert "This run has no" not in "".join(shown[name] for name in shown if name in OF_THE_STUDY)
+    assert all("<svg" in shown[cell] for cell in ("show-intervals", "show-latency"))
+    refused = [path for path in sample.glob("trials/*/trial.json") if not json.loads(path.read_text())["valid"]]
     assert shown["show-refused"].count('<tr><th scope="row">') == len(refused)
 
 
 def test_it_runs_on_a_run_with_views_and_claims(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wrong = nbformat.v4.new_code_cell('run.show("ladder")', metadata={"tags": ["raises-exception"]})
-    shown = run_all(report_runs.study(tmp_path / "run"), tmp_path / "home", monkeypatch, wrong)
+    shown = run_all(STUDY, report_runs.study(tmp_path / "run"), tmp_path / "home", monkeypatch, wrong)
     assert SAMPLE_NOTE not in shown["about"]
     assert shown["show-views"].count("<svg") == 2
     assert all(title in shown["show-views"] for title in ("What each level adds", "Batches"))
@@ -134,12 +141,12 @@ def test_what_is_no_results_folder_is_named(tmp_path: Path) -> None:
 
 
 def test_the_newest_run_of_the_study_comes_before_the_sample(tmp_path: Path) -> None:
-    latest = tmp_path / "telemetry-overhead" / "latest"
+    latest = tmp_path / "a-study" / "latest"
     latest.mkdir(parents=True)
     (latest / "manifest.json").touch()
-    assert notebook._usual(tmp_path) == SAMPLE
+    assert notebook._usual(tmp_path, "a-study") == SAMPLES / "a-study"
     (latest / "summary.json").touch()
-    assert notebook._usual(tmp_path) == latest
+    assert notebook._usual(tmp_path, "a-study") == latest
 
 
 def test_it_shows_what_the_report_shows(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from lab.errors import UserError
-from lab.notebook import SAMPLE, open_run
+from lab.notebook import SAMPLES, open_run
 from lab.records import read_summary, read_trial, read_trial_record
 from lab.sample import MOST_SAMPLES, write_sample
 from tests import report_runs
@@ -70,7 +70,8 @@ def test_a_sample_never_overwrites(sampled: tuple[Path, Path]) -> None:
         write_sample(run, sample)
 
 
-def test_the_shipped_sample_is_small_and_names_no_private_path() -> None:
-    files = [path for path in SAMPLE.rglob("*") if path.is_file()]
+@pytest.mark.parametrize("sample", list(SAMPLES.iterdir()), ids=lambda path: path.name)
+def test_a_shipped_sample_is_small_and_names_no_private_path(sample: Path) -> None:
+    files = [path for path in sample.rglob("*") if path.is_file()]
     assert sum(len(zlib.compress(path.read_bytes())) for path in files) < 1_500_000
     assert [path.name for path in files if PRIVATE_PATH.search(path.read_bytes())] == []
