@@ -68,18 +68,33 @@ def new_run(bench: Bench, results: Path, command: list[str], images: dict[str, s
     return run
 
 
+# What ends a run, and changes nothing in its trials.
+_ENDS = ("budget_min", "half_width")
+
+
 def unfinished_run(bench: Bench, results: Path) -> Run:
-    """The newest run of this experiment that has no end; raises `UserError` where there is none or its spec differs."""
+    """The newest run of this experiment that has no end, or was ended by a budget or precision that is another now.
+
+    Raises `UserError` where there is none, or its spec differs in more than that.
+    """
+    wanted = bench.experiment.model_dump(mode="json")
     for folder in sorted((results / bench.experiment.name).glob("2*Z"), reverse=True):
         manifest = records.read_json(folder / "manifest.json", "tollbooth.manifest", 1)
-        if manifest["finished"] is None:
-            if manifest["spec"] != bench.experiment.model_dump(mode="json"):
-                raise UserError(
-                    f"{folder.name} was begun with another specification of {bench.experiment.name}",
-                    "undo the change (or the overrides), or start anew without --resume",
-                )
-            return Run(folder, manifest)
+        same = _without_ends(manifest["spec"]) == _without_ends(wanted)
+        further = manifest.get("stopped") and same and manifest["spec"] != wanted
+        if manifest["finished"] is not None and not further:
+            continue
+        if not same:
+            raise UserError(
+                f"{folder.name} was begun with another specification of {bench.experiment.name}",
+                "undo the change (or the overrides), or start anew without --resume",
+            )
+        return Run(folder, {**manifest, "spec": wanted, "finished": None, "stopped": None})
     raise UserError(f"no interrupted run of {bench.experiment.name} to go on with", "start one without --resume")
+
+
+def _without_ends(spec: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {**spec, "protocol": {name: value for name, value in spec["protocol"].items() if name not in _ENDS}}
 
 
 def complete(bench: Bench, run: Run, progress: Progress) -> None:

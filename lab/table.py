@@ -8,7 +8,7 @@ from rich.table import Table
 
 from lab.records import Estimate, Summary
 from lab.report.findings import adjustment_sentence, finding_word, within_noise
-from lab.report.numbers import number, percent, ratio
+from lab.report.numbers import noise, number, percent, ratio
 
 CPU = "cpu_per_request_services_ms"
 LATENCY = "latency_p95_ms"
@@ -104,7 +104,4 @@ def _number(estimate: Estimate | None, per: int = 1) -> str:
 def _noise_floor(summary: Summary, metric: str) -> str:
     floors = [estimate.noise_floor for estimate in summary.estimates if estimate.metric == metric]
     floor = next((floor for floor in floors if floor is not None), None)
-    if floor is None:
-        return ""
-    # Beyond that any ratio may be noise; how far beyond says nothing.
-    return f"±{percent(floor)}" if floor <= 1 else ">100 %"
+    return "" if floor is None else f"{'±' if floor <= 1 else ''}{noise(floor)}"

@@ -8,8 +8,15 @@ lint() { .venv/bin/ruff check . && .venv/bin/mypy; }
 images() { .venv/bin/lab images quick; }
 go() { .venv/bin/python scripts/test_image.py observer sink spinner ghz; }
 java() { .venv/bin/python scripts/test_image.py services; }
-# shellcheck disable=SC2086  # several arguments in one variable
-python() { .venv/bin/pytest ${PYTEST_ARGS:-}; }
+# What measures must have the machine to itself; all else shares it out.
+python() {
+  if [[ -n ${PYTEST_ARGS:-} ]]; then
+    # shellcheck disable=SC2086  # several arguments in one variable
+    .venv/bin/pytest $PYTEST_ARGS
+  else
+    .venv/bin/pytest -m "not containers and not long" --numprocesses=auto && .venv/bin/pytest -m "containers and not long"
+  fi
+}
 
 for stage in "$@"; do
   began=$SECONDS

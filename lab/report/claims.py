@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from lab.claims import wording
 from lab.claims.records import Answer, Beside, Judged, Part, Verdict, Verdicts
-from lab.report.numbers import Scale, interval, number, percent, scale_for
+from lab.report.numbers import Scale, interval, noise, number, percent, scale_for
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ def _part(part: Part) -> PartRow:
         estimate=wording.estimate(part),
         interval=wording.interval(part),
         wanted=wording.wanted(part),
-        noise_floor=percent(part.noise_floor),
+        noise_floor=noise(part.noise_floor),
         n=str(part.n),
         mark=_mark(part.answer),
         reason=part.reason or "",

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from lab.metrics.speed import CACHE_STEP, REFERENCE
 from lab.records import Estimate, Summary
-from lab.report.numbers import change, number, percent
+from lab.report.numbers import change, noise, number, percent
 
 PRIMARY = "cpu_per_request_services_ms"
 """The measure of the headline, where the summary has it; the first one otherwise."""
@@ -64,7 +64,7 @@ def _sentence(estimate: Estimate, title: str) -> str:
 def _doubt(estimate: Estimate) -> str:
     if not within_noise(estimate):
         return ""
-    return f" That is not more than this run's noise, {percent(estimate.noise_floor)}: doubt it."
+    return f" That is not more than this run's noise, {noise(estimate.noise_floor)}: doubt it."
 
 
 def within_noise(estimate: Estimate) -> bool:
@@ -95,7 +95,9 @@ def placebo_sentence(summary: Summary) -> str:
     shown = f"It is the baseline run a second time, and came out at {by}."
     if estimate.noise_floor is None:
         return f"{shown} How large this run's noise is, it does not show."
-    return f"{shown} So a difference below {percent(estimate.noise_floor)} is noise here."
+    if estimate.noise_floor > 1:
+        return f"{shown} So any difference may be noise here."
+    return f"{shown} So a difference below {noise(estimate.noise_floor)} is noise here."
 
 
 WATCHED = {

@@ -122,6 +122,11 @@ def percent(value: float | None) -> str:
     return "below 0.1 %" if value < 0.001 else f"{number(value * 100, 2)} %"
 
 
+def noise(floor: float | None) -> str:
+    """Format a noise floor as a percentage. Beyond 100 % any ratio may be noise; how far beyond says nothing."""
+    return ">100 %" if floor is not None and floor > 1 else percent(floor)
+
+
 def duration(seconds: float) -> str:
     """Format a span of time: `45 s`, `7 min 05 s`, `2 h 03 min`."""
     whole = round(seconds)

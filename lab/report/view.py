@@ -9,7 +9,7 @@ from lab.report import facts, findings
 from lab.report.cells import NOTHING, Finding, Shown, finding_of
 from lab.report.compared import Compared
 from lab.report.facts import Document, Facts
-from lab.report.numbers import DASH, Scale, change, duration, interval, percent, ratio, scale_for, signed
+from lab.report.numbers import DASH, Scale, change, duration, interval, noise, percent, ratio, scale_for, signed
 from lab.report.palette import level_colours
 from lab.report.view_rows import CrossingRows, LadderRows, crossing_rows, ladder_rows
 
@@ -203,7 +203,7 @@ def _row(estimate: Estimate, metric: MetricSummary, scale: Scale) -> Row:
         mean=Shown(scale.show(estimate.mean), interval(estimate.mean_low, estimate.mean_high, scale.show)),
         difference=_difference(estimate, scale),
         ratio=Shown(ratio(estimate.ratio), interval(estimate.ratio_low, estimate.ratio_high, ratio)),
-        noise_floor=percent(estimate.noise_floor),
+        noise_floor=noise(estimate.noise_floor),
         finding=finding_of(estimate, metric.better),
         n=str(estimate.n),
     )

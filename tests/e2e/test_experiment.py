@@ -8,6 +8,8 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -72,14 +74,59 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@dataclass(frozen=True)
+class Course:
+    """An experiment that a user interrupts after its first trial, and then goes on with."""
+
+    interrupted: subprocess.CompletedProcess[str]
+    left: Sequence[str]
+    """Containers that the interruption left."""
+    kept: Mapping[Path, str]
+    """Records of trials that it left, by their files."""
+    done: subprocess.CompletedProcess[str]
+    folder: Path
+
+
 @pytest.fixture(scope="module")
-def finished(tiny: Path) -> tuple[subprocess.CompletedProcess[str], Path]:
-    done = lab("experiment", str(tiny))
-    return done, (workshop.RESULTS / "tiny" / "latest").resolve()
+def course(tiny: Path) -> Course:
+    # A shell's background jobs ignore Ctrl-C, and so does what they start: `env` gives it back its meaning.
+    words = ["env", "--default-signal=INT", *LAB, "experiment", str(tiny)]
+    running = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert running.stdout is not None
+    for line in running.stdout:
+        if line.startswith("[  1/3]"):
+            break
+    # The second trial is under way: wait until its containers are there, then interrupt.
+    end_s = time.monotonic() + 60
+    while not containers():
+        assert time.monotonic() < end_s
+        time.sleep(0.2)
+    running.send_signal(signal.SIGINT)
+    out, errors = running.communicate(timeout=60)
+    interrupted = subprocess.CompletedProcess(words, running.returncode, out, errors)
+    folder = (workshop.RESULTS / "tiny" / "latest").resolve()
+    kept = {path: path.read_text() for path in folder.glob("trials/*/trial.json")}
+    return Course(interrupted, containers(), kept, lab("experiment", str(tiny), "--resume"), folder)
 
 
-def test_an_experiment_ends_with_a_table_and_a_report(finished: tuple[subprocess.CompletedProcess[str], Path]) -> None:
-    done, folder = finished
+def test_ctrl_c_leaves_nothing_running_and_loses_no_trial(course: Course) -> None:
+    assert course.interrupted.returncode == 130
+    assert "error: interrupted" in course.interrupted.stderr.splitlines()
+    assert course.left == []
+    assert len(course.kept) == 1
+
+
+def test_resuming_goes_on(course: Course) -> None:
+    ((path, measured),) = course.kept.items()
+    valid = json.loads(measured)["valid"]
+    assert valid or refused_for_the_machine(course.folder), measured
+    # A trial that was refused for what else went on is measured again, and its record stays beside the new one.
+    assert ("1 of 3 trials are there already" in course.done.stdout) == valid
+    assert path.read_text() == measured
+
+
+def test_an_experiment_ends_with_a_table_and_a_report(course: Course) -> None:
+    done, folder = course.done, course.folder
     assert done.returncode == 0 or refused_for_the_machine(folder), done.stdout + done.stderr
     assert "otel-manual" in done.stdout
     assert "placebo" in done.stdout
@@ -91,10 +138,8 @@ def test_an_experiment_ends_with_a_table_and_a_report(finished: tuple[subprocess
     assert manifest["images"]["services"].startswith("sha256:")
 
 
-def test_every_trial_has_records_and_the_predicted_spans(
-    finished: tuple[subprocess.CompletedProcess[str], Path],
-) -> None:
-    _, folder = finished
+def test_every_trial_has_records_and_the_predicted_spans(course: Course) -> None:
+    folder = course.folder
     trials = {path.parent: json.loads(path.read_text()) for path in folder.glob("trials/*/trial.json")}
     assert {trial["level"] for trial in trials.values()} == {"baseline", "placebo", "otel-manual"}
     for path, trial in trials.items():
@@ -109,9 +154,8 @@ def test_every_trial_has_records_and_the_predicted_spans(
             assert requests * 123 <= trial["backend"]["accepted_spans"] <= (requests + trial["users"]) * 123
 
 
-def test_bytes_tell_the_planes_apart(finished: tuple[subprocess.CompletedProcess[str], Path]) -> None:
-    _, folder = finished
-    trials = [read_trial(path) for path in folder.glob("trials/*")]
+def test_bytes_tell_the_planes_apart(course: Course) -> None:
+    trials = [read_trial(path) for path in course.folder.glob("trials/*")]
     by_level = {data.trial.level: metrics.values(data) for data in trials}
     assert by_level["baseline"]["bytes_per_request_telemetry"] < 100
     assert by_level["otel-manual"]["bytes_per_request_telemetry"] > 1000
@@ -120,49 +164,17 @@ def test_bytes_tell_the_planes_apart(finished: tuple[subprocess.CompletedProcess
     assert 61 * 55 < added < 61 * 200
 
 
-def test_nothing_is_left_running(finished: tuple[subprocess.CompletedProcess[str], Path]) -> None:
-    assert finished
+def test_nothing_is_left_running(course: Course) -> None:
+    assert course
     assert containers() == []
 
 
-def test_analysis_and_report_can_be_done_again(finished: tuple[subprocess.CompletedProcess[str], Path]) -> None:
-    _, folder = finished
+def test_analysis_and_report_can_be_done_again(course: Course) -> None:
+    folder = course.folder
     before = (folder / "summary.json").read_text()
     assert lab("analyse", str(folder)).returncode == 0
     assert (folder / "summary.json").read_text() == before
     assert lab("report", str(folder)).returncode == 0
-
-
-def test_ctrl_c_leaves_nothing_running_and_resuming_goes_on(tiny: Path) -> None:
-    # A shell's background jobs ignore Ctrl-C, and so does what they start: `env` gives it back its meaning.
-    words = ["env", "--default-signal=INT", *LAB, "run", str(tiny)]
-    running = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert running.stdout is not None
-    for line in running.stdout:
-        if line.startswith("[  1/3]"):
-            break
-    # The second trial is under way: wait until its containers are there, then interrupt.
-    end_s = time.monotonic() + 60
-    while not containers():
-        assert time.monotonic() < end_s
-        time.sleep(0.2)
-    running.send_signal(signal.SIGINT)
-    _, errors = running.communicate(timeout=60)
-    assert running.returncode == 130
-    assert "error: interrupted" in errors.splitlines()
-    assert containers() == []
-    folder = (workshop.RESULTS / "tiny" / "latest").resolve()
-    (kept,) = (folder / "trials").iterdir()
-    measured = (kept / "trial.json").read_text()
-    valid = json.loads(measured)["valid"]
-    assert valid or refused_for_the_machine(folder), measured
-
-    done = lab("run", str(tiny), "--resume")
-    assert done.returncode == 0 or refused_for_the_machine(folder), done.stdout + done.stderr
-    # A trial that was refused for what else went on is measured again, and its record stays beside the new one.
-    assert ("1 of 3 trials are there already" in done.stdout) == valid
-    assert (kept / "trial.json").read_text() == measured
-    assert manifest_of(folder)["finished"]
 
 
 def one_line(done: subprocess.CompletedProcess[str]) -> str:

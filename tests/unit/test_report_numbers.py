@@ -37,6 +37,11 @@ def test_only_bytes_change_their_unit() -> None:
     assert (scale.unit, scale.show(12_345.0)) == ("ms", "12,345.0")
 
 
+@pytest.mark.parametrize(("floor", "shown"), [(None, numbers.DASH), (0.123, "12 %"), (1.0, "100 %"), (1.01, ">100 %")])
+def test_a_noise_floor_says_no_more_than_it_knows(floor: float | None, shown: str) -> None:
+    assert numbers.noise(floor) == shown
+
+
 def test_a_fraction_is_shown_in_percent() -> None:
     scale = numbers.scale_for("fraction", [0.012, 0.3])
     assert (scale.unit, scale.show(0.012), numbers.signed(0.3, scale)) == ("%", "1.20", "+30.00")

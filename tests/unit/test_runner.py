@@ -192,6 +192,21 @@ def test_resuming_with_another_specification_is_refused(tmp_path: Path) -> None:
         runner.unfinished_run(changed, tmp_path)
 
 
+def test_a_run_that_its_budget_ended_goes_on_with_a_larger_one(tmp_path: Path) -> None:
+    small, large = (SPEC.replace("seed: 7", f"seed: 7, budget_min: {minutes}") for minutes in (2, 30))
+    driver = FakeDriver()
+    run, _ = complete(bench(driver, small), tmp_path)
+    assert len(trials(run)) == 2
+    with pytest.raises(Exception, match="no interrupted run of test"):
+        runner.unfinished_run(bench(driver, small), tmp_path)
+    on = bench(driver, large)
+    run, said = complete(on, tmp_path, runner.unfinished_run(on, tmp_path))
+    assert "2 of 6 trials are there already" in said
+    assert len(trials(run)) == 6
+    assert run.manifest["stopped"] is None
+    assert run.manifest["spec"]["protocol"]["budget_min"] == 30
+
+
 def test_there_must_be_something_to_resume(tmp_path: Path) -> None:
     complete(bench(FakeDriver()), tmp_path)
     with pytest.raises(Exception, match="no interrupted run of test"):
