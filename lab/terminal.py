@@ -1,4 +1,4 @@
-"""What the terminal shows of a run that was analysed: its table, its ladders, the verdicts on published claims."""
+"""What the terminal shows of a run that was analysed: its tables, its ladders, the verdicts on published claims."""
 
 from pathlib import Path
 
@@ -9,6 +9,8 @@ from lab.claims.table import print_claims
 from lab.ladder_table import print_ladders
 from lab.records import read_json, read_summary
 from lab.report.compared import compare_views
+from lab.report.resilience import resilience
+from lab.resilience_table import print_resilience
 from lab.table import print_table
 
 
@@ -17,6 +19,8 @@ def print_results(folder: Path, console: Console) -> None:
     summary = read_summary(folder / "summary.json")
     print_table(summary, console)
     print_ladders(compare_views(summary, read_json(folder / "manifest.json", "tollbooth.manifest", 1)).ladders, console)
+    if errors := resilience(summary, ()):
+        print_resilience(errors, console)
     verdicts = folder / "claims.json"
     if verdicts.exists():
         print_claims(read_verdicts(verdicts), console)

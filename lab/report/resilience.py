@@ -173,11 +173,15 @@ def _origin(trials: Sequence[TrialSummary]) -> str:
         round(sum(trial.values[name] * trial.values["requests"] for trial in trials))
         for name in ("retries_per_request", "retries_refused_per_request", "retries_used_up_per_request")
     )
-    return (
-        f"{failed:,} requests failed. The sidecars tried {tried:,} times again, did not try {refused:,} times because "
-        f"as many retries as the circuit breaker allows were under way (upstream_rq_retry_overflow), and gave up "
-        f"{used_up:,} times after the last attempt allowed (upstream_rq_retry_limit_exceeded)."
-    )
+    did = [f"tried {tried:,} times again"]
+    if refused:
+        under_way = "as many retries as the circuit breaker allows were under way (upstream_rq_retry_overflow)"
+        did.append(f"did not try {refused:,} times because {under_way}")
+    if used_up:
+        did.append(f"gave up {used_up:,} times after the last attempt allowed (upstream_rq_retry_limit_exceeded)")
+    if not refused and not used_up:
+        did.append("refused no retry and used up no request's attempts")
+    return f"{failed:,} requests failed. The sidecars {'; '.join(did)}."
 
 
 def _counted(trials: Sequence[TrialRecord]) -> list[CounterRow]:

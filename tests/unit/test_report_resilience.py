@@ -1,13 +1,16 @@
 """The report's part on errors and sidecars says what the trials' counts and counters say."""
 
+import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from lab.records import LevelSummary, MetricSummary, SidecarRecord, Summary, TrialRecord, TrialSummary
 from lab.report.numbers import DASH
 from lab.report.resilience import Resilience, resilience
+from lab.resilience_table import print_resilience
 
 REQUESTS = 10_000
 
@@ -59,8 +62,24 @@ def test_where_failures_come_from_is_said_in_numbers_of_the_sidecars() -> None:
     ((name, sentence),) = part().origin
     assert name == "envoy"
     assert "2,760 requests failed" in sentence
-    assert "tried 10,000 times again, did not try 600 times" in sentence
-    assert "gave up 0 times" in sentence
+    assert "tried 10,000 times again; did not try 600 times" in sentence
+    assert "gave up" not in sentence
+
+
+def test_sidecars_that_refused_nothing_are_said_to_have_refused_nothing() -> None:
+    in_force = trial("envoy", 0, 0, **{**RETRIED, "retries_refused_per_request": 0.0})
+    ((_, sentence),) = part(trials=[in_force]).origin
+    assert sentence.endswith("tried 5,000 times again; refused no retry and used up no request's attempts.")
+
+
+def test_the_terminal_shows_what_failed_and_why() -> None:
+    out = io.StringIO()
+    print_resilience(part(), Console(file=out, width=100))
+    rows = [line.split() for line in out.getvalue().splitlines()]
+    assert ["none", "9,760", "48.8", "%", "(48.1", "%", "to", "49.5", "%)", "48.8", "%", "yes", DASH, DASH] in rows
+    assert max(map(len, out.getvalue().splitlines())) <= 100
+    assert "covers what was drawn at 1 of 2 levels" in out.getvalue()
+    assert "upstream_rq_retry_overflow" in out.getvalue()
 
 
 def test_a_level_with_sidecars_is_tested_against_the_one_without() -> None:

@@ -1,0 +1,59 @@
+"""Errors and sidecars in the terminal: what failed at each level, where that came from, and what sidecars add."""
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from lab.report.cells import Shown
+from lab.report.resilience import Resilience
+
+# Of what sidecars add, the columns that the terminal has room for.
+ADDED = {0: "CPU, µs per request", 2: "p50, ms", 3: "p99, ms"}
+
+
+def print_resilience(found: Resilience, console: Console) -> None:
+    """Print both tables and the counters' word on what failed; readable from 100 columns on."""
+    console.print(_errors(found), highlight=False)
+    console.print(
+        f"{found.confidence} intervals, all valid trials of a level together; drawn: what the drawn errors alone would "
+        "fail. Attempts and refused retries: of all sidecars, for each request.",
+        style="dim",
+        highlight=False,
+    )
+    if found.covered:
+        console.print(
+            f"Without patterns, the interval covers what was drawn at {found.covered} levels.",
+            style="dim",
+            highlight=False,
+        )
+    for level, sentence in found.origin:
+        console.print(f"[bold]{escape(level)}[/]: {escape(sentence)}", highlight=False)
+    if found.added:
+        console.print(_added(found), highlight=False)
+        console.print("To the same level without them, paired within blocks.", style="dim", highlight=False)
+
+
+def _errors(found: Resilience) -> Table:
+    table = Table(title="What failed", title_justify="left", padding=(0, 1), pad_edge=False, box=None)
+    table.add_column("level", overflow="fold")
+    for title in ("failed", "share", "", "drawn", "covered", "attempts", "refused"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for row in found.errors:
+        known = (row.failed, row.share, f"({row.interval})", row.expected, row.covered, row.attempts, row.refused)
+        table.add_row(escape(row.level), *known)
+    return table
+
+
+def _added(found: Resilience) -> Table:
+    table = Table(title="What sidecars add", title_justify="left", padding=(0, 1), pad_edge=False, box=None)
+    table.add_column("level", overflow="fold")
+    table.add_column("blocks", justify="right")
+    for title in ADDED.values():
+        table.add_column(title, justify="right")
+    for row in found.added:
+        table.add_row(escape(row.level), row.n, *(_shown(row.added[number]) for number in ADDED))
+    return table
+
+
+def _shown(cell: Shown) -> str:
+    return f"{cell.value} ({cell.interval})" if cell.interval else cell.value
