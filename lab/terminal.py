@@ -6,6 +6,7 @@ from rich.console import Console
 
 from lab.claims.records import read_verdicts
 from lab.claims.table import print_claims
+from lab.frontier_table import print_frontiers
 from lab.ladder_table import print_ladders
 from lab.records import read_json, read_summary
 from lab.report.compared import compare_views
@@ -18,9 +19,11 @@ def print_results(folder: Path, console: Console) -> None:
     """Print what `summary.json`, `manifest.json` and, where there is one, `claims.json` of a results folder say."""
     summary = read_summary(folder / "summary.json")
     print_table(summary, console)
-    print_ladders(compare_views(summary, read_json(folder / "manifest.json", "tollbooth.manifest", 1)).ladders, console)
+    views = compare_views(summary, read_json(folder / "manifest.json", "tollbooth.manifest", 1))
+    print_ladders(views.ladders, console)
     if errors := resilience(summary, ()):
         print_resilience(errors, console)
+    print_frontiers(summary, views.frontiers, console)
     verdicts = folder / "claims.json"
     if verdicts.exists():
         print_claims(read_verdicts(verdicts), console)

@@ -1,5 +1,10 @@
 """Cost against success: which levels no other beats, and how the figure says it."""
 
+import io
+
+from rich.console import Console
+
+from lab.frontier_table import print_frontiers
 from lab.records import Estimate, MetricSummary, Summary
 from lab.report.drawings.views import frontier
 from lab.report.figures.frontier import Point
@@ -66,3 +71,11 @@ def test_the_figure_says_each_point() -> None:
 def test_one_level_is_no_frontier() -> None:
     run = summary({"none": ROWS["none"]})
     assert frontier(run, VIEW, level_colours(["none"], "none", "placebo"), 1).figure is None
+
+
+def test_the_terminal_marks_what_no_other_level_beats() -> None:
+    out = io.StringIO()
+    print_frontiers(summary(ROWS), [VIEW], Console(file=out, width=100))
+    rows = {line.split()[0]: line for line in out.getvalue().splitlines() if line.strip()}
+    assert "51.20 (46.32 to 56.08)" in rows["none"]
+    assert [rows[level].count("*") for level in ROWS] == [2, 2, 1]
