@@ -34,19 +34,23 @@ def print_resilience(found: Resilience, console: Console) -> None:
 
 
 def _errors(found: Resilience) -> Table:
-    table = Table(title="What failed", title_justify="left", padding=(0, 1), pad_edge=False, box=None)
-    table.add_column("level", overflow="fold")
-    for title in ("failed", "share", "", "drawn", "covered", "attempts", "refused"):
+    table = _empty("What failed")
+    for title in ("failed", "%", "", "drawn %", "covered", "attempts", "refused"):
         table.add_column(title, justify="right", no_wrap=True)
     for row in found.errors:
-        known = (row.failed, row.share, f"({row.interval})", row.expected, row.covered, row.attempts, row.refused)
-        table.add_row(escape(row.level), *known)
+        share, interval, drawn = (text.replace(" %", "") for text in (row.share, f"({row.interval})", row.expected))
+        table.add_row(escape(row.level), row.failed, share, interval, drawn, row.covered, row.attempts, row.refused)
+    return table
+
+
+def _empty(title: str) -> Table:
+    table = Table(title=title, title_justify="left", padding=(0, 1), pad_edge=False, collapse_padding=True, box=None)
+    table.add_column("level", overflow="fold")
     return table
 
 
 def _added(found: Resilience) -> Table:
-    table = Table(title="What sidecars add", title_justify="left", padding=(0, 1), pad_edge=False, box=None)
-    table.add_column("level", overflow="fold")
+    table = _empty("What sidecars add")
     table.add_column("blocks", justify="right")
     for title in ADDED.values():
         table.add_column(title, justify="right")

@@ -7,28 +7,28 @@ from rich.markup import escape
 from rich.table import Table
 
 from lab.records import Estimate, Summary
-from lab.report.findings import adjustment_sentence, finding_word, within_noise
+from lab.report.findings import adjustment_sentence, finding_word, has_sidecars, primary_metric, within_noise
 from lab.report.numbers import noise, number, percent, ratio
 
-CPU = "cpu_per_request_services_ms"
 LATENCY = "latency_p95_ms"
 MEMORY = "memory_services_mean_mib"
 APP_BYTES = "bytes_per_request_app"
 TELEMETRY_BYTES = "bytes_per_request_telemetry"
 
-LEVEL_WIDTH = 20
+LEVEL_WIDTH = 24
 
 COLOURS = {"higher": "yellow", "lower": "cyan", "same within margin": "green", "cannot tell": "dim"}
 
-Row = Mapping[str, Estimate]
+Row = Mapping[str | None, Estimate]
 
 
 def print_table(summary: Summary, console: Console) -> None:
     """Print the main metrics of every level, and the refused trials; readable from 100 columns on."""
     console.print(_table(summary))
     console.print(
-        f"± and \\[ ] are {percent(summary.confidence)} intervals; the finding is about CPU. Noise floor: how far "
-        f"from 1 the ratio of the {escape(summary.placebo)}, which is the baseline under another name, may be.",
+        f"± and \\[ ] are {percent(summary.confidence)} intervals; the finding is about CPU"
+        f"{', that of services and sidecars' if has_sidecars(summary) else ''}. Noise floor: how far from 1 the ratio "
+        f"of the {escape(summary.placebo)}, which is the baseline under another name, may be.",
         style="dim",
         highlight=False,
     )
@@ -43,14 +43,16 @@ def print_table(summary: Summary, console: Console) -> None:
 
 def _table(summary: Summary) -> Table:
     rows = {level: _row(summary, level) for level in summary.levels}
+    cpu = primary_metric(summary)
     table = Table(
-        title=escape(summary.title), title_justify="left", show_footer=True, padding=(0, 1), pad_edge=False, box=None
-    )
+        title=escape(summary.title), title_justify="left", show_footer=True, padding=(0, 1), pad_edge=False,
+        collapse_padding=True, box=None,
+    )  # fmt: skip
     # A name is folded only where it is very long; a finding of several words takes a second line before that.
     whole = all(len(level) <= LEVEL_WIDTH for level in summary.levels)
     table.add_column("level", footer="noise floor", overflow="fold", no_wrap=whole)
     table.add_column("n", justify="right")
-    table.add_column("CPU\nms/req.", justify="right", footer=_noise_floor(summary, CPU))
+    table.add_column("CPU\nms/req.", justify="right", footer=_noise_floor(summary, cpu))
     table.add_column(f"to {escape(summary.baseline)}", justify="right", no_wrap=True)
     table.add_column("finding")
     table.add_column("p95 ms", justify="right", footer=_noise_floor(summary, LATENCY))
@@ -61,9 +63,9 @@ def _table(summary: Summary) -> Table:
         table.add_row(
             escape(level),
             str(summary.levels[level].trials),
-            _mean(row.get(CPU)),
-            _ratio(row.get(CPU)),
-            _finding(row.get(CPU)),
+            _mean(row.get(cpu)),
+            _ratio(row.get(cpu)),
+            _finding(row.get(cpu)),
             _number(row.get(LATENCY)),
             _number(row.get(MEMORY)),
             _number(row.get(APP_BYTES), per=1000),
@@ -101,7 +103,7 @@ def _number(estimate: Estimate | None, per: int = 1) -> str:
     return number(estimate.mean / per if estimate else None)
 
 
-def _noise_floor(summary: Summary, metric: str) -> str:
+def _noise_floor(summary: Summary, metric: str | None) -> str:
     floors = [estimate.noise_floor for estimate in summary.estimates if estimate.metric == metric]
     floor = next((floor for floor in floors if floor is not None), None)
     return "" if floor is None else f"{'±' if floor <= 1 else ''}{noise(floor)}"

@@ -30,6 +30,8 @@ TIMES = (
     "cpu_per_request_services_ms",
     "cpu_per_request_backends_ms",
     "cpu_per_request_total_ms",
+    "cpu_per_request_sidecars_ms",
+    "cpu_per_request_proxied_ms",
     "latency_mean_ms",
     "latency_p50_ms",
     "latency_p95_ms",

@@ -8,11 +8,19 @@ from lab.report.numbers import change, noise, number, percent
 
 PRIMARY = "cpu_per_request_services_ms"
 """The measure of the headline, where the summary has it; the first one otherwise."""
+PRIMARY_WITH_SIDECARS = "cpu_per_request_proxied_ms"
+"""The same where a level has sidecars: their CPU is a part of what it costs."""
+
+
+def has_sidecars(summary: Summary) -> bool:
+    """Whether some level has sidecars."""
+    return "cpu_per_request_sidecars_ms" in summary.metrics
 
 
 def primary_metric(summary: Summary) -> str | None:
     """Name the metric that the headline speaks of."""
-    return PRIMARY if PRIMARY in summary.metrics else next(iter(summary.metrics), None)
+    primary = PRIMARY_WITH_SIDECARS if has_sidecars(summary) else PRIMARY
+    return primary if primary in summary.metrics else next(iter(summary.metrics), None)
 
 
 def compared_levels(summary: Summary) -> list[str]:

@@ -24,6 +24,18 @@ MAIN = (
     "startup_s",
 )
 """The metrics of the overview, the first table and the interval plots, in this order; the others come after."""
+MAIN_WITH_SIDECARS = (
+    "cpu_per_request_proxied_ms",
+    "cpu_per_request_services_ms",
+    "cpu_per_request_sidecars_ms",
+    "memory_services_mean_mib",
+    "memory_sidecars_mean_mib",
+    "error_fraction",
+    "latency_p50_ms",
+    "latency_p99_ms",
+    "requests_per_s",
+)
+"""The same of a study of sidecars."""
 
 
 @dataclass(frozen=True)
@@ -133,8 +145,9 @@ def page(summary: Summary, manifest: Mapping[str, Any], trials: Sequence[TrialRe
 
 
 def main_metrics(summary: Summary) -> Mapping[str, MetricSummary]:
-    """Choose the metrics that come first; all of them where the summary has none of `MAIN`."""
-    return {name: summary.metrics[name] for name in MAIN if name in summary.metrics} or summary.metrics
+    """Choose the metrics that come first; all of them where the summary has none of those."""
+    main = MAIN_WITH_SIDECARS if findings.has_sidecars(summary) else MAIN
+    return {name: summary.metrics[name] for name in main if name in summary.metrics} or summary.metrics
 
 
 def _compared(summary: Summary) -> str:
