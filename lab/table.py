@@ -15,7 +15,8 @@ MEMORY = "memory_services_mean_mib"
 APP_BYTES = "bytes_per_request_app"
 TELEMETRY_BYTES = "bytes_per_request_telemetry"
 
-LEVEL_WIDTH = 24
+# From this length on names take the space between columns; from the next on they are folded.
+LONG_NAME, LONGEST_NAME = 21, 24
 
 COLOURS = {"higher": "yellow", "lower": "cyan", "same within margin": "green", "cannot tell": "dim"}
 
@@ -44,13 +45,13 @@ def print_table(summary: Summary, console: Console) -> None:
 def _table(summary: Summary) -> Table:
     rows = {level: _row(summary, level) for level in summary.levels}
     cpu = primary_metric(summary)
+    longest = max(map(len, summary.levels), default=0)
     table = Table(
         title=escape(summary.title), title_justify="left", show_footer=True, padding=(0, 1), pad_edge=False,
-        collapse_padding=True, box=None,
+        collapse_padding=longest >= LONG_NAME, box=None,
     )  # fmt: skip
-    # A name is folded only where it is very long; a finding of several words takes a second line before that.
-    whole = all(len(level) <= LEVEL_WIDTH for level in summary.levels)
-    table.add_column("level", footer="noise floor", overflow="fold", no_wrap=whole)
+    # A finding of several words takes a second line before a name does.
+    table.add_column("level", footer="noise floor", overflow="fold", no_wrap=longest <= LONGEST_NAME)
     table.add_column("n", justify="right")
     table.add_column("CPU\nms/req.", justify="right", footer=_noise_floor(summary, cpu))
     table.add_column(f"to {escape(summary.baseline)}", justify="right", no_wrap=True)

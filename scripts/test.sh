@@ -19,7 +19,9 @@ python() {
   mkdir -p "${log%/*}"
   nice -n 19 .venv/bin/pytest -m "not containers and not long" >"$log" 2>&1 &
   local others=$!
-  .venv/bin/pytest -m "containers and not long" tests/contract || { kill $others; return 1; }
+  # Ctrl-C does not reach what a script runs in the background.
+  trap "kill $others 2>/dev/null || true" EXIT
+  .venv/bin/pytest -m "containers and not long" tests/contract || return 1
   wait $others || { cat "$log"; return 1; }
   tail -1 "$log"
   .venv/bin/pytest -m "containers and not long" tests/e2e

@@ -24,7 +24,8 @@ CODE_SPAN = re.compile(r"`([^`\n]+)`")
 LINK = re.compile(r"\]\((?P<target>[^)\s]+)\)")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 MAKE_TARGET = re.compile(r"\bmake ([a-z][a-z-]*)")
-LAB_COMMAND = re.compile(r"\blab ([a-z][a-z-]*)")
+# "The lab" in what a command prints is none.
+LAB_COMMAND = re.compile(r"(?<!the )\blab ([a-z][a-z-]*)")
 MAKEFILE_RULE = re.compile(r"^([a-z][a-z-]*(?: [a-z][a-z-]*)*):(?!=)", re.MULTILINE)
 
 PARSERS: dict[str, Callable[[str], object]] = {
