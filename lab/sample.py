@@ -1,6 +1,7 @@
 """A small copy of a run, to ship or to hand to a class: all of its estimates, little of its raw records."""
 
 import json
+import math
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -9,9 +10,11 @@ from lab.errors import UserError
 from lab.records import TrialRecord, read_counters, read_summary, read_trial_record
 
 ESTIMATES = ("manifest.json", "summary.json", "claims.json")
-WHOLE = ("trial.json", "requests.csv", "trace.json")
+WHOLE = ("trial.json", "trace.json")
 MOST_SAMPLES = 20
 """Of each counter, from the load's start to the window's end: enough for curves a few centimetres wide."""
+MOST_REQUESTS = 1500
+"""Of a trial, evenly over its load: enough for the course of a distribution, not for its outermost hundredth."""
 SHOWN_KINDS = ("container", "slow", "jvm")
 SHOWN_ROLES = ("service", "backend")
 SECOND_NS = 1_000_000_000
@@ -20,8 +23,9 @@ SECOND_NS = 1_000_000_000
 def write_sample(folder: Path, out: Path) -> None:
     """Copy a results folder that was analysed into `out`: its estimates, and what the figures need of its raw records.
 
-    The latter are those of each level's first valid trial, with the counters of services and backends thinned; refused
-    attempts keep their reasons; profiles stay behind. It can be shown, but not analysed again: that needs all trials.
+    The latter are those of each level's first valid trial, its requests and the counters of services and backends
+    thinned; refused attempts keep their reasons; profiles stay behind. It can be shown, but not analysed again: that
+    needs all trials.
     Raises `UserError` where `out` is there already, or a file of the run is missing or broken.
     """
     if out.exists():
@@ -39,6 +43,7 @@ def write_sample(folder: Path, out: Path) -> None:
             _copy(WHOLE, source, goal)
             read_counters(source / "counters.jsonl")  # thinning trusts its lines; this names one that is broken
             (goal / "counters.jsonl").write_text(thinned((source / "counters.jsonl").read_text(), trial))
+            (goal / "requests.csv").write_text(_fewer((source / "requests.csv").read_text()))
 
 
 def _copy(names: Sequence[str], source: Path, goal: Path) -> None:
@@ -46,6 +51,13 @@ def _copy(names: Sequence[str], source: Path, goal: Path) -> None:
     for name in names:
         if (source / name).exists():
             shutil.copyfile(source / name, goal / name)
+
+
+def _fewer(requests: str) -> str:
+    """Return every so-manieth row of a whole `requests.csv`, below its format and header."""
+    declared, header, *rows = requests.splitlines()
+    step = max(1, math.ceil(len(rows) / MOST_REQUESTS))
+    return "\n".join([declared, header, *rows[::step], ""])
 
 
 def thinned(counters: str, trial: TrialRecord) -> str:

@@ -24,7 +24,7 @@ STUDY = ROOT / "notebooks" / "telemetry-overhead.ipynb"
 OPENS = re.compile(r"open_run\(.*\)")
 
 # What the study's own run has, and another run may lack.
-OF_THE_STUDY = ("show-bytes", "show-inside", "show-errors", "show-frontier", "show-claims")
+OF_THE_STUDY = ("show-bytes", "show-inside", "show-errors", "show-claims")
 
 # What a call may be made of.
 PARTS = (ast.Call, ast.Attribute, ast.Name, ast.Constant, ast.keyword, ast.expr_context)
