@@ -2,14 +2,15 @@
 
 from collections.abc import Sequence
 
-from lab.records import Estimate, Summary
+from lab.records import Summary
 from lab.report import findings
+from lab.report.failed import failed
 from lab.report.figures.frontier import Panel, Point
 from lab.report.numbers import divided, scale_for
 from lab.stats.intervals import Interval
+from lab.stats.proportions import Pooled
 from lab.views import Frontier
 
-ERRORS = "error_fraction"
 COSTS = ("cpu_per_request_proxied_ms", "latency_p99_ms")
 PERCENT = 100.0
 
@@ -28,21 +29,19 @@ def frontier_panels(summary: Summary, view: Frontier) -> list[Panel]:
 
 def _points(summary: Summary, view: Frontier, metric: str) -> list[Point]:
     found = []
+    pooled = failed(summary)
     for level in view.levels:
-        errors = findings.estimate_of(summary, ERRORS, level)
         cost = findings.estimate_of(summary, metric, level)
-        if errors is not None and cost is not None:
-            found.append(Point(level, _success(errors), Interval(cost.mean, cost.mean_low, cost.mean_high)))
+        if level in pooled and cost is not None:
+            success = _success(pooled[level], summary.confidence)
+            found.append(Point(level, success, Interval(cost.mean, cost.mean_low, cost.mean_high)))
     return found
 
 
-def _success(errors: Estimate) -> Interval:
-    """Return the success rate in percent; an interval's lower end is that of the most errors."""
-    low, high = (
-        None if end is None else min(PERCENT, max(0.0, PERCENT * (1 - end)))
-        for end in (errors.mean_high, errors.mean_low)
-    )
-    return Interval(PERCENT * (1 - errors.mean), low, high)
+def _success(found: Pooled, confidence: float) -> Interval:
+    """Return the success rate in percent, of all requests together; its lower end is that of the most errors."""
+    errors = found.interval(confidence)
+    return Interval(*(PERCENT * (1 - share) for share in (found.count.rate, errors.high, errors.low)))
 
 
 def undominated(points: Sequence[Point]) -> list[str]:

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from lab.records import Summary, TrialRecord, TrialSummary
 from lab.report.blocks import by_block
 from lab.report.cells import NOTHING, Shown
+from lab.report.failed import SEED, failed
 from lab.report.numbers import DASH, interval, number, percent, scale_for, signed
 from lab.sidecars.counters import AS_PUBLISHED
 from lab.stats.compare import compare, paired
 from lab.stats.intervals import Interval
-from lab.stats.proportions import ConfidenceInterval, Count, Pooled, pool
+from lab.stats.proportions import ConfidenceInterval, Pooled
 from lab.stats.ttests import ASSUMPTIONS, student, welch
 
 TESTED = "latency_mean_ms"
@@ -24,8 +25,6 @@ ADDED = (
 """What sidecars add: the column's title, the metric, and how many of its units are one here."""
 OF_SIDECARS = {"sidecar", "sidecar_side", "envoy_runtime"}
 WITHOUT_PATTERNS = {"none", "passthrough"}
-# The pooled intervals' dealing out at random: the same page each time.
-SEED = 1
 
 
 @dataclass(frozen=True)
@@ -104,7 +103,7 @@ def resilience(summary: Summary, trials: Sequence[TrialRecord]) -> Resilience | 
         "expected_error_fraction" in trial.values for trial in summary.trials
     ):
         return None
-    pooled = {level: pool(list(map(_count, of)), SEED) for level, of in found.items() if of}
+    pooled = failed(summary)
     rows = [_errors(summary, level, pooled[level], found[level]) for level in pooled]
     plain = [row.covered for row in rows if row.covered]
     return Resilience(
@@ -123,10 +122,6 @@ def resilience(summary: Summary, trials: Sequence[TrialRecord]) -> Resilience | 
 
 def _mode(summary: Summary, level: str) -> str:
     return str(summary.levels[level].settings.get("sidecar", "none"))
-
-
-def _count(trial: TrialSummary) -> Count:
-    return Count(round(trial.values["requests_failed"]), round(trial.values["requests"]))
 
 
 def _errors(summary: Summary, level: str, pooled: Pooled, trials: Sequence[TrialSummary]) -> ErrorRow:

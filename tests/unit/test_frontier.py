@@ -2,26 +2,30 @@
 
 import io
 
+import pytest
 from rich.console import Console
 
 from lab.frontier_table import print_frontiers
-from lab.records import Estimate, MetricSummary, Summary
+from lab.records import Estimate, MetricSummary, Summary, TrialSummary
 from lab.report.drawings.views import frontier
 from lab.report.figures.frontier import Point
 from lab.report.frontiers import frontier_panels, undominated
 from lab.report.palette import level_colours
 from lab.stats.intervals import Interval
+from lab.stats.proportions import Count, wilson
 from lab.views import Frontier
 
 VIEW = Frontier(kind="frontier", title="One in five calls fails", levels=["none", "retries", "all"])
+REQUESTS = 1000
 ROWS = {"none": (0.488, 1.0, 25.0), "retries": (0.01, 1.9, 120.0), "all": (0.3, 2.4, 60.0)}
 
 
 def summary(levels: dict[str, tuple[float, float, float]]) -> Summary:
-    names = {"error_fraction": "fraction", "cpu_per_request_proxied_ms": "ms", "latency_p99_ms": "ms"}
+    names = {"cpu_per_request_proxied_ms": "ms", "latency_p99_ms": "ms"}
     return Summary.model_construct(
         baseline="none",
         placebo="placebo",
+        confidence=0.95,
         metrics={name: MetricSummary(title=name, unit=unit, better="lower") for name, unit in names.items()},
         levels=dict.fromkeys(levels),
         estimates=[
@@ -34,8 +38,20 @@ def summary(levels: dict[str, tuple[float, float, float]]) -> Summary:
                 mean_high=1.1 * value,
                 n=5,
             )
-            for level, values in levels.items()
+            for level, (_, *values) in levels.items()
             for metric, value in zip(names, values, strict=True)
+        ],
+        trials=[
+            TrialSummary(
+                trial=f"{block}-{level}",
+                level=level,
+                block=block,
+                valid=True,
+                reasons=(),
+                values={"requests": REQUESTS, "requests_failed": errors * REQUESTS},
+            )
+            for level, (errors, *_) in levels.items()
+            for block in (0, 1)
         ],
     )
 
@@ -50,12 +66,10 @@ def test_a_level_is_beaten_where_another_succeeds_as_often_at_less_cost() -> Non
 
 def test_success_is_what_did_not_fail_and_its_interval_is_turned_over() -> None:
     cpu, latency = frontier_panels(summary(ROWS), VIEW)
-    none = cpu.points[0]
-    assert (round(none.success.mean, 1), round(none.success.low or 0, 2), round(none.success.high or 0, 2)) == (
-        51.2,
-        46.32,
-        56.08,
-    )
+    success = cpu.points[0].success
+    failed = wilson(Count(976, 2 * REQUESTS), 0.95)
+    assert success.mean == pytest.approx(51.2)
+    assert (success.low, success.high) == pytest.approx((100 - 100 * failed.high, 100 - 100 * failed.low))
     assert cpu.front == ["none", "retries"]
     assert latency.front == ["none", "retries", "all"]
 
@@ -77,5 +91,5 @@ def test_the_terminal_marks_what_no_other_level_beats() -> None:
     out = io.StringIO()
     print_frontiers(summary(ROWS), [VIEW], Console(file=out, width=100))
     rows = {line.split()[0]: line for line in out.getvalue().splitlines() if line.strip()}
-    assert "51.20 (46.32 to 56.08)" in rows["none"]
+    assert "51.20 (49.01 to 53.39)" in rows["none"]
     assert [rows[level].count("*") for level in ROWS] == [2, 2, 1]
