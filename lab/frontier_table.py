@@ -29,7 +29,9 @@ def print_frontiers(summary: Summary, views: Sequence[Frontier], console: Consol
 
 
 def _table(title: str, panels: Sequence[Panel]) -> Table:
-    table = Table(title=escape(title), title_justify="left", padding=(0, 1), pad_edge=False, box=None)
+    table = Table(
+        title=escape(title), title_justify="left", padding=(0, 1), pad_edge=False, collapse_padding=True, box=None
+    )
     table.add_column("level", overflow="fold")
     table.add_column("success, %", justify="right")
     for panel in panels:
