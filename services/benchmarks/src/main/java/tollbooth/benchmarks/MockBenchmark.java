@@ -43,8 +43,8 @@ public class MockBenchmark {
       """;
 
   /**
-   * Requests before the first that counts. At 10 ms each, JMH's own warm-up would be over before the
-   * compiler has seen the code often enough.
+   * Requests before the first that counts. At 10 ms each, JMH's own warm-up would be over before
+   * the compiler has seen the code often enough.
    */
   private static final int WARM_UP_REQUESTS = 30_000;
 
