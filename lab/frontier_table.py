@@ -7,10 +7,12 @@ from rich.markup import escape
 from rich.table import Table
 
 from lab.records import Summary
+from lab.report.cells import Shown
 from lab.report.figures.frontier import Panel
 from lab.report.frontiers import frontier_panels
 from lab.report.numbers import fixed, number, within
 from lab.stats.intervals import Interval
+from lab.tables import by_level
 from lab.views import Frontier
 
 
@@ -29,10 +31,7 @@ def print_frontiers(summary: Summary, views: Sequence[Frontier], console: Consol
 
 
 def _table(title: str, panels: Sequence[Panel]) -> Table:
-    table = Table(
-        title=escape(title), title_justify="left", padding=(0, 1), pad_edge=False, collapse_padding=True, box=None
-    )
-    table.add_column("level", overflow="fold")
+    table = by_level(title)
     table.add_column("success, %", justify="right")
     for panel in panels:
         table.add_column(escape(panel.title), justify="right")
@@ -53,5 +52,4 @@ def _exact(percent: float) -> str:
 
 
 def _shown(estimate: Interval, show: Callable[[float], str]) -> str:
-    ends = within(estimate, show)
-    return f"{show(estimate.mean)} ({ends})" if ends else show(estimate.mean)
+    return Shown(show(estimate.mean), within(estimate, show)).text

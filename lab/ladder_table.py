@@ -37,8 +37,4 @@ def _table(ladder: LadderRows) -> Table:
 
 
 def _cells(cells: Sequence[Added]) -> list[str]:
-    return [text for cell in cells for text in (_shown(cell), cell.finding.word)]
-
-
-def _shown(cell: Added) -> str:
-    return f"{cell.shown.value} ({cell.shown.interval})" if cell.shown.interval else cell.shown.value
+    return [text for cell in cells for text in (cell.shown.text, cell.finding.word)]

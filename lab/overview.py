@@ -14,8 +14,10 @@ from lab.errors import UserError
 from lab.load import LocustLoad
 from lab.plan import Plan, blocks_for_precision, estimate_duration_s, make_plan
 from lab.progress import minutes
+from lab.report.blocks import by_block
 from lab.spec import Experiment, Protocol, load_experiment
 from lab.stats.compare import log_ratios, paired
+from lab.stopping import CPU
 
 # Before anything has run here: what a trial took, besides warm-up and window, on the 2 cores that the lab was built on.
 FIRST_GUESS_S = 25.0
@@ -99,19 +101,10 @@ def _spread(experiment: Experiment, results: Path) -> tuple[float, str]:
     path = results / experiment.name / "latest" / "summary.json"
     if path.exists():
         summary = records.read_summary(path)
-        baseline = _by_block(summary, experiment.baseline)
-        pairs = [paired(_by_block(summary, level.name), baseline) for level in make_plan(experiment).levels]
+        baseline = by_block(summary, experiment.baseline, CPU)
+        pairs = [paired(by_block(summary, level.name, CPU), baseline) for level in make_plan(experiment).levels]
         ratios = [log_ratios(*np.array(each).T) for each in pairs if len(each) > 1]
         variances = [float(values.var(ddof=1)) for values in ratios if values.any()]
         if variances:
             return math.sqrt(statistics.mean(variances)), "from the last run"
     return FIRST_GUESS_SD, "a guess, as nothing was run yet"
-
-
-def _by_block(summary: records.Summary, level: str) -> dict[int, float]:
-    """CPU per request of a level's valid trials."""
-    return {
-        trial.block: trial.values["cpu_per_request_services_ms"]
-        for trial in summary.trials
-        if trial.level == level and trial.valid
-    }

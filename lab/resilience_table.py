@@ -4,8 +4,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from lab.report.cells import Shown
 from lab.report.resilience import Resilience
+from lab.tables import by_level
 
 # Of what sidecars add, the columns that the terminal has room for.
 ADDED = {0: "CPU, µs per request", 2: "p50, ms", 3: "p99, ms"}
@@ -34,7 +34,7 @@ def print_resilience(found: Resilience, console: Console) -> None:
 
 
 def _errors(found: Resilience) -> Table:
-    table = _empty("What failed")
+    table = by_level("What failed")
     for title in ("failed", "%", "", "drawn %", "covered", "attempts", "refused"):
         table.add_column(title, justify="right", no_wrap=True)
     for row in found.errors:
@@ -43,21 +43,11 @@ def _errors(found: Resilience) -> Table:
     return table
 
 
-def _empty(title: str) -> Table:
-    table = Table(title=title, title_justify="left", padding=(0, 1), pad_edge=False, collapse_padding=True, box=None)
-    table.add_column("level", overflow="fold")
-    return table
-
-
 def _added(found: Resilience) -> Table:
-    table = _empty("What sidecars add")
+    table = by_level("What sidecars add")
     table.add_column("blocks", justify="right")
     for title in ADDED.values():
         table.add_column(title, justify="right")
     for row in found.added:
-        table.add_row(escape(row.level), row.n, *(_shown(row.added[number]) for number in ADDED))
+        table.add_row(escape(row.level), row.n, *(row.added[number].text for number in ADDED))
     return table
-
-
-def _shown(cell: Shown) -> str:
-    return f"{cell.value} ({cell.interval})" if cell.interval else cell.value

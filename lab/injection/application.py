@@ -10,7 +10,7 @@ from typing import Any
 from lab.clock import wait_until
 from lab.errors import UserError
 from lab.injection.fault import CannotInject, Subject
-from lab.injection.records import Course, Seen
+from lab.injection.records import Seen
 from lab.records import read_json, write_json_atomic
 
 FORMAT, TAKEN_FORMAT, VERSION = "tollbooth.fault", "tollbooth.fault-taken", 1
@@ -32,11 +32,6 @@ def ask(subject: Subject, node: str, wish: Mapping[str, float]) -> Seen:
         raise CannotInject(f"{node} did not take over {file} within {ANSWER_BOUND_S:g} s")
     taken = _read(answer)
     return {name: int(taken[name]) for name in ("operations", "errors", "waited_ns")}
-
-
-def counted(course: Course, name: str) -> float:
-    """Return by how much one of the node's counters grew while it had the fault."""
-    return float(course.lifted.seen[name]) - float(course.injected.seen[name])
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -40,6 +40,10 @@ class Course:
     lifted: Action
     clock_error_ns: int
 
+    def counted(self, name: str) -> float:
+        """Return by how much a counter that both actions saw grew in between."""
+        return float(self.lifted.seen[name]) - float(self.injected.seen[name])
+
 
 @dataclass(frozen=True)
 class Injection:

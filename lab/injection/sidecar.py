@@ -1,29 +1,41 @@
 """Faults that a sidecar makes: its fault filter, switched by runtime keys, and counted by itself."""
 
 import json
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping
+from typing import ClassVar
 
 from lab.injection.evidence import share_doubt
-from lab.injection.fault import Subject
+from lab.injection.fault import DeclaredFault, Subject
 from lab.injection.records import Course, Seen
 
 # Of the listener in front of the service, the only one that has the filter (envoy/faults.yaml).
 LISTENER = "http.inbound."
 
 
-def switch_on(subject: Subject, node: str, keys: Mapping[str, int | str], counter: str) -> Seen:
-    """Sets the keys, and then reads the counters: every request that they count from now on met the fault."""
-    proxy = subject.proxy(node)
-    proxy.set_runtime(keys)
-    return _counted(proxy.counters(), counter)
+class ByProxy(DeclaredFault):
+    """A fault by the filter of the target's sidecar. A kind says by which keys, and what the filter counts."""
 
+    needs_sidecar: ClassVar[bool] = True
+    counter: ClassVar[str]
+    """The filter's own count of what it did."""
 
-def switch_off(subject: Subject, node: str, keys: Mapping[str, int | str], counter: str) -> Seen:
-    """Reads the counters, and then takes the keys away."""
-    proxy = subject.proxy(node)
-    seen = _counted(proxy.counters(), counter)
-    proxy.set_runtime(dict.fromkeys(keys, ""))
-    return seen
+    @abstractmethod
+    def keys(self) -> dict[str, int | str]:
+        """Return the runtime keys that switch it on."""
+
+    def inject(self, subject: Subject) -> Seen:
+        """Set the keys, and then read the counters: every request that they count from now on met the fault."""
+        proxy = subject.proxy(self.target)
+        proxy.set_runtime(self.keys())
+        return _counted(proxy.counters(), self.counter)
+
+    def lift(self, subject: Subject) -> Seen:
+        """Read the counters, and then take the keys away."""
+        proxy = subject.proxy(self.target)
+        seen = _counted(proxy.counters(), self.counter)
+        proxy.set_runtime(dict.fromkeys(self.keys(), ""))
+        return seen
 
 
 def percent(share: float) -> str:
@@ -33,10 +45,7 @@ def percent(share: float) -> str:
 
 def share_doubts(course: Course, share: float, done: str) -> Iterator[str]:
     """Yield why the filter did not meet its share of the requests that passed it."""
-    faults, requests = (
-        float(course.lifted.seen[name]) - float(course.injected.seen[name]) for name in ("faults", "requests")
-    )
-    if doubt := share_doubt(faults, requests, share, "requests", done):
+    if doubt := share_doubt(course.counted("faults"), course.counted("requests"), share, "requests", done):
         yield doubt
 
 

@@ -25,6 +25,11 @@ class Shown:
     value: str = DASH
     interval: str = ""
 
+    @property
+    def text(self) -> str:
+        """Both in one line of plain text."""
+        return f"{self.value} ({self.interval})" if self.interval else self.value
+
 
 NOTHING = Shown()
 

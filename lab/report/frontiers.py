@@ -1,6 +1,6 @@
 """Frontiers: which levels buy their success rate at the least cost."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from lab.records import Summary
 from lab.report import findings
@@ -18,8 +18,9 @@ PERCENT = 100.0
 def frontier_panels(summary: Summary, view: Frontier) -> list[Panel]:
     """Return a panel for each cost that two levels of the view have."""
     panels = []
+    pooled = failed(summary)
     for metric in COSTS:
-        points = _points(summary, view, metric)
+        points = _points(summary, pooled, view, metric)
         if len(points) > 1:
             scale = scale_for(summary.metrics[metric].unit, [point.cost.mean for point in points])
             shown = [Point(point.level, point.success, divided(point.cost, scale.factor)) for point in points]
@@ -27,9 +28,8 @@ def frontier_panels(summary: Summary, view: Frontier) -> list[Panel]:
     return panels
 
 
-def _points(summary: Summary, view: Frontier, metric: str) -> list[Point]:
+def _points(summary: Summary, pooled: Mapping[str, Pooled], view: Frontier, metric: str) -> list[Point]:
     found = []
-    pooled = failed(summary)
     for level in view.levels:
         cost = findings.estimate_of(summary, metric, level)
         if level in pooled and cost is not None:

@@ -7,7 +7,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any
 import pytest
 
 from lab import metrics, workshop
+from lab.clock import SystemClock, wait_until
 from lab.records import read_json, read_trial
 
 pytestmark = [pytest.mark.containers, pytest.mark.timeout(900)]
@@ -97,10 +97,7 @@ def course(tiny: Path) -> Course:
         if line.startswith("[  1/3]"):
             break
     # The second trial is under way: wait until its containers are there, then interrupt.
-    end_s = time.monotonic() + 60
-    while not containers():
-        assert time.monotonic() < end_s
-        time.sleep(0.2)
+    assert wait_until(lambda: bool(containers()), 60, 0.2, SystemClock())
     running.send_signal(signal.SIGINT)
     out, errors = running.communicate(timeout=60)
     interrupted = subprocess.CompletedProcess(words, running.returncode, out, errors)

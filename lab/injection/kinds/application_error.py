@@ -5,7 +5,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from lab.injection.application import ask, counted
+from lab.injection.application import ask
 from lab.injection.evidence import share_doubt
 from lab.injection.fault import DeclaredFault, Part, Subject
 from lab.injection.records import Course, Seen
@@ -29,6 +29,6 @@ class ApplicationError(DeclaredFault):
 
     def doubts(self, data: TrialData, course: Course) -> Iterator[str]:
         """Yield why the target's own counters do not show the share."""
-        errors, operations = counted(course, "errors"), counted(course, "operations")
+        errors, operations = course.counted("errors"), course.counted("operations")
         if doubt := share_doubt(errors, operations, self.size, "operations", "made to fail"):
             yield doubt

@@ -5,7 +5,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from lab.injection.application import ask, counted
+from lab.injection.application import ask
 from lab.injection.fault import DeclaredFault, Part, Subject
 from lab.injection.records import Course, Seen
 from lab.records import TrialData
@@ -31,11 +31,11 @@ class ApplicationLatency(DeclaredFault):
 
     def doubts(self, data: TrialData, course: Course) -> Iterator[str]:
         """Yield why the time that the target measured itself does not show it."""
-        operations, start = counted(course, "operations"), course.injected.seen
+        operations, start = course.counted("operations"), course.injected.seen
         if operations == 0:
             yield "no operation was asked for"
             return
-        waited_ms = counted(course, "waited_ns") / operations / 1e6
+        waited_ms = course.counted("waited_ns") / operations / 1e6
         usual_ms = float(start["waited_ns"]) / max(1.0, float(start["operations"])) / 1e6
         if waited_ms < NEARLY * self.size:
             yield f"operations waited {waited_ms:.1f} ms, {self.size:g} ms were to be"
