@@ -8,6 +8,7 @@ from pydantic import ValidationError
 
 from lab.errors import UserError
 from lab.metrics import MEASURES, Measure, Pieces, pieces, values, with_adjusted_values, with_paired_values
+from lab.metrics.shares import pooled_share
 from lab.records import (
     VERSION_HINT,
     Estimate,
@@ -22,7 +23,7 @@ from lab.records import (
 )
 from lab.spec import PLACEBO, Experiment, Level
 from lab.stats.compare import Comparison, compare, paired
-from lab.stats.intervals import mean_interval
+from lab.stats.intervals import Interval, mean_interval
 from lab.stats.multiple import holm
 
 CONFIDENCE = 0.95
@@ -109,7 +110,7 @@ def _judged(folder: Path) -> tuple[TrialSummary, Pieces | None]:
 
 
 def _metric_summary(metric: Measure) -> MetricSummary:
-    return MetricSummary(title=metric.title, unit=metric.unit, better=metric.better)
+    return MetricSummary(title=metric.title, unit=metric.unit, better=metric.better, share_of=metric.share_of)
 
 
 def _estimates(
@@ -128,7 +129,7 @@ def _estimates(
     for level in levels:
         if level not in by_level:
             continue
-        mean = mean_interval(list(by_level[level].values()), CONFIDENCE, seed)
+        mean = _mean(metric, by_level[level], [trial for trial in trials if trial.level == level], seed)
         row = Estimate(
             metric=metric,
             level=level,
@@ -143,6 +144,19 @@ def _estimates(
             row = row.model_copy(update=_compared(comparisons.get(level), adjusted.get(level)))
         rows.append(row)
     return rows
+
+
+def _mean(metric: str, blocks: Mapping[int, float], trials: Sequence[TrialSummary], seed: int) -> Interval:
+    """Return a level's mean over blocks; of a share, that of all its trials together.
+
+    A level without a failure has no spread between blocks, but its share is not known to be 0.
+    """
+    share_of = MEASURES[metric].share_of
+    pooled = pooled_share(share_of, trials) if share_of else None
+    if pooled is None:
+        return mean_interval(list(blocks.values()), CONFIDENCE, seed)
+    bounds = pooled.interval(CONFIDENCE)
+    return Interval(pooled.count.rate, bounds.low, bounds.high)
 
 
 def _comparisons(by_level: Values, baseline: str, seed: int) -> dict[str, Comparison]:

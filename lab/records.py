@@ -97,11 +97,12 @@ class TrialRecord(Record):
 
 
 class MetricSummary(Record):
-    """What a metric is called."""
+    """What a metric is called; of a share, the metrics that count its events and all that there were."""
 
     title: str
     unit: str
     better: Literal["lower", "higher"]
+    share_of: tuple[str, str] | None = None
 
 
 class LevelSummary(Record):

@@ -10,6 +10,7 @@ from scipy import special
 from lab.claims.questions import Bounds, Quantity
 from lab.stats.compare import log_ratios
 from lab.stats.intervals import FloatArray, bootstrap_standard_error
+from lab.stats.proportions import Pooled
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,36 @@ class Evidence:
         """Whether the ratio is above (side 1) or below (side -1) a bound, at half of what confidence leaves."""
         mean, error = self.excess(bound)
         return side * mean > _quantile(confidence, self.n - 1) * error
+
+
+@dataclass(frozen=True)
+class ShareEvidence:
+    """What the counts of a level's blocks, all together, say about a share.
+
+    A share of rare events has blocks that are mostly 0, for which a t test is no test.
+    """
+
+    pooled: Pooled
+
+    @property
+    def estimate(self) -> float:
+        """The share."""
+        return self.pooled.count.rate
+
+    def interval(self, confidence: float) -> tuple[float, float]:
+        """Return the share's interval."""
+        bounds = self.pooled.interval(confidence)
+        return bounds.low, bounds.high
+
+    def within(self, bounds: Bounds, confidence: float) -> bool:
+        """Whether all shares that the data allow lie within the bounds."""
+        low, high = self.interval(confidence)
+        return bounds.low <= low and high <= bounds.high
+
+    def misses(self, bounds: Bounds, confidence: float) -> bool:
+        """Whether all shares that the data allow lie outside of the bounds, on the same side."""
+        low, high = self.interval(confidence)
+        return high < bounds.low or bounds.high < low
 
 
 def evidence(quantity: Quantity, blocks: FloatArray, seed: int) -> Evidence:

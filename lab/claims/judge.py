@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from lab.claims.evidence import evidence
+from lab.claims.evidence import ShareEvidence, evidence
 from lab.claims.questions import Bounds, Question, questions
 from lab.claims.records import Answer, Beside, Judged, Part, Verdict, Verdicts
 from lab.claims.spec import Study
+from lab.metrics.shares import pooled_share
 from lab.records import Summary
 from lab.stats.intervals import FloatArray
 
@@ -106,7 +107,7 @@ def _part(summary: Summary, values: Values, question: Question, refuting: float,
     )
     if reason := _unusable(blocks, question, floor):
         return part.model_copy(update={"reason": reason})
-    found = evidence(question.quantity, blocks, seed)
+    found = _share(summary, question) or evidence(question.quantity, blocks, seed)
     answer: Answer = "cannot tell"
     if found.within(bounds, summary.confidence):
         answer = "holds"
@@ -116,6 +117,16 @@ def _part(summary: Summary, values: Values, question: Question, refuting: float,
     reason = None if low is not None else f"{question.levels[1]} may cost no more than {question.levels[2]}"
     estimate = {"estimate": found.estimate, "low": low, "high": high, "answer": answer, "reason": reason}
     return part.model_copy(update=estimate)
+
+
+def _share(summary: Summary, question: Question) -> ShareEvidence | None:
+    """Return what a level's trials counted, where its share of something is asked for."""
+    share_of = summary.metrics[question.metric].share_of
+    if share_of is None or question.quantity != "value":
+        return None
+    (level,) = question.levels
+    pooled = pooled_share(share_of, (trial for trial in summary.trials if trial.valid and trial.level == level))
+    return ShareEvidence(pooled) if pooled else None
 
 
 def _complete_blocks(values: Mapping[str, Mapping[int, float]], levels: Sequence[str]) -> FloatArray:

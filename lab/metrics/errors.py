@@ -28,7 +28,13 @@ METRICS = (
         "requests", "Requests that ended in the window", "", "higher", compute=lambda data: len(window_requests(data))
     ),
     Metric("requests_failed", "Requests that failed, counted", "", compute=_failed),
-    Metric("error_fraction", "Requests that failed", "fraction", compute=_error_fraction),
+    Metric(
+        "error_fraction",
+        "Requests that failed",
+        "fraction",
+        share_of=("requests_failed", "requests"),
+        compute=_error_fraction,
+    ),
     Metric(
         "expected_error_fraction", "Requests that drawn errors alone fail", "fraction", compute=_expected_error_fraction
     ),

@@ -12,12 +12,17 @@ Values = Mapping[str, float]
 
 @dataclass(frozen=True)
 class Measure:
-    """How a metric is called, and which direction is better. The unit `fraction` is shown in percent."""
+    """How a metric is called, and which direction is better. The unit `fraction` is shown in percent.
+
+    `share_of` names the metrics that count the events and all that there were, where the metric is the share of the
+    one in the other: then all of a level's trials are counted together.
+    """
 
     name: str
     title: str
     unit: str
     better: Literal["lower", "higher"] = "lower"
+    share_of: tuple[str, str] | None = None
 
 
 @dataclass(frozen=True)

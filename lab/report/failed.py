@@ -2,21 +2,16 @@
 
 from collections.abc import Mapping
 
-from lab.records import Summary, TrialSummary
-from lab.stats.proportions import Count, Pooled, pool
+from lab.metrics.shares import pooled_share
+from lab.records import Summary
+from lab.stats.proportions import Pooled
 
-# The pooled intervals' dealing out at random: the same page each time.
-SEED = 1
+FAILED = ("requests_failed", "requests")
 
 
 def failed(summary: Summary) -> Mapping[str, Pooled]:
     """Count requests and failures of every level that has a valid trial with both."""
-    counts: dict[str, list[Count]] = {}
-    for trial in summary.trials:
-        if trial.valid and "requests_failed" in trial.values:
-            counts.setdefault(trial.level, []).append(_count(trial))
-    return {level: pool(counts[level], SEED) for level in summary.levels if level in counts}
-
-
-def _count(trial: TrialSummary) -> Count:
-    return Count(round(trial.values["requests_failed"]), round(trial.values["requests"]))
+    valid = [trial for trial in summary.trials if trial.valid]
+    of_level = {level: [trial for trial in valid if trial.level == level] for level in summary.levels}
+    pooled = {level: pooled_share(FAILED, trials) for level, trials in of_level.items()}
+    return {level: found for level, found in pooled.items() if found is not None}
