@@ -21,7 +21,7 @@ from lab.progress import Progress, Report
 from lab.reference import beside
 from lab.spec import Level
 from lab.stopping import Budget, budget, narrow_enough
-from lab.trial import Bench, Measured, head, run_start
+from lab.trial import Bench, Measured, StartInterrupted, head, run_start
 
 # Below this a record cannot be trusted to be whole.
 FULL_DISK_BYTES = 1 << 20
@@ -184,15 +184,28 @@ def _until_valid(
         if not left.allows(levels[0].start):
             return False
         started_s = bench.system.clock.now_s()
-        with _disk_watched(run.folder):
-            measured = run_start(bench, levels, _share(users, levels[0]), unsettled[0].seed, _staging(run))
-        reasons = [_judge(run, *one) for one in zip(unsettled, levels, measured, strict=True)]
+        reasons = _attempt(bench, run, unsettled, levels, users)
         shutil.rmtree(_staging(run))
         took_s = bench.system.clock.now_s() - started_s
         left.attempts_s[levels[0].start].append(took_s)
         for trial, why in zip(unsettled, reasons, strict=True):
             report(trial, why, took_s / len(unsettled), _settled(bench, run, trial))
     return True
+
+
+def _attempt(bench: Bench, run: Run, trials: Sequence[Trial], levels: Sequence[Level], users: int) -> list[list[str]]:
+    """Runs the trials of a start and keeps them; returns of each why it was refused.
+
+    Ctrl-C, too, keeps those that were measured.
+    """
+    try:
+        with _disk_watched(run.folder):
+            measured = run_start(bench, levels, _share(users, levels[0]), trials[0].seed, _staging(run))
+    except StartInterrupted as cut:
+        for one in zip(trials, levels, cut.measured, strict=False):
+            _judge(run, *one)
+        raise
+    return [_judge(run, *one) for one in zip(trials, levels, measured, strict=True)]
 
 
 def _judge(run: Run, trial: Trial, level: Level, measured: Measured) -> list[str]:
@@ -211,7 +224,7 @@ def _judge(run: Run, trial: Trial, level: Level, measured: Measured) -> list[str
 
 def gather(start: Path, requests: Path, folder: Path) -> None:
     """Makes a trial's folder of what its start left, by links: several trials may share all but their loads."""
-    shutil.copytree(start, folder, copy_function=os.link, ignore=shutil.ignore_patterns("requests*.csv", "load-*.json"))
+    shutil.copytree(start, folder, copy_function=os.link, ignore=shutil.ignore_patterns("requests*", "load-*.json"))
     os.link(requests, folder / "requests.csv")
 
 

@@ -30,6 +30,9 @@ DELIVERY_BOUND_S = 10.0
 # A counter's increase over a window needs a sample after its end. Where none comes, a check refuses the trial.
 OBSERVED_BOUND_S = 10.0
 OBSERVED_EVERY_S = 0.2
+# Ten times as long as the longest ejection of the patterns (envoy/patterns/outliers.yaml).
+EJECTED_BOUND_S = 100.0
+EJECTED_EVERY_S = 0.1
 # More than the observer writes of all containers in one tick.
 TAIL_BYTES = 1 << 16
 # A Collector holds what it got for 0.2 s before it passes it on, and that takes up to half a second more.
@@ -83,10 +86,18 @@ class Measured:
     record: dict[str, object]
 
 
+class StartInterrupted(KeyboardInterrupt):
+    """Ctrl-C after the first of a start's trials: what was `measured` until then."""
+
+    def __init__(self, measured: Sequence[Measured]) -> None:
+        super().__init__()
+        self.measured = measured
+
+
 def run_start(bench: Bench, levels: Sequence[Level], users: int, seed: int, out: Path) -> list[Measured]:
     """Runs a trial of each of `levels`, which share a start, leaving raw records in `out`.
 
-    Raises `StartFailed` where a container does not do its part, and the driver's errors.
+    Raises `StartFailed` where a container does not do its part, `StartInterrupted`, and the driver's errors.
     """
     first = levels[0]
     system, generator = bench.systems[first.topology], bench.generator
@@ -103,8 +114,9 @@ def run_start(bench: Bench, levels: Sequence[Level], users: int, seed: int, out:
             startup_s = system.start(first, out, bench.instruments)
         with phases.phase("load"):
             generator.begin(plan, stage)
-            loads = [_measure(plan, stage, system, generator, level) for level in levels]
-            generator.end(stage)
+            loads, interrupted = _measure_each(plan, stage, system, generator, levels)
+            if not interrupted:
+                generator.end(stage)
         with phases.phase("collect"):
             containers = _containers(bench, system)
             if bench.reference:
@@ -123,7 +135,25 @@ def run_start(bench: Bench, levels: Sequence[Level], users: int, seed: int, out:
         "startup_s": startup_s,
         "phases_s": phases.taken_s,
     }
-    return [Measured(loaded.requests, {**record, **common}) for loaded, record in loads]
+    measured = [Measured(loaded.requests, {**record, **common}) for loaded, record in loads]
+    if interrupted:
+        raise StartInterrupted(measured)
+    return measured
+
+
+def _measure_each(
+    plan: LoadPlan, stage: Stage, system: System, generator: LoadGenerator, levels: Sequence[Level]
+) -> tuple[list[tuple[Loaded, dict[str, object]]], bool]:
+    """Measures level after level; returns what that left, and whether Ctrl-C came before the last."""
+    loads: list[tuple[Loaded, dict[str, object]]] = []
+    try:
+        for level in levels:
+            loads.append(_measure(plan, stage, system, generator, level))
+    except KeyboardInterrupt:
+        if not loads:
+            raise
+        return loads, True
+    return loads, False
 
 
 def _containers(bench: Bench, system: System) -> dict[str, Container]:
@@ -157,6 +187,7 @@ def _measure(
     plan: LoadPlan, stage: Stage, system: System, generator: LoadGenerator, level: Level
 ) -> tuple[Loaded, dict[str, object]]:
     """Puts a trial's load on the system; returns what that left, and what `trial.json` says of it alone."""
+    _await_sidecars(stage, system, level)
     before = _counted(system, level)
     with _runtime(system, level), _faults(plan, stage, system, generator, level):
         loaded = generator.measure(plan, stage, level)
@@ -173,6 +204,13 @@ def _measure(
             for name, (version, counters) in _counted(system, level).items()
         },
     }
+
+
+def _await_sidecars(stage: Stage, system: System, level: Level) -> None:
+    """Waits until no sidecar holds a peer ejected: an ejection may outlive the trial before, in the same start."""
+    for name, admin in system.admins(system.sidecars(level)).items():
+        if not wait_until(admin.ready, EJECTED_BOUND_S, EJECTED_EVERY_S, system.clock):
+            raise stage.failed(name, f"had a peer ejected for more than {EJECTED_BOUND_S:.0f} s after the trial before")
 
 
 def observed_until_ns(out: Path) -> int:

@@ -2,10 +2,14 @@
 
 import io
 import json
+import shutil
+import tempfile
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from rich.console import Console
 
@@ -13,11 +17,13 @@ from lab import runner
 from lab.backends import BACKENDS
 from lab.driver import EngineGone
 from lab.errors import UserError
+from lab.plan import Trial
 from lab.progress import Progress
 from lab.records import read_requests
+from lab.spec import Level, parse_experiment
 from lab.stopping import FIRST_STAGE_BLOCKS
 from lab.system import StartFailed
-from lab.trial import Bench
+from lab.trial import Bench, Measured, StartInterrupted, head
 from tests import benches, synthetic
 from tests.fake import FakeBackend, FakeDriver
 
@@ -35,6 +41,19 @@ factors:
     otel-manual: {telemetry: otel-manual}
 baseline: baseline
 protocol: {warm_up_s: 10, window_s: 15, repetitions: 2, retries: 2, seed: 7}
+"""
+
+COUNTED = """
+format: tollbooth.experiment
+version: 1
+title: Test
+question: Does it run?
+topology: mesh
+load: {generator: ghz, requests: 200, concurrency: 4}
+factors:
+  error_probability: {p-0: {error_probability: 0}, p-0.2: {error_probability: 0.2}}
+baseline: p-0
+protocol: {warm_up_s: 1, repetitions: 1, retries: 0, without_restart: [error_probability]}
 """
 
 
@@ -164,6 +183,41 @@ def test_whatever_ends_a_run_leaves_nothing_running_and_resuming_does_the_rest(
     assert len(trials(run)) == 6
     assert {name: trial for name, trial in trials(run).items() if name in kept} == kept
     assert not (run.folder / ".in-progress").exists()
+
+
+def test_ctrl_c_keeps_the_trials_of_a_start_that_were_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def cut_short(_bench: Bench, levels: Sequence[Level], _users: int, _seed: int, out: Path) -> list[Measured]:
+        starts.append([level.name for level in levels])
+        measured = [_synthetic(out, level.name) for level in levels]
+        if len(levels) == 2:
+            raise StartInterrupted(measured[:1])
+        return measured
+
+    starts: list[list[str]] = []
+    monkeypatch.setattr("lab.runner.run_start", cut_short)
+    on = bench(FakeDriver(), COUNTED)
+    run = runner.new_run(on, tmp_path, ["lab"], {})
+    with pytest.raises(KeyboardInterrupt):
+        complete(on, tmp_path, run)
+    first, second = starts[-1]
+    assert first in {trial["level"] for trial in trials(run).values()}
+    complete(on, tmp_path, runner.unfinished_run(on, tmp_path))
+    # One start is left of it, and the placebo's where that was not before it.
+    assert [second] in starts
+    assert [first] not in starts
+    assert sorted(str(trial["level"]) for trial in trials(run).values()) == ["p-0", "p-0.2", "placebo"]
+
+
+def _synthetic(out: Path, level: str) -> Measured:
+    """Leave what a trial of the level would have left."""
+    shutil.rmtree(out, ignore_errors=True)
+    truth = synthetic.QUICK["baseline"]
+    with tempfile.TemporaryDirectory() as folder:
+        written = synthetic.write_trial(Path(folder), synthetic.Trial(1, 0, level, truth), np.random.default_rng(1))
+        shutil.copytree(written, out)
+    record = json.loads((out / "trial.json").read_text())
+    known = head(Trial(1, 0, 0, level, 1), parse_experiment(COUNTED, "test").levels()[0], 1)
+    return Measured(out / "requests.csv", {name: value for name, value in record.items() if name not in known})
 
 
 @pytest.mark.parametrize("failing", [{}, {"wait": EngineGone("a container died of it")}])
