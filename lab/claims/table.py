@@ -14,15 +14,8 @@ COLOURS = {"holds here": "green", "does not hold here": "yellow", "cannot tell":
 
 def print_claims(verdicts: Verdicts, console: Console) -> None:
     """Print every claim with its verdict and numbers; readable from 100 columns on."""
-    table = Table(title="Published claims", title_justify="left", padding=(0, 1), box=None)
-    table.add_column("claim", no_wrap=True)
-    table.add_column("published", ratio=5)
-    table.add_column("verdict", no_wrap=True)
-    table.add_column("here", ratio=6)
-    for judged in verdicts.claims:
-        colour = COLOURS[judged.verdict]
-        table.add_row(judged.id, _published(judged), f"[{colour}]{judged.verdict}[/]", escape(headline(judged)))
-    console.print(table, highlight=False)
+    if verdicts.claims:
+        console.print(_verdicts(verdicts), highlight=False)
     for figures in claims(verdicts).figures:
         console.print(_figures(figures), highlight=False)
     console.print(
@@ -31,6 +24,18 @@ def print_claims(verdicts: Verdicts, console: Console) -> None:
         style="dim",
         highlight=False,
     )
+
+
+def _verdicts(verdicts: Verdicts) -> Table:
+    table = Table(title="Published claims", title_justify="left", padding=(0, 1), box=None)
+    table.add_column("claim", no_wrap=True)
+    table.add_column("published", ratio=5)
+    table.add_column("verdict", no_wrap=True)
+    table.add_column("here", ratio=6)
+    for judged in verdicts.claims:
+        colour = COLOURS[judged.verdict]
+        table.add_row(judged.id, _published(judged), f"[{colour}]{judged.verdict}[/]", escape(headline(judged)))
+    return table
 
 
 def _figures(figures: FigureTable) -> Table:
