@@ -8,8 +8,10 @@ from lab.claims.records import read_verdicts
 from lab.claims.table import print_claims
 from lab.frontier_table import print_frontiers
 from lab.ladder_table import print_ladders
+from lab.outage_table import print_outages
 from lab.records import read_json, read_summary
 from lab.report.compared import compare_views
+from lab.report.outages import outages
 from lab.report.resilience import resilience
 from lab.resilience_table import print_resilience
 from lab.table import print_table
@@ -23,6 +25,8 @@ def print_results(folder: Path, console: Console) -> None:
     print_ladders(views.ladders, console)
     if errors := resilience(summary, ()):
         print_resilience(errors, console)
+    if faults := outages(summary):
+        print_outages(faults, console)
     print_frontiers(summary, views.frontiers, console)
     verdicts = folder / "claims.json"
     if verdicts.exists():

@@ -6,6 +6,7 @@ from lab.report.claims import claims
 from lab.report.compared import compare_views
 from lab.report.drawings import draw_all
 from lab.report.flame import profiles
+from lab.report.outages import outages
 from lab.report.render import render
 from lab.report.resilience import resilience
 from lab.report.source import Source, read
@@ -32,4 +33,5 @@ def page_html(results_dir: Path, source: Source) -> str:
         claims(source.verdicts) if source.verdicts else None,
         profiles(results_dir, source.summary),
         resilience(source.summary, source.trials),
+        outages(source.summary),
     )

@@ -7,10 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lab.injection.records import Injection
 from lab.metrics.jvm import allocated
+from lab.metrics.latency import OK
 from lab.records import Fields, TrialData, TrialRecord
 from lab.report.figures.gantt import Span
 from lab.report.figures.latency import Latencies
+from lab.report.figures.outages import Served
 from lab.report.figures.usage import Line
 from lab.series import NotDerivableError, Series
 
@@ -18,6 +21,9 @@ MOST_POINTS = 120
 """Points of a line over time: more could not be told apart in a panel of a few centimetres."""
 MOST_QUANTILES = 4000
 """Requests of a level that the figure of latencies keeps; with more, evenly spaced ones of the sorted."""
+
+STEP_S = 0.5
+"""Of the share of requests served around a fault: at 100 requests/s a step has 50."""
 
 Floats = NDArray[np.float64]
 Curve = tuple[Floats, Floats]
@@ -35,6 +41,8 @@ class Observed:
     memory: Line
     jvm: Mapping[str, Curve]
     """By measure; without those that the services' JVMs did not tell."""
+    served: Sequence[Served] = ()
+    """Around each of the trial's faults."""
 
 
 def observe(data: TrialData) -> Observed:
@@ -48,7 +56,21 @@ def observe(data: TrialData) -> Observed:
         cpu=_line(data, "cpu_usage_ns", _cpus),
         memory=_line(data, "memory_working_set_bytes", _mebibytes),
         jvm=_jvm(data),
+        served=[_served(data, injection) for injection in data.injections if injection.injected and injection.lifted],
     )
+
+
+def _served(data: TrialData, injection: Injection) -> Served:
+    """Count what was asked and served around a fault, by when users wanted it."""
+    assert injection.injected and injection.lifted
+    begin_ns = injection.injected.begin_ns
+    wanted_s = (data.requests.intended_ns - begin_ns) / 1e9
+    steps = np.arange(np.ceil(wanted_s.min() / STEP_S), np.floor(wanted_s.max() / STEP_S) + 1)
+    asked, served = (
+        np.histogram(some, steps * STEP_S)[0].astype(np.float64)
+        for some in (wanted_s, wanted_s[data.requests.status == OK])
+    )
+    return Served(_middles(steps * STEP_S), asked, served, (injection.lifted.begin_ns - begin_ns) / 1e9)
 
 
 def _cpus(counter_ns: Floats, step_s: float) -> Floats:

@@ -5,6 +5,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from lab.report.claims import Claims
 from lab.report.drawings import Drawings
 from lab.report.flame import Profiles
+from lab.report.outages import Outages
 from lab.report.palette import PALETTE
 from lab.report.resilience import Resilience
 from lab.report.view import Page
@@ -16,6 +17,7 @@ def render(
     claims: Claims | None = None,
     profiles: Profiles | None = None,
     resilience: Resilience | None = None,
+    outages: Outages | None = None,
 ) -> str:
     """Return the page as HTML with its style inside."""
     environment = Environment(
@@ -27,5 +29,11 @@ def render(
     )
     template = environment.get_template("report.html")
     return template.render(
-        page=page, drawings=drawings, claims=claims, profiles=profiles, resilience=resilience, palette=PALETTE
+        page=page,
+        drawings=drawings,
+        claims=claims,
+        profiles=profiles,
+        resilience=resilience,
+        outages=outages,
+        palette=PALETTE,
     )

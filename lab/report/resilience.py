@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 from lab.records import Summary, TrialRecord, TrialSummary
 from lab.report.blocks import by_block
-from lab.report.cells import NOTHING, Shown
-from lab.report.failed import SEED, failed
+from lab.report.cells import Shown
+from lab.report.failed import failed
 from lab.report.numbers import DASH, interval, number, percent, scale_for, signed
+from lab.report.twins import less, mode, without_sidecars
 from lab.sidecars.counters import AS_PUBLISHED
-from lab.stats.compare import compare, paired
-from lab.stats.intervals import Interval
+from lab.stats.compare import paired
 from lab.stats.proportions import ConfidenceInterval, Pooled
 from lab.stats.ttests import ASSUMPTIONS, student, welch
 
@@ -23,7 +23,6 @@ ADDED = (
     ("Latency, 99th percentile, ms", "latency_p99_ms", 1.0),
 )
 """What sidecars add: the column's title, the metric, and how many of its units are one here."""
-OF_SIDECARS = {"sidecar", "sidecar_side", "envoy_runtime"}
 WITHOUT_PATTERNS = {"none", "passthrough"}
 
 
@@ -99,7 +98,7 @@ def resilience(summary: Summary, trials: Sequence[TrialRecord]) -> Resilience | 
     found = {
         level: [trial for trial in summary.trials if trial.valid and trial.level == level] for level in summary.levels
     }
-    if not any(_mode(summary, level) != "none" for level in found) and not any(
+    if not any(mode(summary, level) != "none" for level in found) and not any(
         "expected_error_fraction" in trial.values for trial in summary.trials
     ):
         return None
@@ -120,14 +119,10 @@ def resilience(summary: Summary, trials: Sequence[TrialRecord]) -> Resilience | 
     )
 
 
-def _mode(summary: Summary, level: str) -> str:
-    return str(summary.levels[level].settings.get("sidecar", "none"))
-
-
 def _errors(summary: Summary, level: str, pooled: Pooled, trials: Sequence[TrialSummary]) -> ErrorRow:
     bounds = pooled.interval(summary.confidence)
     expected = trials[0].values.get("expected_error_fraction", 0.0)
-    plain = _mode(summary, level) in WITHOUT_PATTERNS
+    plain = mode(summary, level) in WITHOUT_PATTERNS
     return ErrorRow(
         level=level,
         requests=f"{pooled.count.total:,}",
@@ -202,31 +197,18 @@ def _of_level(level: str, trials: Sequence[TrialRecord]) -> list[CounterRow]:
 
 def _added(summary: Summary, level: str) -> AddedRow | None:
     """Compare a level with its twin without sidecars; None where there is none, or no block has both."""
-    beside = _without_sidecars(summary, level)
-    if beside is None or not (pairs := [_pairs(summary, metric, level, beside) for _, metric, _ in ADDED])[0]:
+    beside = without_sidecars(summary, level)
+    if beside is None:
         return None
-    cells = [
-        _cell(compare(found, summary.confidence, SEED).difference, factor) if found else NOTHING
-        for found, (_, _, factor) in zip(pairs, ADDED, strict=True)
-    ]
-    return AddedRow(level, beside, cells, str(len(pairs[0])))
-
-
-def _pairs(summary: Summary, metric: str, level: str, beside: str) -> list[tuple[float, float]]:
-    return paired(by_block(summary, level, metric), by_block(summary, beside, metric))
-
-
-def _cell(difference: Interval, factor: float) -> Shown:
-    def show(value: float) -> str:
-        return number(value / factor)
-
-    sign = "+" if difference.mean > 0 else ""
-    return Shown(f"{sign}{show(difference.mean)}", interval(difference.low, difference.high, show))
+    first = ADDED[0][1]
+    blocks = len(paired(by_block(summary, level, first), by_block(summary, beside, first)))
+    cells = [less(summary, metric, level, beside, factor) for _, metric, factor in ADDED]
+    return AddedRow(level, beside, cells, str(blocks)) if blocks else None
 
 
 def _tested(summary: Summary, level: str, trials: Mapping[str, Sequence[TrialSummary]]) -> TestRow | None:
     """Test a level with sidecars against the one without; None where there is none, or too few trials."""
-    beside = _without_sidecars(summary, level)
+    beside = without_sidecars(summary, level)
     if beside is None:
         return None
     one, other = (
@@ -246,22 +228,3 @@ def _tested(summary: Summary, level: str, trials: Mapping[str, Sequence[TrialSum
         welch_p=number(unequal.p_value, 2),
         n=f"{len(one)}, {len(other)}",
     )
-
-
-def _without_sidecars(summary: Summary, level: str) -> str | None:
-    if _mode(summary, level) == "none":
-        return None
-    wanted = _others(summary.levels[level].settings)
-    return next(
-        (
-            name
-            for name, one in summary.levels.items()
-            if name != summary.placebo and _mode(summary, name) == "none" and _others(one.settings) == wanted
-        ),
-        None,
-    )
-
-
-def _others(settings: Mapping[str, object]) -> dict[str, object]:
-    """The settings that are not about sidecars."""
-    return {name: value for name, value in settings.items() if name not in OF_SIDECARS}

@@ -24,6 +24,7 @@ class Drawings:
     sweeps: Sequence[Titled] = ()
     crossings: Sequence[Titled] = ()
     frontiers: Sequence[Titled] = ()
+    outages: Markup | None = None
     latency: Markup | None = None
     cpu: Markup | None = None
     memory: Markup | None = None
@@ -45,6 +46,7 @@ def draw_all(source: Source, compared: Compared) -> Drawings:
         frontiers=[
             views.frontier(summary, one, colours, index) for index, one in enumerate(compared.frontiers, start=1)
         ],
+        outages=levels.outages(source, colours),
         latency=levels.latency(source, colours),
         cpu=levels.usage(source, "cpu", "CPU over time, per level", "CPUs busy", colours),
         memory=levels.usage(source, "memory", "Memory over time, per level", "working set (MiB)", colours),

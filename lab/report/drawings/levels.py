@@ -10,6 +10,7 @@ from lab.records import Estimate, Summary
 from lab.report import findings
 from lab.report.figures import forest as forest_figure
 from lab.report.figures import latency as latency_figure
+from lab.report.figures import outages as outages_figure
 from lab.report.figures import planes as planes_figure
 from lab.report.figures import usage as usage_figure
 from lab.report.figures.forest import Group
@@ -80,6 +81,19 @@ def usage(source: Source, name: str, title: str, unit: str, colours: Mapping[str
         "over the seconds since the load began. Thin lines are trials, thick ones their median; the warm-up is shaded."
     )
     return usage_figure.usage(name, title, unit, lines, colours, description)
+
+
+def outages(source: Source, colours: Mapping[str, Colour]) -> Markup | None:
+    """Draw what share of the requests was served around each level's faults."""
+    served = {level: [one for trial in trials for one in trial.served] for level, trials in _observed(source).items()}
+    shown = {level: found for level, found in served.items() if found}
+    if not shown:
+        return None
+    description = (
+        f"One panel for each of {', '.join(shown)}: the share of requests that were served, by when they were wanted, "
+        "over the seconds since the fault began. Thin lines are trials, thick ones all of them; the fault is shaded."
+    )
+    return outages_figure.outages(shown, colours, description)
 
 
 def jvm(source: Source, colours: Mapping[str, Colour]) -> Markup | None:

@@ -2,26 +2,19 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import ceil
 from typing import Any
 
 import numpy as np
 from markupsafe import Markup
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from lab.report.figures.labels import spread
-from lab.report.numbers import short
-from lab.report.palette import BAND, INK, MUTED, RULE, Colour
-from lab.report.svg import Margins, draw, panels, quiet
+from lab.report.figures.strips import Scales, Size, strips
+from lab.report.palette import BAND, INK, MUTED, Colour
 
 Floats = NDArray[np.float64]
 
-COLUMNS = 4
-PANEL_IN = 1.3
-GAP_IN = 0.2
 HEADROOM = 1.3
 """How far the axis goes beyond the highest value: room for what is written at its top."""
 WRITABLE_SHARE = 0.25
@@ -41,24 +34,6 @@ class Line:
     window_end_s: float
 
 
-@dataclass(frozen=True)
-class Size:
-    """What all panels share: where time and values end, and how wide each is with the gap to the next.
-
-    The panels of a row are one Matplotlib axes, beside each other in time: an axes for each of them would take most
-    of the time in which a report is made.
-    """
-
-    end_s: float
-    highest: float
-    wide_in: float
-
-    @property
-    def stride(self) -> float:
-        """From where a panel begins to where the next one does, in seconds."""
-        return self.end_s * self.wide_in / (self.wide_in - GAP_IN)
-
-
 def usage(
     name: str,
     title: str,
@@ -68,35 +43,21 @@ def usage(
     description: str,
 ) -> Markup:
     """Draw one small panel per level, all on the same axes."""
-    columns = min(COLUMNS, len(lines))
-    rows = ceil(len(lines) / columns)
-    # Where the last row has gaps, the panels above them need room for the labels of their axis.
-    margins = Margins(left=0.62, right=0.05, down=0.55 if len(lines) % columns else 0.36)
     end_s = max(line.window_end_s for trials in lines.values() for line in trials)
     highest = HEADROOM * max(_highest(line) for trials in lines.values() for line in trials)
-    size = Size(end_s, highest, margins.wide(1) / columns)
-    levels = list(lines)
 
-    def fill(figure: Figure) -> None:
-        for row, (axes,) in enumerate(panels(figure, rows, 1, margins)):
-            beside = levels[row * columns : (row + 1) * columns]
-            for column, level in enumerate(beside):
-                _panel(axes, column, level, lines[level], colours[level].light, size)
-            last = [column for column in range(len(beside)) if (row + 1) * columns + column >= len(levels)]
-            _finish(axes, len(beside), columns, last, size)
-            axes.set_ylabel(unit)
-            if row == rows - 1:
-                axes.set_xlabel("seconds since the load began")
+    def panel(axes: Axes, zero: float, level: str, size: Size) -> None:
+        _panel(axes, zero, lines[level], colours[level].light, size)
 
-    return draw(name, title, description, rows * PANEL_IN + (rows - 1) * margins.down + margins.high, fill)
+    scales = Scales((0.0, end_s), "seconds since the load began", highest, unit)
+    return strips(name, title, description, list(lines), scales, panel)
 
 
 def _highest(line: Line) -> float:
     return max(float(line.services.max()), 0.0 if line.backends is None else float(line.backends.max())) or 1.0
 
 
-def _panel(axes: Axes, column: int, level: str, trials: Sequence[Line], colour: str, size: Size) -> None:
-    left = column * size.stride
+def _panel(axes: Axes, left: float, trials: Sequence[Line], colour: str, size: Size) -> None:
     start = left + float(np.median([line.window_start_s for line in trials]))
     end = left + float(np.median([line.window_end_s for line in trials]))
     axes.broken_barh([(left, start - left)], (0, size.highest), color=BAND.light, linewidth=0, zorder=0)
@@ -114,25 +75,6 @@ def _panel(axes: Axes, column: int, level: str, trials: Sequence[Line], colour: 
     for label, y in zip(tops, places, strict=True):
         place = ((start + end) / 2, y + lift)
         axes.annotate(label, place, (0, 3), textcoords="offset points", color=INK.light, **small)
-    axes.annotate(short(level), (left, size.highest), (0, 6), textcoords="offset points", weight="bold", fontsize=9.5)
-
-
-def _finish(axes: Axes, count: int, columns: int, labelled: Sequence[int], size: Size) -> None:
-    """Give the first `count` of a row's `columns` their scales; those at the bottom of the figure are `labelled`."""
-    lefts = [column * size.stride for column in range(count)]
-    axes.set_xlim(0, columns * size.stride)
-    axes.set_ylim(0, size.highest)
-    heights = [y for y in MaxNLocator(5).tick_values(0, size.highest) if y <= size.highest]
-    axes.set_yticks(heights)
-    starts = lefts * len(heights)
-    ends = [left + size.end_s for left in starts]
-    levels = np.repeat(heights, len(lefts))
-    axes.hlines(levels, starts, ends, color=RULE.light, linewidth=0.6, zorder=0.5)
-    seconds = [s for s in MaxNLocator(5, steps=[1, 2, 2.5, 5, 10]).tick_values(0, size.end_s) if 0 <= s < size.stride]
-    ticks = [(column * size.stride + s, f"{s:g}") for column in labelled for s in seconds]
-    axes.set_xticks([place for place, _ in ticks], [label for _, label in ticks])
-    axes.spines[["left", "bottom"]].set_visible(False)
-    quiet(axes, "none")
 
 
 def _draw_lines(axes: Axes, lines: Sequence[tuple[Floats, Floats]], colour: str) -> float:

@@ -1,0 +1,51 @@
+"""Each level with sidecars, beside the one that differs from it in them alone."""
+
+from collections.abc import Mapping
+
+from lab.metrics.shares import SEED
+from lab.records import Summary
+from lab.report.blocks import by_block
+from lab.report.cells import NOTHING, Shown
+from lab.report.numbers import interval, number
+from lab.stats.compare import compare, paired
+
+OF_SIDECARS = {"sidecar", "sidecar_side", "envoy_runtime"}
+
+
+def mode(summary: Summary, level: str) -> str:
+    """Return what the level's sidecars are: `none` where it has none."""
+    return str(summary.levels[level].settings.get("sidecar", "none"))
+
+
+def without_sidecars(summary: Summary, level: str) -> str | None:
+    """Return the level's twin; None where it has no sidecars itself, or there is none."""
+    if mode(summary, level) == "none":
+        return None
+    wanted = _others(summary.levels[level].settings)
+    return next(
+        (
+            name
+            for name, one in summary.levels.items()
+            if name != summary.placebo and mode(summary, name) == "none" and _others(one.settings) == wanted
+        ),
+        None,
+    )
+
+
+def less(summary: Summary, metric: str, level: str, twin: str, factor: float = 1.0) -> Shown:
+    """Return the level's value less its twin's, paired within blocks; `factor` of the metric's units are one here."""
+    pairs = paired(by_block(summary, level, metric), by_block(summary, twin, metric))
+    if not pairs:
+        return NOTHING
+    difference = compare(pairs, summary.confidence, SEED).difference
+
+    def show(value: float) -> str:
+        return number(value / factor)
+
+    sign = "+" if difference.mean > 0 else ""
+    return Shown(f"{sign}{show(difference.mean)}", interval(difference.low, difference.high, show))
+
+
+def _others(settings: Mapping[str, object]) -> dict[str, object]:
+    """The settings that are not about sidecars."""
+    return {name: value for name, value in settings.items() if name not in OF_SIDECARS}
