@@ -3,10 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from lab.metrics.shares import pooled_share
 from lab.records import Summary, TrialRecord, TrialSummary
 from lab.report.blocks import by_block
 from lab.report.cells import Shown
-from lab.report.failed import failed
+from lab.report.failed import FAILED, failed
 from lab.report.numbers import DASH, interval, number, percent, scale_for, signed
 from lab.report.twins import less, mode, without_sidecars
 from lab.sidecars.counters import AS_PUBLISHED
@@ -81,6 +82,9 @@ class Resilience:
 
     confidence: str
     covered: str
+    """At how many levels without patterns the interval covers what is expected."""
+    covered_trials: str
+    """In how many of their trials, each counted alone."""
     origin: Sequence[tuple[str, str]]
     """Of each level whose sidecars retry: where what failed came from, in a sentence."""
     errors: Sequence[ErrorRow]
@@ -108,6 +112,7 @@ def resilience(summary: Summary, trials: Sequence[TrialRecord]) -> Resilience | 
     return Resilience(
         confidence=percent(summary.confidence),
         covered=f"{plain.count('yes')} of {len(plain)}" if plain else "",
+        covered_trials=_covered_trials(summary, [trial for row in rows if row.covered for trial in found[row.level]]),
         origin=[(level, _origin(found[level])) for level in pooled if _tries_again(found[level])],
         errors=rows,
         added_titles=[title for title, _, _ in ADDED],
@@ -139,6 +144,13 @@ def _errors(summary: Summary, level: str, pooled: Pooled, trials: Sequence[Trial
 
 def _covered(bounds: ConfidenceInterval, expected: float) -> str:
     return "yes" if bounds.covers(expected) else "no"
+
+
+def _covered_trials(summary: Summary, trials: Sequence[TrialSummary]) -> str:
+    """Count the trials whose own interval covers what the draws alone would fail: there are many more than levels."""
+    alone = [(pooled_share(FAILED, [trial]), trial.values.get("expected_error_fraction", 0.0)) for trial in trials]
+    known = [pooled.interval(summary.confidence).covers(expected) for pooled, expected in alone if pooled is not None]
+    return f"{sum(known)} of {len(known)}"
 
 
 def _percent(share: float) -> str:

@@ -57,6 +57,8 @@ def test_trials_of_a_level_are_counted_together_beside_what_the_draws_alone_woul
     assert (none.covered, placebo.covered) == ("yes", "no")
     assert (envoy.share, envoy.covered) == ("13.8 %", "")
     assert part().covered == "1 of 2"
+    # The placebo's 43 % is no draw of 48.8 %; both trials of the other level are.
+    assert part().covered_trials == "2 of 3"
 
 
 def test_where_failures_come_from_is_said_in_numbers_of_the_sidecars() -> None:
