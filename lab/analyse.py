@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from lab.errors import UserError
 from lab.metrics import MEASURES, Measure, Pieces, pieces, values, with_adjusted_values, with_paired_values
-from lab.metrics.shares import pooled_share
+from lab.metrics.shares import by_counts, share_interval
 from lab.records import (
     VERSION_HINT,
     Estimate,
@@ -29,9 +29,6 @@ from lab.stats.multiple import holm
 CONFIDENCE = 0.95
 # The half of the smallest effect that the studies argue about (10 %).
 EQUIVALENCE_MARGIN = 0.05
-
-# A metric's value by level and block.
-Values = Mapping[str, Mapping[int, float]]
 
 
 def analyse(results_dir: Path) -> Summary:
@@ -118,18 +115,18 @@ def _estimates(
 ) -> list[Estimate]:
     """Return a row for each level that has the metric."""
     seed = experiment.protocol.seed
-    by_level: defaultdict[str, dict[int, float]] = defaultdict(dict)
+    by_level: defaultdict[str, list[TrialSummary]] = defaultdict(list)
     for trial in trials:
         if metric in trial.values:
-            by_level[trial.level][trial.block] = trial.values[metric]
-    comparisons = _comparisons(by_level, experiment.baseline, seed)
+            by_level[trial.level].append(trial)
+    comparisons = _comparisons(metric, by_level, experiment.baseline, seed)
     adjusted = holm({name: found.p_value for name, found in comparisons.items() if found.p_value is not None})
     noise_floor = _noise_floor(comparisons.get(PLACEBO))
     rows = []
     for level in levels:
         if level not in by_level:
             continue
-        mean = _mean(metric, by_level[level], [trial for trial in trials if trial.level == level], seed)
+        mean = _mean(metric, by_level[level], seed)
         row = Estimate(
             metric=metric,
             level=level,
@@ -146,27 +143,30 @@ def _estimates(
     return rows
 
 
-def _mean(metric: str, blocks: Mapping[int, float], trials: Sequence[TrialSummary], seed: int) -> Interval:
-    """Return a level's mean over blocks; of a share, that of all its trials together.
-
-    A level without a failure has no spread between blocks, but its share is not known to be 0.
-    """
+def _mean(metric: str, trials: Sequence[TrialSummary], seed: int) -> Interval:
+    """Return a level's mean over blocks; of a share, that of all its trials together."""
     share_of = MEASURES[metric].share_of
-    pooled = pooled_share(share_of, trials) if share_of else None
-    if pooled is None:
-        return mean_interval(list(blocks.values()), CONFIDENCE, seed)
-    bounds = pooled.interval(CONFIDENCE)
-    return Interval(pooled.count.rate, bounds.low, bounds.high)
+    share = share_interval(share_of, trials, CONFIDENCE) if share_of else None
+    return share or mean_interval(list(_by_block(metric, trials).values()), CONFIDENCE, seed)
 
 
-def _comparisons(by_level: Values, baseline: str, seed: int) -> dict[str, Comparison]:
+def _comparisons(
+    metric: str, by_level: Mapping[str, Sequence[TrialSummary]], baseline: str, seed: int
+) -> dict[str, Comparison]:
     """Compare every level that shares a block with the baseline."""
-    pairs = {
-        level: paired(blocks, by_level[baseline])
-        for level, blocks in by_level.items()
-        if level != baseline and baseline in by_level
-    }
-    return {level: compare(found, CONFIDENCE, seed) for level, found in pairs.items() if found}
+    share_of, beside = MEASURES[metric].share_of, by_level.get(baseline, ())
+    found = {}
+    for level, trials in by_level.items():
+        pairs = paired(_by_block(metric, trials), _by_block(metric, beside))
+        if level == baseline or not pairs:
+            continue
+        comparison = compare(pairs, CONFIDENCE, seed)
+        found[level] = by_counts(share_of, comparison, trials, beside, CONFIDENCE) if share_of else comparison
+    return found
+
+
+def _by_block(metric: str, trials: Sequence[TrialSummary]) -> dict[int, float]:
+    return {trial.block: trial.values[metric] for trial in trials}
 
 
 def _compared(comparison: Comparison | None, p_adjusted: float | None) -> dict[str, object]:

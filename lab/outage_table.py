@@ -13,8 +13,9 @@ def print_outages(found: Outages, console: Console) -> None:
     console.print(_table(found), highlight=False)
     console.print(
         f"( ) are {found.confidence} intervals. Lost: requests that failed from the fault's begin to the recovery, "
-        "beyond the usual share. More: than the same level without sidecars, paired within blocks. Recovered: after "
-        "how many faults requests were seen to be served as before, and how long after the fault's end.",
+        "beyond the usual share; many may have waited for its end instead, the slowest so long. More: than the same "
+        "level without sidecars, paired within blocks. Recovered: after how many faults requests were seen to be "
+        "served as before, and how long after the fault's end.",
         style="dim",
         highlight=False,
     )
@@ -22,8 +23,10 @@ def print_outages(found: Outages, console: Console) -> None:
 
 def _table(found: Outages) -> Table:
     table = by_level("What the faults did")
-    for title in ("lost", "more", "recovered", "after, s"):
+    for title in ("lost", "more", "slowest, s", "recovered", "after, s"):
         table.add_column(title, justify="right")
     for row in found.rows:
-        table.add_row(escape(row.level), row.lost.text, row.more.text, row.recovered, row.after_s.text)
+        table.add_row(
+            escape(row.level), row.lost.text, row.more.text, row.slowest_s.text, row.recovered, row.after_s.text
+        )
     return table

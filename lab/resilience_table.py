@@ -22,8 +22,8 @@ def print_resilience(found: Resilience, console: Console) -> None:
     )
     if found.covered:
         console.print(
-            f"Without patterns, the interval covers what was drawn at {found.covered} levels; that of a single trial in "
-            f"{found.covered_trials}.",
+            f"Without patterns, the interval covers what was drawn at {found.covered} levels; that of a single trial "
+            f"in {found.covered_trials}.",
             style="dim",
             highlight=False,
         )

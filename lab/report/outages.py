@@ -7,10 +7,12 @@ from typing import Any
 from lab.records import Summary, TrialSummary
 from lab.report.cells import NOTHING, Shown
 from lab.report.findings import estimate_of
-from lab.report.numbers import interval, number, percent
+from lab.report.numbers import divided, number, percent, within
 from lab.report.twins import less, without_sidecars
+from lab.stats.intervals import Interval
 
 LOST, UNASKED, AFTER, RECOVERED = "requests_lost", "requests_unasked", "recovery_s", "recovered_fraction"
+SLOWEST = "latency_slowest_ms"
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,8 @@ class OutageRow:
     more: Shown
     """Lost, less what the level without these sidecars lost."""
     unasked: Shown
+    slowest_s: Shown
+    """What a fault does where requests wait for its end and none fails."""
     recovered: str
     after_s: Shown
 
@@ -55,6 +59,7 @@ def _row(summary: Summary, level: str) -> OutageRow | None:
         lost=_shown(summary, LOST, level),
         more=NOTHING if twin is None else less(summary, LOST, level, twin),
         unasked=_shown(summary, UNASKED, level),
+        slowest_s=_shown(summary, SLOWEST, level, 1000),
         recovered=_recovered(trials, len(faults)),
         after_s=_shown(summary, AFTER, level),
     )
@@ -70,8 +75,10 @@ def _recovered(trials: Sequence[TrialSummary], faults: int) -> str:
     return f"{seen} of {faults * len(trials)}"
 
 
-def _shown(summary: Summary, metric: str, level: str) -> Shown:
+def _shown(summary: Summary, metric: str, level: str, factor: float = 1.0) -> Shown:
+    """Show a level's mean; `factor` of the metric's units are one here."""
     estimate = estimate_of(summary, metric, level)
     if estimate is None:
         return NOTHING
-    return Shown(number(estimate.mean), interval(estimate.mean_low, estimate.mean_high, number))
+    mean = divided(Interval(estimate.mean, estimate.mean_low, estimate.mean_high), factor)
+    return Shown(number(mean.mean), within(mean, number))

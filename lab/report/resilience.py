@@ -127,7 +127,8 @@ def resilience(summary: Summary, trials: Sequence[TrialRecord]) -> Resilience | 
 def _errors(summary: Summary, level: str, pooled: Pooled, trials: Sequence[TrialSummary]) -> ErrorRow:
     bounds = pooled.interval(summary.confidence)
     expected = trials[0].values.get("expected_error_fraction", 0.0)
-    plain = mode(summary, level) in WITHOUT_PATTERNS
+    # Where a fault makes requests fail, too, nobody knows how many should.
+    plain = mode(summary, level) in WITHOUT_PATTERNS and not summary.levels[level].settings.get("faults")
     return ErrorRow(
         level=level,
         requests=f"{pooled.count.total:,}",

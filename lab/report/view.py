@@ -194,7 +194,7 @@ def _glance_cell(summary: Summary, name: str, metric: MetricSummary, level: str)
     finding = finding_of(estimate, metric.better)
     if estimate.ratio is not None:
         return Glance(Shown(change(estimate.ratio), findings.change_interval(estimate)), finding)
-    scale = _scale(metric, [found for found in summary.estimates if found.metric == name])
+    scale = scale_for(metric.unit, [estimate.difference or 0.0])
     shown = _difference(estimate, scale)
     return Glance(Shown(f"{shown.value} {scale.unit}".rstrip(), shown.interval), finding)
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import optimize, special
+from scipy import special
 
 # A p value to half a thousandth: the question is whether it is under some hundredths.
 RESAMPLES = 2_000
@@ -33,7 +33,7 @@ class Count:
 
 @dataclass(frozen=True)
 class ConfidenceInterval:
-    """Both bounds belong to it; `high` of a ratio may be infinite."""
+    """Both bounds belong to it."""
 
     low: float
     high: float
@@ -71,30 +71,6 @@ def clopper_pearson(count: Count, confidence: float) -> ConfidenceInterval:
     low = float(special.betaincinv(events, others + 1, tail)) if events else 0.0
     high = float(special.betaincinv(events + 1, others, 1 - tail)) if others else 1.0
     return ConfidenceInterval(low, high)
-
-
-def difference(one: Count, other: Count, confidence: float) -> ConfidenceInterval:
-    """Return the interval of `one`'s share less `other`'s.
-
-    From both Wilson intervals (Newcombe, 1998, "Interval estimation for the difference between independent
-    proportions", method 10): it keeps its coverage where events are few or none, as Wald's does not.
-    """
-    first, second = wilson(one, confidence), wilson(other, confidence)
-    gap = one.rate - other.rate
-    below = math.hypot(one.rate - first.low, second.high - other.rate)
-    above = math.hypot(first.high - one.rate, other.rate - second.low)
-    return ConfidenceInterval(gap - below, gap + above)
-
-
-def ratio(one: Count, other: Count, confidence: float) -> ConfidenceInterval:
-    """Return the interval of `one`'s share by `other`'s; infinite above where `other` may be 0.
-
-    The score interval (Koopman, 1984, "Confidence intervals for the ratio of two binomial proportions"; Miettinen and
-    Nurminen, 1985, "Comparative analysis of two rates", have it with a factor N/(N - 1) that thousands of requests
-    make 1).
-    """
-    lowest, highest = _lowest_ratio(one, other, confidence), _lowest_ratio(other, one, confidence)
-    return ConfidenceInterval(lowest, 1 / highest if highest else math.inf)
 
 
 @dataclass(frozen=True)
@@ -146,40 +122,23 @@ def pool(runs: Sequence[Count], seed: int) -> Pooled:
     return Pooled(count, len(runs), float(found) / (len(runs) - 1), p_value)
 
 
+def difference(one: Pooled, other: Pooled, confidence: float) -> ConfidenceInterval:
+    """Return the interval of `one`'s share less `other`'s.
+
+    From both shares' own intervals (Newcombe, 1998, "Interval estimation for the difference between independent
+    proportions", method 10): it keeps its coverage where events are few or none, as Wald's does not. Where both meet
+    the same draws their shares go together, and the interval is wider than it need be.
+    """
+    first, second = one.interval(confidence), other.interval(confidence)
+    gap = one.count.rate - other.count.rate
+    below = math.hypot(one.count.rate - first.low, second.high - other.count.rate)
+    above = math.hypot(first.high - one.count.rate, other.count.rate - second.low)
+    return ConfidenceInterval(gap - below, gap + above)
+
+
 def _score_interval(events: float, total: float, z: float) -> ConfidenceInterval:
     rate, share = events / total, z * z / total
     centre = (rate + share / 2) / (1 + share)
     reach = math.sqrt(share * (rate * (1 - rate) + share / 4)) / (1 + share)
     # The bounds are 0 and 1 there; rounding would leave out the truth.
     return ConfidenceInterval(centre - reach if events > 0 else 0.0, centre + reach if events < total else 1.0)
-
-
-def _lowest_ratio(one: Count, other: Count, confidence: float) -> float:
-    """Return the least ratio that the score test does not reject."""
-    if one.events == 0:
-        return 0.0
-    critical = float(special.ndtri((1 + confidence) / 2)) ** 2
-
-    def excess(log_ratio: float) -> float:
-        return _ratio_score(one, other, math.exp(log_ratio)) - critical
-
-    inside = math.log(one.rate / other.rate) if other.events else 0.0
-    while excess(inside) > 0:
-        inside += 1
-    outside = inside - 1
-    while excess(outside) < 0:
-        outside -= 1
-    return math.exp(optimize.brentq(excess, outside, inside))
-
-
-def _ratio_score(one: Count, other: Count, assumed: float) -> float:
-    """Return the score test's chi-square of the ratio `assumed`, at the likeliest shares that have it."""
-    a = (one.total + other.total) * assumed
-    b = (one.total + other.events) * assumed + one.events + other.total
-    c = one.events + other.events
-    # The root of a x^2 - b x + c, in the form that loses no digits where events are rare.
-    second = 2 * c / (b + math.sqrt(max(b * b - 4 * a * c, 0.0)))
-    first = assumed * second
-    gap = one.rate - assumed * other.rate
-    variance = first * (1 - first) / one.total + assumed**2 * second * (1 - second) / other.total
-    return 0.0 if gap == 0 else gap * gap / variance

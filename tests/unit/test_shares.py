@@ -59,6 +59,21 @@ def test_a_share_is_that_of_all_trials_together() -> None:
     assert (estimate.mean, estimate.mean_low, estimate.mean_high) == (0.006, bounds.low, bounds.high)
 
 
+def test_two_levels_without_failures_are_not_known_to_be_the_same() -> None:
+    (estimate,) = share(summary([0] * 4), "p-0.002")
+    assert estimate.difference == 0
+    assert estimate.difference_high is not None
+    assert estimate.difference_high > 0
+    assert estimate.finding == "cannot tell"
+
+
+def test_what_fails_beyond_chance_is_found() -> None:
+    (estimate,) = share(summary([55, 60, 65, 60]), "p-0.002")
+    assert estimate.finding == "higher"
+    assert estimate.difference_low is not None
+    assert 0.0045 < estimate.difference_low < 0.006
+
+
 @pytest.mark.parametrize(
     ("failed", "low", "high", "says"),
     [
