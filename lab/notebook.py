@@ -19,7 +19,7 @@ SAMPLE_NOTE = (
     "This is the sample that the repository ships. Its estimates are of all trials of a real run; of the raw records "
     "it has one trial per level, thinned: figures of latencies and over time show that one."
 )
-OPTIONAL = ("claims", "resilience", "ladders", "sweeps", "frontiers", "interactions", "profile")
+OPTIONAL = ("claims", "resilience", "outages", "ladders", "sweeps", "frontiers", "interactions", "profile")
 """The report's sections that only some runs have; all others are in every report."""
 UNDONE = """
 table { color: inherit; font-size: inherit; table-layout: auto; }
