@@ -53,24 +53,12 @@ def compounded(probability: float, services: int) -> float:
     return 1.0 if probability == 1 else -math.expm1(services * math.log1p(-probability))
 
 
-def wilson(count: Count, confidence: float) -> ConfidenceInterval:
-    """Return the score interval of a share (Wilson, 1927, "Probable inference, the law of succession").
-
-    It covers the truth in `confidence` of cases on average over shares, for some less often; Brown, Cai and DasGupta
-    (2001, "Interval estimation for a binomial proportion") recommend it.
-    """
-    return _score_interval(count.events, count.total, special.ndtri((1 + confidence) / 2))
-
-
 def clopper_pearson(count: Count, confidence: float) -> ConfidenceInterval:
     """Return the exact interval of a share (Clopper and Pearson, 1934, "The use of confidence or fiducial limits").
 
-    It covers every truth in at least `confidence` of cases, and is wider for it.
+    It covers every truth in at least `confidence` of cases, also where events are few or none, and is wider for it.
     """
-    events, others, tail = count.events, count.total - count.events, (1 - confidence) / 2
-    low = float(special.betaincinv(events, others + 1, tail)) if events else 0.0
-    high = float(special.betaincinv(events + 1, others, 1 - tail)) if others else 1.0
-    return ConfidenceInterval(low, high)
+    return _exact(count.events, count.total, confidence)
 
 
 @dataclass(frozen=True)
@@ -92,15 +80,19 @@ class Pooled:
         return self.p_value is not None and self.p_value <= alpha
 
     def interval(self, confidence: float) -> ConfidenceInterval:
-        """Return Wilson's interval of the pooled share; where the runs differ, of as many fewer requests.
+        """Return the exact interval of the pooled share; where the runs differ, of as many fewer requests.
 
         Both counts are divided by the dispersion (Rao and Scott, 1992, "A simple method for the analysis of clustered
-        binary data"). As that is estimated from the runs, Student's quantile takes the place of the normal one.
+        binary data"), and, as that is estimated from few runs, by how much wider Student's quantile is than the normal
+        one, squared (Korn and Graubard, 1998, "Confidence intervals for proportions with small expected number of
+        positive counts estimated from survey data").
         """
         if self.dispersion is None or not self.overdispersed(1 - confidence):
-            return wilson(self.count, confidence)
-        z = float(special.stdtrit(self.runs - 1, (1 + confidence) / 2))
-        return _score_interval(self.count.events / self.dispersion, self.count.total / self.dispersion, z)
+            return clopper_pearson(self.count, confidence)
+        tail = (1 + confidence) / 2
+        wider = float(special.stdtrit(self.runs - 1, tail) / special.ndtri(tail))
+        fewer = self.dispersion * wider**2
+        return _exact(self.count.events / fewer, self.count.total / fewer, confidence)
 
 
 def pool(runs: Sequence[Count], seed: int) -> Pooled:
@@ -126,8 +118,9 @@ def difference(one: Pooled, other: Pooled, confidence: float) -> ConfidenceInter
     """Return the interval of `one`'s share less `other`'s.
 
     From both shares' own intervals (Newcombe, 1998, "Interval estimation for the difference between independent
-    proportions", method 10): it keeps its coverage where events are few or none, as Wald's does not. Where both meet
-    the same draws their shares go together, and the interval is wider than it need be.
+    proportions", method 10, in its general form of Zou and Donner, 2008, "Construction of confidence limits about
+    effect measures: a general approach"): it keeps its coverage where events are few or none, as Wald's does not.
+    Where both meet the same draws their shares go together, and the interval is wider than it need be.
     """
     first, second = one.interval(confidence), other.interval(confidence)
     gap = one.count.rate - other.count.rate
@@ -136,9 +129,9 @@ def difference(one: Pooled, other: Pooled, confidence: float) -> ConfidenceInter
     return ConfidenceInterval(gap - below, gap + above)
 
 
-def _score_interval(events: float, total: float, z: float) -> ConfidenceInterval:
-    rate, share = events / total, z * z / total
-    centre = (rate + share / 2) / (1 + share)
-    reach = math.sqrt(share * (rate * (1 - rate) + share / 4)) / (1 + share)
-    # The bounds are 0 and 1 there; rounding would leave out the truth.
-    return ConfidenceInterval(centre - reach if events > 0 else 0.0, centre + reach if events < total else 1.0)
+def _exact(events: float, total: float, confidence: float) -> ConfidenceInterval:
+    """Return Clopper and Pearson's interval, for counts that need not be whole."""
+    others, tail = total - events, (1 - confidence) / 2
+    low = float(special.betaincinv(events, others + 1, tail)) if events else 0.0
+    high = float(special.betaincinv(events + 1, others, 1 - tail)) if others else 1.0
+    return ConfidenceInterval(low, high)

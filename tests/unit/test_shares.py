@@ -8,7 +8,7 @@ from lab.claims.spec import Study
 from lab.metrics.shares import pooled_share
 from lab.records import Estimate, Summary, TrialSummary
 from lab.spec import parse_experiment
-from lab.stats.proportions import Count, wilson
+from lab.stats.proportions import Count, clopper_pearson
 
 REQUESTS = 10_000
 SPEC = """
@@ -50,12 +50,12 @@ def share(found: Summary, level: str) -> list[Estimate]:
 def test_a_level_without_failures_is_not_known_to_have_none() -> None:
     (estimate,) = share(summary([60] * 4), "p-0")
     assert (estimate.mean, estimate.mean_low) == (0, 0)
-    assert estimate.mean_high == wilson(Count(0, 4 * REQUESTS), 0.95).high > 0
+    assert estimate.mean_high == clopper_pearson(Count(0, 4 * REQUESTS), 0.95).high > 0
 
 
 def test_a_share_is_that_of_all_trials_together() -> None:
     (estimate,) = share(summary([55, 60, 65, 60]), "p-0.002")
-    bounds = wilson(Count(240, 4 * REQUESTS), 0.95)
+    bounds = clopper_pearson(Count(240, 4 * REQUESTS), 0.95)
     assert (estimate.mean, estimate.mean_low, estimate.mean_high) == (0.006, bounds.low, bounds.high)
 
 
