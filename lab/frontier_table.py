@@ -31,7 +31,7 @@ def print_frontiers(summary: Summary, views: Sequence[Frontier], console: Consol
 
 
 def _table(title: str, panels: Sequence[Panel]) -> Table:
-    table = by_level(title)
+    table = by_level(title, [point.level for panel in panels for point in panel.points])
     table.add_column("success, %", justify="right")
     for panel in panels:
         table.add_column(escape(panel.title), justify="right")

@@ -22,7 +22,7 @@ def print_outages(found: Outages, console: Console) -> None:
 
 
 def _table(found: Outages) -> Table:
-    table = by_level("What the faults did")
+    table = by_level("What the faults did", [row.level for row in found.rows])
     for title in ("lost", "more", "slowest, s", "recovered", "after, s"):
         table.add_column(title, justify="right")
     for row in found.rows:

@@ -35,7 +35,7 @@ def print_resilience(found: Resilience, console: Console) -> None:
 
 
 def _errors(found: Resilience) -> Table:
-    table = by_level("What failed")
+    table = by_level("What failed", [row.level for row in found.errors])
     for title in ("failed", "%", "", "drawn %", "covered", "attempts", "refused"):
         table.add_column(title, justify="right", no_wrap=True)
     for row in found.errors:
@@ -45,7 +45,7 @@ def _errors(found: Resilience) -> Table:
 
 
 def _added(found: Resilience) -> Table:
-    table = by_level("What sidecars add")
+    table = by_level("What sidecars add", [row.level for row in found.added])
     table.add_column("blocks", justify="right")
     for title in ADDED.values():
         table.add_column(title, justify="right")

@@ -9,14 +9,15 @@ from rich.table import Table
 from lab.records import Estimate, Summary
 from lab.report.findings import adjustment_sentence, finding_word, has_sidecars, primary_metric, within_noise
 from lab.report.numbers import noise, number, percent, ratio
+from lab.tables import LONGEST_NAME
 
 LATENCY = "latency_p95_ms"
 MEMORY = "memory_services_mean_mib"
 APP_BYTES = "bytes_per_request_app"
 TELEMETRY_BYTES = "bytes_per_request_telemetry"
 
-# From this length on names take the space between columns; from the next on they are folded.
-LONG_NAME, LONGEST_NAME = 21, 24
+# From this length on names take the space between columns.
+LONG_NAME = 21
 
 COLOURS = {"higher": "yellow", "lower": "cyan", "same within margin": "green", "cannot tell": "dim"}
 

@@ -11,8 +11,7 @@ from lab.report.numbers import divided, number, percent, within
 from lab.report.twins import less, without_sidecars
 from lab.stats.intervals import Interval
 
-LOST, UNASKED, AFTER, RECOVERED = "requests_lost", "requests_unasked", "recovery_s", "recovered_fraction"
-SLOWEST = "latency_slowest_ms"
+LOST, SLOWEST, RECOVERED, AFTER = "requests_lost", "latency_slowest_ms", "recovered_fraction", "recovery_s"
 
 
 @dataclass(frozen=True)
@@ -25,7 +24,6 @@ class OutageRow:
     lost: Shown
     more: Shown
     """Lost, less what the level without these sidecars lost."""
-    unasked: Shown
     slowest_s: Shown
     """What a fault does where requests wait for its end and none fails."""
     recovered: str
@@ -58,7 +56,6 @@ def _row(summary: Summary, level: str) -> OutageRow | None:
         trials=str(len(trials)),
         lost=_shown(summary, LOST, level),
         more=NOTHING if twin is None else less(summary, LOST, level, twin),
-        unasked=_shown(summary, UNASKED, level),
         slowest_s=_shown(summary, SLOWEST, level, 1000),
         recovered=_recovered(trials, len(faults)),
         after_s=_shown(summary, AFTER, level),
