@@ -49,7 +49,8 @@ def number(value: float | None, digits: int = 3) -> str:
     """Format with `digits` significant digits, never in scientific notation; a dash for what is not there."""
     if value is None or not isfinite(value):
         return DASH
-    return fixed(value, decimals_of(value, digits))
+    shown = fixed(value, decimals_of(value, digits))
+    return shown if shown.strip(f"{MINUS}0.") else "0"
 
 
 def decimals_of(value: float, digits: int = 3) -> int:
