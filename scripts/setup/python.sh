@@ -7,7 +7,8 @@ ensure_python() {
   [[ -f $stamp && $(<"$stamp") == "$wanted" ]] && .venv/bin/python -V >/dev/null 2>&1 && return
   .venv/bin/python -c 'import pip' 2>/dev/null || make_venv
   say "installing the Python packages of requirements.lock"
-  .venv/bin/python -m pip install -q --require-hashes -r requirements.lock
+  # Nothing to resolve, as the lock names all; and Python compiles what it imports, which is a small part.
+  .venv/bin/python -m pip install -q --no-deps --no-compile --require-hashes -r requirements.lock
   .venv/bin/python -m pip install -q --no-deps -e .
   printf '%s\n' "$wanted" >"$stamp"
 }
