@@ -155,9 +155,10 @@ def _comparisons(
 ) -> dict[str, Comparison]:
     """Compare every level that shares a block with the baseline."""
     share_of, beside = MEASURES[metric].share_of, by_level.get(baseline, ())
+    beside_by_block = _by_block(metric, beside)
     found = {}
     for level, trials in by_level.items():
-        pairs = paired(_by_block(metric, trials), _by_block(metric, beside))
+        pairs = paired(_by_block(metric, trials), beside_by_block)
         if level == baseline or not pairs:
             continue
         comparison = compare(pairs, CONFIDENCE, seed)

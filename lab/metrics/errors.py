@@ -6,6 +6,9 @@ from lab.metrics.window import window_requests
 from lab.records import TrialData
 from lab.series import NotDerivableError
 
+FAILED = ("requests_failed", "requests")
+"""What counts the requests that failed, and all."""
+
 
 def _error_fraction(data: TrialData) -> float:
     requests = window_requests(data)
@@ -32,7 +35,7 @@ METRICS = (
         "error_fraction",
         "Requests that failed",
         "fraction",
-        share_of=("requests_failed", "requests"),
+        share_of=FAILED,
         compute=_error_fraction,
     ),
     Metric(

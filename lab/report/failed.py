@@ -2,11 +2,10 @@
 
 from collections.abc import Mapping
 
+from lab.metrics.errors import FAILED
 from lab.metrics.shares import pooled_share
 from lab.records import Summary
 from lab.stats.proportions import Pooled
-
-FAILED = ("requests_failed", "requests")
 
 
 def failed(summary: Summary) -> Mapping[str, Pooled]:

@@ -3,11 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from lab.metrics.errors import FAILED
 from lab.metrics.shares import pooled_share
 from lab.records import Summary, TrialRecord, TrialSummary
 from lab.report.blocks import by_block
 from lab.report.cells import Shown
-from lab.report.failed import FAILED, failed
+from lab.report.failed import failed
 from lab.report.numbers import DASH, interval, number, percent, scale_for, signed
 from lab.report.twins import less, mode, without_sidecars
 from lab.sidecars.counters import AS_PUBLISHED

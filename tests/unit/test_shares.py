@@ -39,7 +39,9 @@ def summary(failed: list[int]) -> Summary:
 def verdict(found: Summary, low: float, high: float) -> str:
     test = {"kind": "value", "metrics": ["error_fraction"], "level": "p-0.002", "within": [low, high], "because": "x"}
     claims = {"R": {"says": "few fail", "tests": [test]}}
-    study = Study(name="s", format="tollbooth.claims", version=1, source="x", claims=claims)  # type: ignore[arg-type]
+    study = Study.model_validate(
+        {"name": "s", "format": "tollbooth.claims", "version": 1, "source": "x", "claims": claims}
+    )
     return judge(found, [study], seed=1).claims[0].verdict
 
 
