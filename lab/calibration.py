@@ -7,7 +7,8 @@ from typing import Any
 from lab import metrics, records
 from lab.load import LocustLoad
 from lab.plan import Trial
-from lab.trial import Bench, head, run_start
+from lab.stand import Bench
+from lab.trial import head, run_start
 
 FIRST_GUESS_USERS_PER_CPU = 8
 

@@ -195,7 +195,8 @@ def host_left_alone(data: TrialData, bounds: Bounds) -> Iterator[str]:
             f"the host stole {_percent(steal)} of its CPUs' time in the window "
             f"(limit {_percent(bounds.steal_fraction)})"
         )
-    other = (busy_ns - cpu_cores(data, trial.containers) * window_ns) / whole_ns
+    lab_cores = cpu_cores(data, trial.containers) + trial.cores_side_by_side
+    other = (busy_ns - lab_cores * window_ns) / whole_ns
     if other > bounds.other_load_fraction:
         yield (
             f"programs outside the lab used {_percent(other)} of the host's CPUs in the window "

@@ -100,4 +100,7 @@ def estimate_duration_s(plan: Plan, experiment: Experiment, per_level_start_s: M
     start, collect, remove).
     """
     warm_up_s, window_s = experiment.protocol.expected_warm_up_s, experiment.expected_window_s()
+    if experiment.protocol.side_by_side:
+        starts_s = sum(per_level_start_s[level.name] + warm_up_s for level in plan.levels)
+        return experiment.protocol.repetitions * (starts_s + window_s)
     return sum(per_level_start_s[start[0].level] + warm_up_s + window_s * len(start) for start in plan.starts())

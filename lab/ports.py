@@ -3,7 +3,7 @@
 import os
 import re
 import socket
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import yaml
@@ -11,20 +11,20 @@ import yaml
 from lab.errors import UserError
 
 ROOT = Path(__file__).resolve().parents[1]
-PUBLISHED = re.compile(r"^127\.0\.0\.1:\$\{(?P<variable>[A-Z_]+):-(?P<default>\d+)\}:\d+$")
+PUBLISHED = re.compile(r"^127\.0\.0\.1:\$\{(?P<variable>[A-Z_]+):-(?P<default>\d+)\}:(?P<inside>\d+)$")
 
 
 def published(compose: str, environment: Mapping[str, str]) -> dict[str, dict[str, int]]:
     """Compose service -> variable -> port number, from the text of `compose.yaml`; variables override defaults."""
-    services = yaml.safe_load(compose)["services"]
-    return {
-        name: {
-            match["variable"]: _number(match, environment)
-            for entry in service.get("ports", [])
-            if (match := PUBLISHED.match(entry))
-        }
-        for name, service in services.items()
-    }
+    found: dict[str, dict[str, int]] = {name: {} for name in yaml.safe_load(compose)["services"]}
+    for name, match in _entries(compose):
+        found[name][match["variable"]] = _number(match, environment)
+    return found
+
+
+def inside(compose: str) -> dict[tuple[str, str], int]:
+    """Compose service and variable -> port inside the container, from the text of `compose.yaml`."""
+    return {(name, match["variable"]): int(match["inside"]) for name, match in _entries(compose)}
 
 
 def port(variable: str) -> int:
@@ -43,6 +43,14 @@ def refuse_busy(services: Iterable[str]) -> None:
                     f"port {number} on 127.0.0.1, wanted for {service}, is in use",
                     f"stop what listens there, or choose another: {variable}=<port> make ...",
                 )
+
+
+def _entries(compose: str) -> Iterator[tuple[str, re.Match[str]]]:
+    """Each service's ports that a variable gives."""
+    for name, service in yaml.safe_load(compose)["services"].items():
+        for entry in service.get("ports", []):
+            if match := PUBLISHED.match(entry):
+                yield name, match
 
 
 def _number(match: re.Match[str], environment: Mapping[str, str]) -> int:

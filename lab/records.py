@@ -85,6 +85,7 @@ class TrialRecord(Record):
     backend: BackendRecord | None = None
     expected_error_fraction: float = 0.0
     sidecars: Mapping[str, SidecarRecord] = Field(default_factory=dict)
+    cores_side_by_side: float = 0.0
 
     @property
     def window_s(self) -> float:

@@ -13,6 +13,7 @@ from pathlib import Path
 from lab.clock import wait_until
 from lab.driver import Container
 from lab.generators import GENERATORS, LoadPlan
+from lab.generators.locust import answered, lasting, lines
 from lab.spec import Experiment, Level
 from lab.system import System
 
@@ -48,19 +49,16 @@ class Reference:
         """
         if not self.system.driver.containers()[GENERATOR.service].running:
             raise self.system.failed(GENERATOR.service, "of the reference ended before the run did")
-        form, columns, *rows = self._lines()
+        form, columns, *rows = lines(self.requests)
         begin, end = (columns.split(",").index(name) for name in ("start_ns", "end_ns"))
         fields = ((row, row.split(",")) for row in rows)
         kept = [row for row, values in fields if int(values[begin]) <= end_ns and int(values[end]) >= start_ns]
         path.write_text("\n".join([form, columns, *kept, ""]))
 
-    def answered(self) -> int:
-        """How many requests it has answered so far."""
-        return max(0, len(self._lines()) - 2)
-
-    def _lines(self) -> list[str]:
-        """What its generator has written, whole lines only."""
-        return (self.folder / "requests.csv").read_text().split("\n")[:-1]
+    @property
+    def requests(self) -> Path:
+        """What its generator writes."""
+        return self.folder / "requests.csv"
 
 
 @contextmanager
@@ -77,16 +75,12 @@ def _begin(reference: Reference, experiment: Experiment) -> None:
     system, protocol = reference.system, experiment.protocol
     shutil.rmtree(reference.folder, ignore_errors=True)
     level = Level(ROLE, "baseline", experiment.environment, experiment.topology)
-    lasting = protocol.model_copy(update={"warm_up_s": None, "warm_up_requests": WARM_UP_REQUESTS, "window_s": LASTS_S})
-    plan = LoadPlan(experiment.load, lasting, system.topology, USERS, protocol.seed)
-    # Nobody asks its gateway from outside: the engine chooses a port that is free.
-    variables = {**GENERATOR.environment(plan), "GATEWAY_PORT": "0"}
-    system.create(level, reference.folder, variables, (GENERATOR.service,))
+    load = lasting(protocol, WARM_UP_REQUESTS, LASTS_S)
+    plan = LoadPlan(experiment.load, load, system.topology, USERS, protocol.seed)
+    system.create(level, reference.folder, GENERATOR.environment(plan), (GENERATOR.service,))
     system.start(level, reference.folder)
     system.driver.start([GENERATOR.service])
-    if not wait_until(lambda: _warm(reference), WARM_BOUND_S, LOOK_EVERY_S, system.clock):
+    if not wait_until(
+        lambda: answered(reference.requests) >= WARM_UP_REQUESTS, WARM_BOUND_S, LOOK_EVERY_S, system.clock
+    ):
         raise system.failed(GENERATOR.service, f"had not warmed the reference up after {WARM_BOUND_S:.0f} s")
-
-
-def _warm(reference: Reference) -> bool:
-    return (reference.folder / "requests.csv").exists() and reference.answered() >= WARM_UP_REQUESTS

@@ -5,7 +5,7 @@ import itertools
 import os
 import shlex
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -19,9 +19,11 @@ from lab.plan import Plan, Trial, make_plan, trial_folder_name
 from lab.profile.capture import Capture
 from lab.progress import Progress, Report
 from lab.reference import beside
+from lab.side_by_side import run_side_by_side
 from lab.spec import Level
+from lab.stand import Bench
 from lab.stopping import Budget, budget, narrow_enough
-from lab.trial import Bench, Measured, StartInterrupted, head, run_start
+from lab.trial import Measured, StartInterrupted, head, run_start
 
 # Below this a record cannot be trusted to be whole.
 FULL_DISK_BYTES = 1 << 20
@@ -111,7 +113,7 @@ def complete(bench: Bench, run: Run, progress: Progress) -> None:
     settled = sum(_settled(bench, run, trial) for trial in plan.trials)
     with _beside(bench, progress), progress.trials(len(plan.trials), settled) as report:
         for start in plan.starts():
-            in_time = _until_valid(bench, run, plan, start, users, left, report)
+            in_time = _until_valid(bench, run, plan, start, users, left, progress.say, report)
             run.manifest["durations_s"]["trials"] = round(left.spent_s(), 1)
             run.save()
             if not in_time:
@@ -176,7 +178,14 @@ def _profile(bench: Bench, run: Run, users: int, progress: Progress) -> None:
 
 
 def _until_valid(
-    bench: Bench, run: Run, plan: Plan, start: Sequence[Trial], users: int, left: Budget, report: Report
+    bench: Bench,
+    run: Run,
+    plan: Plan,
+    start: Sequence[Trial],
+    users: int,
+    left: Budget,
+    say: Callable[[str], None],
+    report: Report,
 ) -> bool:
     """Runs a start's trials until each is valid or refused for good; returns whether the budget allowed that."""
     while unsettled := [trial for trial in start if not _settled(bench, run, trial)]:
@@ -184,7 +193,7 @@ def _until_valid(
         if not left.allows(levels[0].start):
             return False
         started_s = bench.system.clock.now_s()
-        reasons = _attempt(bench, run, unsettled, levels, users)
+        reasons = _attempt(bench, run, unsettled, levels, users, say)
         shutil.rmtree(_staging(run))
         took_s = bench.system.clock.now_s() - started_s
         left.attempts_s[levels[0].start].append(took_s)
@@ -193,14 +202,24 @@ def _until_valid(
     return True
 
 
-def _attempt(bench: Bench, run: Run, trials: Sequence[Trial], levels: Sequence[Level], users: int) -> list[list[str]]:
+def _attempt(
+    bench: Bench,
+    run: Run,
+    trials: Sequence[Trial],
+    levels: Sequence[Level],
+    users: int,
+    say: Callable[[str], None],
+) -> list[list[str]]:
     """Runs the trials of a start and keeps them; returns of each why it was refused.
 
     Ctrl-C, too, keeps those that were measured.
     """
     try:
         with _disk_watched(run.folder):
-            measured = run_start(bench, levels, _share(users, levels[0]), trials[0].seed, _staging(run))
+            if bench.drivers:
+                measured = run_side_by_side(bench, levels, users, trials[0].seed, _staging(run), say)
+            else:
+                measured = run_start(bench, levels, _share(users, levels[0]), trials[0].seed, _staging(run))
     except StartInterrupted as cut:
         for one in zip(trials, levels, cut.measured, strict=False):
             _judge(run, *one)
@@ -213,7 +232,7 @@ def _judge(run: Run, trial: Trial, level: Level, measured: Measured) -> list[str
     attempt = len(_attempts(run, trial)) + 1
     folder = run.folder / ".judged"
     shutil.rmtree(folder, ignore_errors=True)
-    gather(_staging(run), measured.requests, folder)
+    gather(measured.folder, measured.requests, folder)
     record = {**head(trial, level, attempt), **measured.record}
     records.write_json_atomic(folder / "trial.json", record)
     reasons = checks.reasons(records.read_trial(folder))

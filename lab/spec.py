@@ -24,6 +24,8 @@ from lab.yamlfile import find_named_file, parse_yaml, read_text
 
 PLACEBO = "placebo"
 MAX_LEVELS = 100
+# With the placebo. Each has two networks, and an engine has addresses for 31 by itself.
+MAX_SIDE_BY_SIDE = 12
 
 FileName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
 # A level's name becomes part of a folder's name.
@@ -115,6 +117,10 @@ class Protocol(Shape):
     reference: bool = Field(
         default=False,
         description="a second system at the baseline stands beside all trials, to say how fast the machine is",
+    )
+    side_by_side: bool = Field(
+        default=False,
+        description="all levels of a block stand and are asked at once: what slows the machine slows all alike",
     )
     seed: int = Field(default=1, ge=0, le=2**32 - 1, description="of the order of levels and of every draw in a trial")
 
@@ -214,7 +220,8 @@ class Experiment(ExperimentFile):
 
     def placebo_level(self) -> Level:
         """Return the baseline under another name: what it shows is the noise floor."""
-        return replace(self.baseline_level(), name=PLACEBO, start=PLACEBO)
+        baseline = self.baseline_level()
+        return replace(baseline, name=PLACEBO, start=baseline.start if self.protocol.side_by_side else PLACEBO)
 
     def expected_window_s(self) -> float:
         """Return how long a trial's window will probably be."""
@@ -226,7 +233,7 @@ class Experiment(ExperimentFile):
 
     def _level(self, choice: Sequence[tuple[str, str, LevelPatch]]) -> Level:
         """Return one combination; where two factors set the same thing, the later one holds."""
-        shared = self.protocol.without_restart
+        shared = list(self.factors) if self.protocol.side_by_side else self.protocol.without_restart
         level = Level(
             name="/".join(name for _, name, _ in choice),
             telemetry="baseline",
@@ -325,6 +332,7 @@ def _contradictions(experiment: Experiment) -> Iterator[Fault]:
     if experiment.protocol.reference and isinstance(experiment.load, GhzLoad):
         yield Fault(("protocol", "reference"), "stands beside systems that Locust asks; leave it out")
     yield from _start_faults(experiment)
+    yield from _side_by_side_faults(experiment)
     for factor, levels in experiment.factors.items():
         if PLACEBO in levels:
             yield Fault(
@@ -374,6 +382,25 @@ def _start_faults(experiment: Experiment) -> Iterator[Fault]:
             for level, patch in experiment.factors[factor].items():
                 for field in sorted(patch.model_fields_set - WITHOUT_RESTART):
                     yield Fault(place, f"its level '{level}' sets {field}, which needs a restart")
+
+
+def _side_by_side_faults(experiment: Experiment) -> Iterator[Fault]:
+    """Yield what does not go where all levels stand at once."""
+    protocol, place = experiment.protocol, ("protocol", "side_by_side")
+    if not protocol.side_by_side:
+        return
+    if isinstance(experiment.load, GhzLoad):
+        yield Fault(place, "needs Locust, which is asked to go on until every level was measured")
+    if protocol.warm_up_requests is None:
+        yield Fault(("protocol", "warm_up_requests"), "missing; side by side, levels are warm at different times")
+    if protocol.retries:
+        yield Fault(("protocol", "retries"), "side by side, a trial cannot be repeated by itself; wanted 0")
+    if protocol.reference:
+        yield Fault(("protocol", "reference"), "side by side, every level has the baseline beside it; leave it out")
+    if any(level.faults for level in experiment.levels()):
+        yield Fault(place, "a fault would reach all levels; give levels with faults a restart each")
+    if (count := len(experiment.levels()) + 1) > MAX_SIDE_BY_SIDE:
+        yield Fault(place, f"{count} levels with the placebo; at most {MAX_SIDE_BY_SIDE} can stand at once")
 
 
 def _fault_faults(experiment: Experiment) -> Iterator[Fault]:

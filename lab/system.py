@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
-from lab import sidecars
+from lab import ports, sidecars
 from lab.backends import BACKENDS, Backend
 from lab.clock import Clock, wait_until
 from lab.deployment import Place, deployment
@@ -33,7 +34,8 @@ class StartFailed(UserError):
 class System:
     """What a deployment stands on: topology with its file, telemetry variants, sidecars' parts, CPUs, engine, clock.
 
-    `journal` is the file that says which faults are in force.
+    `journal` is the file that says which faults are in force. `alone`: it has the ports that `compose.yaml` names; else
+    the engine chooses them, as other systems stand at the same time.
     """
 
     root: Path
@@ -45,6 +47,7 @@ class System:
     driver: Driver
     clock: Clock
     journal: Path
+    alone: bool = True
 
     def telemetry(self, level: Level) -> Telemetry:
         """How `level` watches the services."""
@@ -52,7 +55,7 @@ class System:
 
     def backend(self, level: Level) -> Backend:
         """Where the telemetry of `level` goes."""
-        return BACKENDS[self.telemetry(level).backend]()
+        return BACKENDS[self.telemetry(level).backend](partial(self._port, level))
 
     def mode(self, level: Level) -> Mode:
         """What the sidecars of `level` do."""
@@ -86,6 +89,8 @@ class System:
             _write(out, proxy_files)
             for node in sidecars.nodes(self.topology).values():
                 added |= sidecars.overlay(node, level.sidecar_side, self.root)
+        if not self.alone:
+            variables = {**variables, **{variable: "0" for _, variable in ports.inside(self._compose())}}
         self.driver.create(deployment(telemetry, self.topology, self.cpus, place, variables, instruments, added))
 
     def start(self, level: Level, out: Path, instruments: tuple[str, ...] = ()) -> dict[str, float]:
@@ -113,6 +118,17 @@ class System:
     def admins(self, nodes: Iterable[str]) -> dict[str, Admin]:
         """The administration page of each node's running sidecar, by the sidecar's Compose service."""
         return {sidecar(node): Admin(self.driver.published_port(node, ADMIN_PORT)) for node in nodes}
+
+    def _port(self, level: Level, variable: str) -> int:
+        """The number behind a variable of the level's backend."""
+        if self.alone:
+            return ports.port(variable)
+        services, inside = BACKENDS[self.telemetry(level).backend].services, ports.inside(self._compose())
+        service = next(service for service in services if (service, variable) in inside)
+        return self.driver.published_port(service, inside[service, variable])
+
+    def _compose(self) -> str:
+        return (self.root / "compose.yaml").read_text()
 
     def _ready(self, level: Level, backend: Backend, out: Path, parts: Sequence[str]) -> bool:
         for name, container in self.driver.containers().items():

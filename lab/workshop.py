@@ -11,7 +11,7 @@ from lab.claims.spec import load_claims
 from lab.clock import SystemClock
 from lab.deployment import OBSERVER, SPINNER
 from lab.driver import EngineGone
-from lab.driver.compose import ComposeDriver, engine_answers
+from lab.driver.compose import PROJECT, ComposeDriver, engine_answers
 from lab.errors import UserError
 from lab.faults import Fault, FaultsError, dotted, user_error
 from lab.injection.journal import Journal, lift_leftovers
@@ -20,10 +20,10 @@ from lab.machine import engine_cores, split_cpus
 from lab.plan import make_plan
 from lab.progress import Progress
 from lab.reference import Reference
-from lab.spec import Experiment, Level, check_names, fault_place, find_experiment, load_experiment
+from lab.spec import MAX_SIDE_BY_SIDE, Experiment, Level, check_names, fault_place, find_experiment, load_experiment
+from lab.stand import Bench
 from lab.system import System
 from lab.topology import Topology, find_topology, load_topology
-from lab.trial import Bench
 from lab.variants import load_variants
 
 ROOT = ports.ROOT
@@ -81,7 +81,7 @@ def bench(experiment: Experiment) -> Bench:
     Raises `UserError` where a level's sidecars or faults are not ones that its topology can have.
     """
     names = dict.fromkeys((experiment.topology, *experiment.topologies()))
-    of = Bench(experiment, {name: system(name) for name in names}, _reference(experiment))
+    of = Bench(experiment, {name: system(name) for name in names}, _reference(experiment), _drivers(experiment))
     if faults := [fault for level in experiment.levels() for fault in _level_faults(of.systems[level.topology], level)]:
         raise user_error(f"experiment {experiment.name}", faults, dotted, "docs/formats.md describes levels")
     return of
@@ -90,17 +90,31 @@ def bench(experiment: Experiment) -> Bench:
 def _reference(experiment: Experiment) -> Reference | None:
     if not experiment.protocol.reference:
         return None
-    return Reference(replace(system(experiment.topology), driver=_reference_driver()), REFERENCE / "out")
+    return Reference(replace(system(experiment.topology), driver=_reference_driver(), alone=False), REFERENCE / "out")
 
 
 def remove_all() -> None:
     """Takes away all of the lab's containers, those of a run that was killed too."""
-    for driver in (ComposeDriver(ROOT, SCRATCH), _reference_driver()):
-        driver.remove()
+    alone = ComposeDriver(ROOT, SCRATCH)
+    left = alone.projects()
+    for driver in (alone, _reference_driver(), *map(_side_by_side_driver, range(MAX_SIDE_BY_SIDE))):
+        if driver.project in left:
+            driver.remove()
 
 
 def _reference_driver() -> ComposeDriver:
     return ComposeDriver(ROOT, REFERENCE, reference.PROJECT)
+
+
+def _drivers(experiment: Experiment) -> tuple[ComposeDriver, ...]:
+    """One for each level of a block, where levels stand side by side."""
+    if not experiment.protocol.side_by_side:
+        return ()
+    return tuple(map(_side_by_side_driver, range(len(experiment.levels()) + 1)))
+
+
+def _side_by_side_driver(place: int) -> ComposeDriver:
+    return ComposeDriver(ROOT, SCRATCH / f"side-by-side-{place}", f"{PROJECT}-{place}")
 
 
 def _level_faults(system: System, level: Level) -> Iterator[Fault]:

@@ -5,9 +5,9 @@ from pathlib import Path
 from lab import sidecars
 from lab.machine import CpuSplit
 from lab.spec import parse_experiment
+from lab.stand import Bench
 from lab.system import System
 from lab.topology import load_topology
-from lab.trial import Bench
 from lab.variants import load_variants
 from tests.fake import FakeDriver
 

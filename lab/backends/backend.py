@@ -1,11 +1,17 @@
 """What the lab asks of a backend, whichever it is."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol
+
+from lab import ports
+from lab.backends.http import Http
 
 
 class Backend(Protocol):
-    """One backend's outside; an implementation says what it has. Methods that ask raise `OSError` for no answer."""
+    """One backend's outside; an implementation says what it has. Methods that ask raise `OSError` for no answer.
+
+    `port` says which number stands behind a port's variable; by itself as it is where one system stands alone.
+    """
 
     services: tuple[str, ...]
     """Compose services that make up the backend."""
@@ -15,6 +21,12 @@ class Backend(Protocol):
 
     keeps_traces: bool = False
     """Whether it can be asked for a trace."""
+
+    http: Http
+    """Asks it."""
+
+    def __init__(self, port: Callable[[str], int] = ports.port) -> None:
+        self.http = Http(port)
 
     def files(self, nodes: Iterable[str], environment: Mapping[str, str]) -> dict[str, str]:
         """What has to be in a trial's folder before the containers are created: path within it -> text.

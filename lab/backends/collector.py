@@ -1,6 +1,5 @@
 """An OpenTelemetry Collector between the services and Jaeger."""
 
-from lab.backends import http
 from lab.backends.jaeger import Jaeger, span_counters
 
 
@@ -12,9 +11,9 @@ class Collector(Jaeger):
 
     def ready(self) -> bool:
         """See `Backend.ready`. The Collector starts its receivers last, so any answer of theirs will do."""
-        return super().ready() and http.answers("COLLECTOR_PORT", "/v1/traces", below=500)
+        return super().ready() and self.http.answers("COLLECTOR_PORT", "/v1/traces", below=500)
 
     def counters(self) -> dict[str, float]:
         """See `Backend.counters`: the Collector's own begin with `collector_`."""
-        own = span_counters(http.get("COLLECTOR_METRICS_PORT", "/metrics").decode())
+        own = span_counters(self.http.get("COLLECTOR_METRICS_PORT", "/metrics").decode())
         return super().counters() | {f"collector_{name}": value for name, value in own.items()}

@@ -2,45 +2,52 @@
 
 import urllib.error
 import urllib.request
-
-from lab.ports import port
+from collections.abc import Callable
+from dataclasses import dataclass
 
 TIMEOUT_S = 10.0
 
 
-def ask(method: str, port_variable: str, path: str, body: bytes | None = None) -> tuple[int, bytes]:
-    """Status and body of the answer at the port behind `port_variable`; raises `OSError` where there is no answer."""
-    url = f"http://127.0.0.1:{port(port_variable)}{path}"
-    request = urllib.request.Request(url, body, {"Content-Type": "application/json"}, method=method)
-    # A proxy of the user's must not see what is asked of this machine.
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    try:
-        with opener.open(request, timeout=TIMEOUT_S) as answer:
-            return answer.status, answer.read()
-    except urllib.error.HTTPError as refusal:
-        return refusal.code, refusal.read()
+@dataclass(frozen=True)
+class Http:
+    """Asks one system's backend; `port` says which number stands behind a variable of `compose.yaml`."""
 
+    port: Callable[[str], int]
 
-def get(port_variable: str, path: str) -> bytes:
-    """The body of `GET <path>`. Raises `OSError` for no answer, or a status of 400 and up."""
-    return _body("GET", port_variable, path)
+    def ask(self, method: str, port_variable: str, path: str, body: bytes | None = None) -> tuple[int, bytes]:
+        """Status and body of the answer at the port behind `port_variable`; raises `OSError` for no answer."""
+        request = urllib.request.Request(
+            self.url(port_variable, path), body, {"Content-Type": "application/json"}, method=method
+        )
+        # A proxy of the user's must not see what is asked of this machine.
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        try:
+            with opener.open(request, timeout=TIMEOUT_S) as answer:
+                return answer.status, answer.read()
+        except urllib.error.HTTPError as refusal:
+            return refusal.code, refusal.read()
 
+    def url(self, port_variable: str, path: str) -> str:
+        """The address of `path` at that port."""
+        return f"http://127.0.0.1:{self.port(port_variable)}{path}"
 
-def put(port_variable: str, path: str, body: bytes) -> None:
-    """`PUT <path>` with JSON. Raises `OSError` for no answer, or a status of 400 and up."""
-    _body("PUT", port_variable, path, body)
+    def get(self, port_variable: str, path: str) -> bytes:
+        """The body of `GET <path>`. Raises `OSError` for no answer, or a status of 400 and up."""
+        return self._body("GET", port_variable, path)
 
+    def put(self, port_variable: str, path: str, body: bytes) -> None:
+        """`PUT <path>` with JSON. Raises `OSError` for no answer, or a status of 400 and up."""
+        self._body("PUT", port_variable, path, body)
 
-def answers(port_variable: str, path: str, below: int = 400) -> bool:
-    """Whether `GET <path>` is answered with a status below the one given."""
-    try:
-        return ask("GET", port_variable, path)[0] < below
-    except OSError:
-        return False
+    def answers(self, port_variable: str, path: str, below: int = 400) -> bool:
+        """Whether `GET <path>` is answered with a status below the one given."""
+        try:
+            return self.ask("GET", port_variable, path)[0] < below
+        except OSError:
+            return False
 
-
-def _body(method: str, port_variable: str, path: str, body: bytes | None = None) -> bytes:
-    status, answer = ask(method, port_variable, path, body)
-    if status >= 400:
-        raise OSError(f"{method} {path} at the port of {port_variable} was answered with HTTP status {status}")
-    return answer
+    def _body(self, method: str, port_variable: str, path: str, body: bytes | None = None) -> bytes:
+        status, answer = self.ask(method, port_variable, path, body)
+        if status >= 400:
+            raise OSError(f"{method} {path} at the port of {port_variable} was answered with HTTP status {status}")
+        return answer

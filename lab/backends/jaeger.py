@@ -3,11 +3,9 @@
 import json
 from typing import Any
 
-from lab.backends import http
 from lab.backends.backend import Backend
 from lab.backends.exposition import total
 from lab.backends.traces import largest, record
-from lab.ports import port
 
 # What Jaeger makes tags of while it turns OTLP and Zipkin's format into its own model: in neither are these tags.
 ADDED = {"span.kind", "internal.span.format"}
@@ -23,24 +21,27 @@ class Jaeger(Backend):
 
     def ready(self) -> bool:
         """See `Backend.ready`."""
-        return http.answers("JAEGER_HEALTH_PORT", "/")
+        return self.http.answers("JAEGER_HEALTH_PORT", "/")
 
     def accepted_spans(self) -> int | None:
         """See `Backend.accepted_spans`: over all receivers."""
-        return round(_counters()["accepted_spans"])
+        return round(self._spans()["accepted_spans"])
 
     def counters(self) -> dict[str, float]:
         """See `Backend.counters`."""
-        return _counters()
+        return self._spans()
 
     def newest_trace(self) -> dict[str, object] | None:
         """See `Backend.newest_trace`: of those kept, the one with the most spans."""
-        answer = http.get("JAEGER_PORT", "/api/traces?service=gateway&limit=50&lookback=1h")
+        answer = self.http.get("JAEGER_PORT", "/api/traces?service=gateway&limit=50&lookback=1h")
         return largest(trace_record(trace) for trace in json.loads(answer)["data"])
 
     def pages(self) -> list[str]:
         """See `Backend.pages`."""
-        return [f"http://127.0.0.1:{port('JAEGER_PORT')}/"]
+        return [self.http.url("JAEGER_PORT", "/")]
+
+    def _spans(self) -> dict[str, float]:
+        return span_counters(self.http.get("JAEGER_METRICS_PORT", "/metrics").decode())
 
 
 class JaegerBadger(Jaeger):
@@ -64,10 +65,6 @@ def trace_record(trace: dict[str, Any]) -> dict[str, Any]:
     """One of Jaeger's traces, in the form of `trace.json`."""
     services = {key: process["serviceName"] for key, process in trace["processes"].items()}
     return record(trace["traceID"], (_span(span, services) for span in trace["spans"]))
-
-
-def _counters() -> dict[str, float]:
-    return span_counters(http.get("JAEGER_METRICS_PORT", "/metrics").decode())
 
 
 def _span(span: dict[str, Any], services: dict[str, str]) -> dict[str, object]:

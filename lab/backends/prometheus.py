@@ -6,10 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from urllib.parse import quote
 
-from lab.backends import http
 from lab.backends.backend import Backend
 from lab.errors import UserError
-from lab.ports import port
 
 TARGETS = "prometheus/targets.json"
 
@@ -26,21 +24,27 @@ class Prometheus(Backend):
 
     def ready(self) -> bool:
         """See `Backend.ready`."""
-        return http.answers("PROMETHEUS_PORT", "/-/ready")
+        return self.http.answers("PROMETHEUS_PORT", "/-/ready")
 
     def counters(self) -> dict[str, float]:
         """See `Backend.counters`: nothing as long as no service was scraped."""
-        metrics = metrics_by_service(http.get("PROMETHEUS_PORT", "/api/v1/targets/metadata"))
+        metrics = metrics_by_service(self.http.get("PROMETHEUS_PORT", "/api/v1/targets/metadata"))
         if not metrics:
             return {}
         return {
             "metrics_per_service": statistics.mean(map(len, metrics.values())),
-            "sample_names_per_service": statistics.mean(len(_sample_names(service)) for service in metrics),
+            "sample_names_per_service": statistics.mean(len(self._sample_names(service)) for service in metrics),
         }
 
     def pages(self) -> list[str]:
         """See `Backend.pages`."""
-        return [f"http://127.0.0.1:{port('PROMETHEUS_PORT')}/"]
+        return [self.http.url("PROMETHEUS_PORT", "/")]
+
+    def _sample_names(self, service: str) -> set[str]:
+        """The names of the samples that it keeps of a service (a histogram has several), less what it adds."""
+        selector = quote(f'{{service="{service}"}}')
+        answer = self.http.get("PROMETHEUS_PORT", f"/api/v1/label/__name__/values?match[]={selector}")
+        return {name for name in json.loads(answer)["data"] if name != "up" and not name.startswith("scrape_")}
 
 
 def targets(nodes: Iterable[str], scrape: str) -> list[dict[str, object]]:
@@ -62,10 +66,3 @@ def metrics_by_service(metadata: bytes) -> dict[str, set[str]]:
     for described in json.loads(metadata)["data"]:
         found[described["target"]["service"]].add(described["metric"])
     return dict(found)
-
-
-def _sample_names(service: str) -> set[str]:
-    """The names of the samples that Prometheus keeps of a service (a histogram has several), less what it adds."""
-    selector = quote(f'{{service="{service}"}}')
-    names = json.loads(http.get("PROMETHEUS_PORT", f"/api/v1/label/__name__/values?match[]={selector}"))["data"]
-    return {name for name in names if name != "up" and not name.startswith("scrape_")}

@@ -3,7 +3,6 @@
 import json
 from typing import Literal
 
-from lab.backends import http
 from lab.backends.backend import Backend
 
 Behaviour = Literal["accept", "slow", "refuse"]
@@ -17,7 +16,7 @@ class Sink(Backend):
 
     def ready(self) -> bool:
         """See `Backend.ready`."""
-        return http.answers("SINK_PORT", "/healthz")
+        return self.http.answers("SINK_PORT", "/healthz")
 
     def accepted_spans(self) -> int | None:
         """See `Backend.accepted_spans`."""
@@ -25,9 +24,9 @@ class Sink(Backend):
 
     def counters(self) -> dict[str, float]:
         """See `Backend.counters`."""
-        answer = json.loads(http.get("SINK_PORT", "/counters"))
+        answer = json.loads(self.http.get("SINK_PORT", "/counters"))
         return {name: answer[name] for name in ("accepted_spans", "refused_spans", "requests", "bytes")}
 
     def behave(self, behaviour: Behaviour, delay_ms: int = 0) -> None:
         """From now on takes spans at once, takes them `delay_ms` late, or refuses them."""
-        http.put("SINK_PORT", "/behaviour", json.dumps({"behaviour": behaviour, "delay_ms": delay_ms}).encode())
+        self.http.put("SINK_PORT", "/behaviour", json.dumps({"behaviour": behaviour, "delay_ms": delay_ms}).encode())

@@ -3,10 +3,8 @@
 import json
 from typing import Any
 
-from lab.backends import http
 from lab.backends.backend import Backend
 from lab.backends.traces import largest, record
-from lab.ports import port
 
 LOOKBACK_MS = 3_600_000
 
@@ -20,7 +18,7 @@ class Zipkin(Backend):
 
     def ready(self) -> bool:
         """See `Backend.ready`."""
-        return http.answers("ZIPKIN_PORT", "/health")
+        return self.http.answers("ZIPKIN_PORT", "/health")
 
     def accepted_spans(self) -> int | None:
         """See `Backend.accepted_spans`."""
@@ -28,16 +26,16 @@ class Zipkin(Backend):
 
     def counters(self) -> dict[str, float]:
         """See `Backend.counters`."""
-        return collector_counters(json.loads(http.get("ZIPKIN_PORT", "/metrics")))
+        return collector_counters(json.loads(self.http.get("ZIPKIN_PORT", "/metrics")))
 
     def newest_trace(self) -> dict[str, object] | None:
         """See `Backend.newest_trace`: of those kept, the one with the most spans."""
-        answer = http.get("ZIPKIN_PORT", f"/api/v2/traces?serviceName=gateway&limit=50&lookback={LOOKBACK_MS}")
+        answer = self.http.get("ZIPKIN_PORT", f"/api/v2/traces?serviceName=gateway&limit=50&lookback={LOOKBACK_MS}")
         return largest(trace_record(spans) for spans in json.loads(answer))
 
     def pages(self) -> list[str]:
         """See `Backend.pages`."""
-        return [f"http://127.0.0.1:{port('ZIPKIN_PORT')}/zipkin/"]
+        return [self.http.url("ZIPKIN_PORT", "/zipkin/")]
 
 
 def collector_counters(metrics: dict[str, float]) -> dict[str, float]:

@@ -152,6 +152,12 @@ class ComposeDriver:
             self._docker("network", "rm", *networks)
         self.ids = {}
 
+    def projects(self) -> set[str]:
+        """The Compose projects of which the engine has containers or networks, this one and others."""
+        label = '{{.Label "com.docker.compose.project"}}'
+        listed = (("ps", "--all", "--format", label), ("network", "ls", "--format", label))
+        return {name for what in listed for name in self._docker(*what).split()}
+
     def _log(self, service: str, *options: str) -> str:
         command = ["docker", "logs", *options, self.ids[service]]
         done = subprocess.run(

@@ -62,6 +62,27 @@ class Locust:
         """See `LoadGenerator.end`: it has ended."""
 
 
+def lasting(protocol: Protocol, warm_up_requests: int, lasts_s: float) -> Protocol:
+    """The protocol of a load that is ended from outside, at the latest after `lasts_s`."""
+    return protocol.model_copy(update={"warm_up_s": None, "warm_up_requests": warm_up_requests, "window_s": lasts_s})
+
+
+def lines(path: Path) -> list[str]:
+    """What the generator has written of a `requests.csv` so far, whole lines only; nothing before it began."""
+    return path.read_text().split("\n")[:-1] if path.exists() else []
+
+
+def answered(path: Path) -> int:
+    """How many requests of a `requests.csv` were answered so far."""
+    return max(0, len(lines(path)) - 2)
+
+
+def last_end_ns(path: Path) -> int:
+    """When the newest answer of a `requests.csv` had come; 0 before the first."""
+    form_and_columns, rows = lines(path)[:2], lines(path)[2:]
+    return int(rows[-1].split(",")[form_and_columns[1].split(",").index("end_ns")]) if rows else 0
+
+
 def _loaded(path: Path, requests: records.Requests, protocol: Protocol) -> Loaded:
     """The window is as long after the warm-up, or the first request, as the protocol says."""
     start_ns = warm_ns = requests.first_start_ns()

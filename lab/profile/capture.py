@@ -16,7 +16,8 @@ from lab.progress import Progress, minutes
 from lab.records import TrialData
 from lab.series import NotDerivableError
 from lab.spec import Level
-from lab.trial import Bench, head
+from lab.stand import Bench
+from lab.trial import head
 
 LIBRARY = "/app/profiler/libasyncProfiler.so"
 # The kernel looks at a thread's CPU timer at its ticks only. With an interval far below a tick, every tick that meets

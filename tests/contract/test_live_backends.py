@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from lab import images, workshop
-from lab.backends import BACKENDS, http
+from lab.backends import BACKENDS
+from lab.backends.http import Http
 from lab.clock import SystemClock, wait_until
 from lab.driver import Deployment
 from lab.driver.compose import ComposeDriver
@@ -70,16 +71,20 @@ def post(port: int, path: str, body: bytes) -> None:
 
 
 class Recorder:
-    """Asks through `http.ask`, and keeps the last answer to each question."""
+    """Asks through `Http.ask`, and keeps the last answer to each question."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.ask, self.answers = http.ask, dict[str, tuple[int, str]]()
-        monkeypatch.setattr(http, "ask", self)
+        self.answers = dict[str, tuple[int, str]]()
+        asked = Http.ask
 
-    def __call__(self, method: str, port_variable: str, path: str, body: bytes | None = None) -> tuple[int, bytes]:
-        status, answer = self.ask(method, port_variable, path, body)
-        self.answers[f"{method} {port_variable} {path}"] = (status, answer.decode())
-        return status, answer
+        def ask(
+            asker: Http, method: str, port_variable: str, path: str, body: bytes | None = None
+        ) -> tuple[int, bytes]:
+            status, answer = asked(asker, method, port_variable, path, body)
+            self.answers[f"{method} {port_variable} {path}"] = (status, answer.decode())
+            return status, answer
+
+        monkeypatch.setattr(Http, "ask", ask)
 
     def taken(self) -> dict[str, tuple[int, str]]:
         """What was kept since the last time."""

@@ -10,8 +10,8 @@ from lab.backends import BACKENDS, Backend
 from lab.clock import wait_until
 from lab.lock import only_run
 from lab.spec import Level
+from lab.stand import trace_difference
 from lab.system import System
-from lab.trial import trace_difference
 from lab.variants import Variant, load_variants
 from tests.contract.deployed import QUICK_START, ask, parameters, running
 

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from lab.backends import BACKENDS, http
+from lab.backends import BACKENDS
 from lab.backends.collector import Collector
 from lab.backends.exposition import total
+from lab.backends.http import Http
 from lab.backends.prometheus import TARGETS, Prometheus, metrics_by_service, targets
 from lab.backends.sink import Sink
 from lab.errors import UserError
@@ -17,19 +18,19 @@ RECORDED = {path.stem: json.loads(path.read_text()) for path in sorted(kit.RECOR
 
 
 def replay(monkeypatch: pytest.MonkeyPatch, answers: dict[str, Any]) -> None:
-    def ask(method: str, port_variable: str, path: str, body: bytes | None = None) -> tuple[int, bytes]:
+    def ask(_: Http, method: str, port_variable: str, path: str, body: bytes | None = None) -> tuple[int, bytes]:
         status, text = answers[f"{method} {port_variable} {path}"]
         return status, text.encode()
 
-    monkeypatch.setattr(http, "ask", ask)
+    monkeypatch.setattr(Http, "ask", ask)
 
 
 @pytest.fixture
 def silence(monkeypatch: pytest.MonkeyPatch) -> None:
-    def ask(method: str, port_variable: str, path: str, body: bytes | None = None) -> tuple[int, bytes]:
+    def ask(_: Http, method: str, port_variable: str, path: str, body: bytes | None = None) -> tuple[int, bytes]:
         raise ConnectionRefusedError
 
-    monkeypatch.setattr(http, "ask", ask)
+    monkeypatch.setattr(Http, "ask", ask)
 
 
 def test_every_backend_was_recorded() -> None:
@@ -93,11 +94,11 @@ def test_the_collector_takes_spans_only_when_its_receiver_and_jaeger_do(monkeypa
 def test_a_sink_is_told_how_to_behave(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[tuple[object, ...]] = []
 
-    def ask(*what: object) -> tuple[int, bytes]:
+    def ask(_: Http, *what: object) -> tuple[int, bytes]:
         asked.append(what)
         return 204, b""
 
-    monkeypatch.setattr(http, "ask", ask)
+    monkeypatch.setattr(Http, "ask", ask)
     Sink().behave("slow", 10_000)
     assert asked == [("PUT", "SINK_PORT", "/behaviour", b'{"behaviour": "slow", "delay_ms": 10000}')]
 

@@ -24,7 +24,7 @@ from lab.profile.stacks import added_up, collapsed, parse_collapsed
 from lab.progress import Progress
 from lab.records import read_requests
 from lab.spec import Level
-from lab.trial import Bench
+from lab.stand import Bench
 from tests import benches, synthetic
 from tests.fake import FakeBackend, FakeDriver
 

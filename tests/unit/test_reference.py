@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from lab import sidecars
+from lab.generators.locust import answered
 from lab.machine import CpuSplit
 from lab.metrics import with_adjusted_values
 from lab.metrics.adjusted import TIMES, as_measured_name
@@ -53,7 +54,7 @@ def reference(folder: Path, clock: FakeClock) -> Reference:
     system = System(
         root=ROOT, topology=load_topology(path), topology_path=path,
         variants=load_variants(ROOT / "services" / "telemetry"), envoy=sidecars.load(ROOT / "envoy"),
-        cpus=CpuSplit((0, 1), (0, 1)), driver=FakeDriver(clock), clock=clock, journal=folder / "faults.json",
+        cpus=CpuSplit((0, 1), (0, 1)), driver=FakeDriver(clock), clock=clock, journal=folder / "faults.json", alone=False,
     )  # fmt: skip
     return Reference(system, folder)
 
@@ -64,7 +65,7 @@ def test_it_is_warm_when_the_trials_begin_and_gone_when_they_have_ended(tmp_path
     driver = one.system.driver
     assert isinstance(driver, FakeDriver)
     with beside(one, parse_experiment(SPEC, "test")):
-        assert one.answered() >= WARM_UP_REQUESTS
+        assert answered(one.requests) >= WARM_UP_REQUESTS
         assert driver.deployment is not None
         assert driver.deployment.environment["GATEWAY_PORT"] == "0"
         assert driver.deployment.environment["TELEMETRY"] == "baseline"

@@ -21,9 +21,10 @@ from lab.plan import Trial
 from lab.progress import Progress
 from lab.records import read_requests
 from lab.spec import Level, parse_experiment
+from lab.stand import Bench
 from lab.stopping import FIRST_STAGE_BLOCKS
 from lab.system import StartFailed
-from lab.trial import Bench, Measured, StartInterrupted, head
+from lab.trial import Measured, StartInterrupted, head
 from tests import benches, synthetic
 from tests.fake import FakeBackend, FakeDriver
 
@@ -217,7 +218,7 @@ def _synthetic(out: Path, level: str) -> Measured:
         shutil.copytree(written, out)
     record = json.loads((out / "trial.json").read_text())
     known = head(Trial(1, 0, 0, level, 1), parse_experiment(COUNTED, "test").levels()[0], 1)
-    return Measured(out / "requests.csv", {name: value for name, value in record.items() if name not in known})
+    return Measured(out, out / "requests.csv", {name: value for name, value in record.items() if name not in known})
 
 
 @pytest.mark.parametrize("failing", [{}, {"wait": EngineGone("a container died of it")}])

@@ -167,7 +167,7 @@ WRONG_FIELDS = [
         "warmup_s",
         "protocol.warmup_s: unknown key; did you mean 'warm_up_s'?"
         " (there are: budget_min, half_width, keep_cpus_awake, reference, repetitions, "
-        "retries, seed, warm_up_requests, warm_up_s, window_s, without_restart)",
+        "retries, seed, side_by_side, warm_up_requests, warm_up_s, window_s, without_restart)",
     ),
     ("title: A title", "title: A title\nname: x", "name: unknown key; there are: baseline, claims, environment, "
         "factors, format, load, observer, profile, protocol, question, title, topology, version, views"),
@@ -337,7 +337,7 @@ WRONG_OVERRIDES = [
         "protocol.repetition=3",
         'bad.yaml with "protocol.repetition=3": protocol.repetition: unknown key; did you mean \'repetitions\'?'
         " (there are: budget_min, half_width, keep_cpus_awake, reference, repetitions, "
-        "retries, seed, warm_up_requests, warm_up_s, window_s, without_restart)",
+        "retries, seed, side_by_side, warm_up_requests, warm_up_s, window_s, without_restart)",
     ),
     ("load.users.x=3", 'override "load.users.x=3": \'users\' is 8, not a mapping'),
 ]  # fmt: skip

@@ -1,0 +1,229 @@
+"""One start of the containers, created, started, collected from, and removed; and what all starts of a run share."""
+
+import json
+import os
+import statistics
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lab import records, reference
+from lab.backends import Backend
+from lab.clock import Clock, wait_until
+from lab.deployment import OBSERVER, SPINNER
+from lab.driver import Container, Driver
+from lab.generators import GENERATORS, LoadGenerator, LoadPlan, Stage
+from lab.reference import Reference
+from lab.spantree import difference
+from lab.spec import Experiment, Level
+from lab.system import System
+from lab.topology import Topology
+from lab.variants import Traces
+
+DELIVERY_BOUND_S = 10.0
+# A Collector holds what it got for 0.2 s before it passes it on, and that takes up to half a second more.
+DELIVERY_QUIET_S = 1.0
+# A counter's increase over a window needs a sample after its end. Where none comes, a check refuses the trial.
+OBSERVED_BOUND_S = 10.0
+OBSERVED_EVERY_S = 0.2
+# More than the observer writes of all containers in one tick.
+TAIL_BYTES = 1 << 16
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What every trial of an experiment shares. `systems`: by the name of the topology that they have.
+
+    `drivers`: one for each level of a block, where levels stand side by side.
+    """
+
+    experiment: Experiment
+    systems: Mapping[str, System]
+    reference: Reference | None = None
+    drivers: tuple[Driver, ...] = ()
+
+    @property
+    def system(self) -> System:
+        """The system of the experiment's own topology; engine, clock and CPUs are the same for all."""
+        return self.systems[self.experiment.topology]
+
+    @property
+    def generator(self) -> LoadGenerator:
+        """What drives the load."""
+        return GENERATORS[self.experiment.load.generator]
+
+    @property
+    def instruments(self) -> tuple[str, ...]:
+        """What is started before the system: it sees the system's start, and shares the CPUs with it."""
+        return (OBSERVER, SPINNER) if self.experiment.protocol.keep_cpus_awake else (OBSERVER,)
+
+
+@dataclass
+class Stand:
+    """A system of `level` with what loads and observes it; its containers write to `out`. Call in the order below.
+
+    Methods raise `StartFailed` where a container does not do its part, and the driver's errors.
+    """
+
+    bench: Bench
+    system: System
+    level: Level
+    plan: LoadPlan
+    out: Path
+    instruments: tuple[str, ...]
+    taken_s: dict[str, float] = field(default_factory=dict)
+    startup_s: Mapping[str, float] = field(default_factory=dict)
+    containers: Mapping[str, Container] = field(default_factory=dict)
+    delivered: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def stage(self) -> Stage:
+        """Where its generator works."""
+        return Stage(self.system.driver, self.system.clock, self.out, self.system.failed)
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        """Times the block under `name`."""
+        start_s = self.system.clock.now_s()
+        yield
+        self.taken_s[name] = round(self.system.clock.now_s() - start_s, 3)
+
+    def create(self) -> None:
+        """Makes its containers, and tells the observer of them."""
+        generator = self.bench.generator
+        variables = {
+            **generator.environment(self.plan),
+            "OBSERVER_INTERVAL": _interval(self.bench.experiment, self.level),
+        }
+        with self.phase("create"):
+            self.system.create(self.level, self.out, variables, (*self.instruments, generator.service))
+            names = {container.id: name for name, container in self._containers().items()}
+            records.write_targets(self.out / "targets.json", names, self.system.driver.networks())
+
+    def start(self) -> None:
+        """Starts all but the load, and waits until it is ready."""
+        with self.phase("start"):
+            self.startup_s = self.system.start(self.level, self.out, self.instruments)
+
+    def await_observed(self, end_ns: int) -> None:
+        """Waits until the observer has looked after `end_ns`."""
+        wait_until(lambda: observed_until_ns(self.out) > end_ns, OBSERVED_BOUND_S, OBSERVED_EVERY_S, self.system.clock)
+
+    def collect(self, load_start_ns: int, load_end_ns: int) -> None:
+        """Ends what is left of it, and takes what it has to say."""
+        with self.phase("collect"):
+            self.containers = self._containers()
+            if self.bench.reference:
+                self.bench.reference.save_requests(self.out / reference.FILE, load_start_ns, load_end_ns)
+            # A service's telemetry SDK delivers what it still holds when it is asked to end; the backend is read then.
+            self.system.driver.stop(list(self.system.topology.nodes))
+            self.delivered = self._delivered(self.system.backend(self.level))
+            self.system.driver.stop([OBSERVER])
+            self.system.driver.save_logs(self.out / "logs")
+
+    def remove(self) -> None:
+        """Takes its containers away."""
+        with self.phase("remove"):
+            self.system.driver.remove()
+
+    def record(self) -> dict[str, object]:
+        """The part of `trial.json` that all trials of the start share."""
+        return {
+            **self.delivered,
+            "users": self.plan.users,
+            "service_cpus": list(self.system.cpus.services),
+            "generator_cpus": list(self.system.cpus.generator),
+            "containers": self._described(),
+            "startup_s": self.startup_s,
+            "phases_s": self.taken_s,
+        }
+
+    def _containers(self) -> dict[str, Container]:
+        """The system's containers, and the services of the reference that stands beside it."""
+        beside = self.bench.reference.containers() if self.bench.reference else {}
+        return self.system.driver.containers() | beside
+
+    def _delivered(self, backend: Backend) -> dict[str, object]:
+        if not backend.services:
+            return {}
+        system, traces = self.system, self.system.telemetry(self.level).traces
+        accepted = _settled(backend.accepted_spans, system.clock)
+        return {
+            "expected_spans_per_request": mean_spans_per_request(system.topology) if traces == "all" else None,
+            "backend": {"accepted_spans": accepted, "counters": backend.counters()},
+            **(_traced(system.topology, traces, backend, self.out) if backend.keeps_traces else {}),
+        }
+
+    def _described(self) -> dict[str, object]:
+        system, bench = self.system, self.bench
+        roles = dict.fromkeys(system.topology.nodes, "service")
+        roles |= dict.fromkeys(system.backend(self.level).services, "backend")
+        roles |= dict.fromkeys(system.sidecars(self.level).values(), "sidecar")
+        roles |= {bench.generator.service: "generator", OBSERVER: "observer", SPINNER: "spinner"}
+        roles |= dict.fromkeys(bench.reference.containers() if bench.reference else (), reference.ROLE)
+        return {
+            name: {
+                "role": roles[name],
+                "image": item.image,
+                "restarts": item.restarts,
+                "oom_killed": item.oom_killed,
+                "exit_code": item.exit_code,
+                "running": item.running,
+            }
+            for name, item in self.containers.items()
+        }
+
+
+def observed_until_ns(out: Path) -> int:
+    """When the observer last looked at a container; 0 before its first sample, or where its record is not whole."""
+    with (out / "counters.jsonl").open("rb") as file:
+        file.seek(max(0, file.seek(0, os.SEEK_END) - TAIL_BYTES))
+        lines = file.read().split(b"\n")[1:-1]
+    samples = (json.loads(line) for line in reversed(lines))
+    return next((int(sample["t_ns"]) for sample in samples if sample["kind"] == "container"), 0)
+
+
+def mean_spans_per_request(topology: Topology) -> float:
+    """Spans that a request makes on average: users visit all routes equally often."""
+    return statistics.mean(topology.expected_spans(route) for route in topology.routes())
+
+
+def trace_difference(topology: Topology, traces: Traces, spans: list[dict[str, object]]) -> str | None:
+    """None if the trace is what the topology predicts for one of its routes, else what differs from the first."""
+    if not spans:
+        # With sampling there may be no trace yet among the few requests of a short trial.
+        return "the backend has no trace" if traces == "all" else None
+    if traces == "none":
+        return "no request was to be traced"
+    differences = [difference(topology.expected_tree(route), spans) for route in topology.routes()]
+    return None if None in differences else differences[0]
+
+
+def _interval(experiment: Experiment, level: Level) -> str:
+    """How often the observer looks."""
+    rate_hz = level.observer_rate_hz or experiment.observer.rate_hz
+    return f"{1000 / rate_hz:.0f}ms"
+
+
+def _traced(topology: Topology, traces: Traces, backend: Backend, out: Path) -> dict[str, object]:
+    """What one trace says, which is kept in `out`."""
+    trace = backend.newest_trace()
+    if trace is not None:
+        records.write_json_atomic(out / "trace.json", trace)
+    spans = trace["spans"] if trace else []
+    assert isinstance(spans, list)
+    return {"spans_in_trace": len(spans), "trace_difference": trace_difference(topology, traces, spans)}
+
+
+def _settled(read: Callable[[], int | None], clock: Clock) -> int | None:
+    """The counter's value once two readings agree, or after a bound: batches may still be on their way in."""
+    last = read()
+
+    def same_again() -> bool:
+        nonlocal last
+        before, last = last, read()
+        return before == last
+
+    wait_until(same_again, DELIVERY_BOUND_S, DELIVERY_QUIET_S, clock)
+    return last
