@@ -1,6 +1,7 @@
 """How many users make the baseline use the wished share of the services' CPUs, on this machine."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ from lab.stand import Bench
 from lab.trial import head, run_start
 
 FIRST_GUESS_USERS_PER_CPU = 8
+# What a request costs, to a tenth, is known after half a minute.
+LONGEST_WINDOW_S = 30.0
 
 
 def calibrate(bench: Bench, out: Path) -> dict[str, Any]:
@@ -20,7 +23,7 @@ def calibrate(bench: Bench, out: Path) -> dict[str, Any]:
     guess = FIRST_GUESS_USERS_PER_CPU * cpus
     level, seed = bench.experiment.baseline_level(), bench.experiment.protocol.seed
     trial = Trial(number=0, block=0, position=0, level=level.name, seed=seed)
-    (measured,) = run_start(bench, [level], guess, seed, out)
+    (measured,) = run_start(_shortened(bench), [level], guess, seed, out)
     records.write_json_atomic(out / "trial.json", {**head(trial, level, attempt=1), **measured.record})
     values = metrics.values(records.read_trial(out))
     cpu_ms, latency_ms = values["cpu_per_request_services_ms"], values["latency_mean_ms"]
@@ -33,6 +36,14 @@ def calibrate(bench: Bench, out: Path) -> dict[str, Any]:
         "target_fraction": load.baseline_cpu_fraction,
         "service_cpus": cpus,
     }
+
+
+def _shortened(bench: Bench) -> Bench:
+    """The bench with a window that is no longer than a calibration needs."""
+    protocol = bench.experiment.protocol
+    window_s = min(protocol.window_s or LONGEST_WINDOW_S, LONGEST_WINDOW_S)
+    shorter = protocol.model_copy(update={"window_s": window_s})
+    return replace(bench, experiment=bench.experiment.model_copy(update={"protocol": shorter}))
 
 
 def users(fraction: float, cpus: int, cpu_per_request_ms: float, think_s: float, latency_s: float) -> int:

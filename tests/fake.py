@@ -32,7 +32,10 @@ class FakeClock:
 
 @dataclass
 class FakeDriver:
-    """A `Driver`. `change` may alter the synthetic trial of an attempt; the other fields make single steps fail."""
+    """A `Driver`. `change` may alter the synthetic trial of an attempt; the other fields make single steps fail.
+
+    `asked_on`: nobody waits for a load's end, so that its records are there from its start.
+    """
 
     clock: FakeClock = field(default_factory=FakeClock)
     change: Callable[[synthetic.Trial, int], synthetic.Trial] = lambda trial, _: trial
@@ -41,6 +44,7 @@ class FakeDriver:
     log: str = "line one\nline two"
     fail: dict[str, Exception] = field(default_factory=dict)
     done: list[str] = field(default_factory=list)
+    asked_on: bool = False
     loads: int = 0
     deployment: Deployment | None = None
     running: set[str] = field(default_factory=set)
@@ -55,6 +59,9 @@ class FakeDriver:
         for node in set(services) & set(synthetic.SERVICES):
             if node not in (self.never_ready, self.dies_at_start):
                 self._ready(node)
+        if self.asked_on and "locust" in services:
+            self.loads += 1
+            self._write_records()
 
     def containers(self) -> dict[str, Container]:
         if self.deployment is None:

@@ -54,7 +54,8 @@ def reference(folder: Path, clock: FakeClock) -> Reference:
     system = System(
         root=ROOT, topology=load_topology(path), topology_path=path,
         variants=load_variants(ROOT / "services" / "telemetry"), envoy=sidecars.load(ROOT / "envoy"),
-        cpus=CpuSplit((0, 1), (0, 1)), driver=FakeDriver(clock), clock=clock, journal=folder / "faults.json", alone=False,
+        cpus=CpuSplit((0, 1), (0, 1)), driver=FakeDriver(clock), clock=clock, journal=folder / "faults.json",
+        alone=False,
     )  # fmt: skip
     return Reference(system, folder)
 

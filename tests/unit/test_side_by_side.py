@@ -1,0 +1,178 @@
+"""All levels of a block at once: one window for all, nothing left behind, and each trial a whole one."""
+
+import io
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from lab import checks, records, runner
+from lab.analyse import analyse
+from lab.backends import BACKENDS
+from lab.driver import Deployment
+from lab.errors import UserError
+from lab.faults import FaultsError
+from lab.metrics import cpu_cores
+from lab.progress import Progress
+from lab.series import Series
+from lab.spec import parse_experiment
+from lab.stand import Bench
+from lab.stopping import CPU
+from lab.system import StartFailed
+from tests import benches, synthetic
+from tests.fake import FakeBackend, FakeClock, FakeDriver
+
+SPEC = """
+format: tollbooth.experiment
+version: 1
+title: Test
+question: Does it run?
+topology: mesh
+load: {generator: locust, users: 12, think_time_s: [1.0, 1.1]}
+factors:
+  telemetry:
+    baseline: {telemetry: baseline}
+    otel-manual: {telemetry: otel-manual}
+baseline: baseline
+protocol: {warm_up_requests: 20, window_s: 15, repetitions: 2, retries: 0, seed: 7, side_by_side: true}
+"""
+
+
+class Created(FakeDriver):
+    """Keeps every deployment that it was asked to create."""
+
+    def create(self, deployment: Deployment) -> None:
+        super().create(deployment)
+        self.deployments = [*getattr(self, "deployments", []), deployment]
+
+
+@pytest.fixture(autouse=True)
+def no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(BACKENDS, "jaeger", FakeBackend)
+    monkeypatch.setattr("lab.provenance.collect", lambda *_: {"versions": {}})
+
+
+def bench(spec: str = SPEC) -> tuple[Bench, list[Created]]:
+    clock = FakeClock()
+    drivers = [Created(clock, asked_on=True) for _ in range(3)]
+    return replace(benches.bench(FakeDriver(clock), spec), drivers=tuple(drivers)), drivers
+
+
+def complete(on: Bench, results: Path) -> tuple[runner.Run, str]:
+    said = io.StringIO()
+    run = runner.new_run(on, results, ["lab", "run", "test"], {})
+    runner.complete(on, run, Progress(Console(file=said, width=200)))
+    return run, said.getvalue()
+
+
+def test_a_block_is_one_window_of_all_levels(tmp_path: Path) -> None:
+    on, drivers = bench()
+    run, said = complete(on, tmp_path)
+    found = [records.read_trial_record(path.parent) for path in sorted(run.folder.glob("trials/*/trial.json"))]
+    assert [trial.level for trial in found] == [planned["level"] for planned in run.manifest["order"]]
+    assert all(trial.valid for trial in found)
+    for block in (0, 1):
+        windows = {(one.window_start_ns, one.window_end_ns) for one in found if one.block == block}
+        ((start_ns, end_ns),) = windows
+        assert end_ns - start_ns == 15 * 10**9
+        warm_ns = [
+            records.read_requests(path / "requests.csv").end_ns[19]
+            for path in run.folder.glob("trials/*")
+            if records.read_trial_record(path).block == block
+        ]
+        assert start_ns == max(warm_ns) + 2 * 10**9
+    assert {trial.users for trial in found} == {4}
+    assert "3 systems stand side by side, warming up" in said
+    assert "measured for 15 s" in said
+    assert [driver.done[-1] for driver in drivers] == ["remove"] * 3
+
+
+def test_each_system_has_ports_of_its_own_and_one_spinner_keeps_the_cpus_awake(tmp_path: Path) -> None:
+    on, drivers = bench(SPEC.replace("side_by_side: true", "side_by_side: true, keep_cpus_awake: true"))
+    run, _ = complete(on, tmp_path)
+    for driver in drivers:
+        assert {one.environment["GATEWAY_PORT"] for one in driver.deployments} == {"0"}
+    with_spinner = ["spinner" in driver.deployments[0].services for driver in drivers]
+    assert with_spinner == [True, False, False]
+    assert not list(run.folder.glob("trials/*/speed.jsonl"))
+
+
+def test_what_the_others_use_beside_a_trial_is_the_labs_own(tmp_path: Path) -> None:
+    on, _ = bench()
+    run, _ = complete(on, tmp_path)
+    folder = next(run.folder.glob("trials/*-baseline"))
+    data = records.read_trial(folder)
+    beside = [
+        records.read_trial(path.parent)
+        for path in run.folder.glob("trials/*/trial.json")
+        if path.parent != folder and records.read_trial_record(path.parent).block == data.trial.block
+    ]
+    used = sum(cpu_cores(other, other.trial.containers) for other in beside)
+    assert data.trial.cores_side_by_side == pytest.approx(used)
+    assert used > 0
+
+
+def test_a_neighbour_is_told_from_the_systems_side_by_side(tmp_path: Path) -> None:
+    on, _ = bench()
+    run, _ = complete(on, tmp_path)
+    data = records.read_trial(next(run.folder.glob("trials/*-baseline")))
+    user = data.counters.host["cpu_user_ns"]
+    busier = Series(user.t_ns, user.values + (user.t_ns - user.t_ns[0]) // 2)  # by half a core
+    data = replace(data, counters=replace(data.counters, host={**data.counters.host, "cpu_user_ns": busier}))
+
+    def reasons(cores: float) -> list[str]:
+        trial = data.trial.model_copy(update={"cores_side_by_side": cores})
+        return checks.reasons(replace(data, trial=trial))
+
+    assert any("programs outside the lab used" in reason for reason in reasons(0.0))
+    assert reasons(0.5) == []
+
+
+def test_ratios_are_those_of_the_systems(tmp_path: Path) -> None:
+    on, _ = bench()
+    run, _ = complete(on, tmp_path)
+    truth = synthetic.QUICK["otel-manual"].cpu_ms / synthetic.QUICK["baseline"].cpu_ms
+    (row,) = [row for row in analyse(run.folder).estimates if (row.metric, row.level) == (CPU, "otel-manual")]
+    assert row.ratio == pytest.approx(truth, rel=0.1)
+    assert row.n == 2
+
+
+def test_a_system_that_does_not_start_ends_the_run_and_all_are_removed(tmp_path: Path) -> None:
+    on, drivers = bench()
+    drivers[1].dies_at_start = "a2"
+    with pytest.raises(StartFailed, match="a2 ended with exit code 1"):
+        complete(on, tmp_path)
+    assert [driver.done[-1] for driver in drivers] == ["remove"] * 3
+
+
+def test_one_that_is_never_warm_is_named(tmp_path: Path) -> None:
+    on, drivers = bench()
+    drivers[2].asked_on = False
+    with pytest.raises(StartFailed, match=r"locust of level .* was not warm within"):
+        complete(on, tmp_path)
+    assert [driver.done[-1] for driver in drivers] == ["remove"] * 3
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("retries: 0", "retries: 1", "a trial cannot be repeated by itself; wanted 0"),
+        ("warm_up_requests: 20", "warm_up_s: 10", "levels are warm at different times"),
+        ("side_by_side: true", "side_by_side: true, reference: true", "every level has the baseline beside it"),
+        ("{generator: locust, users: 12, think_time_s: [1.0, 1.1]}", "{generator: ghz, requests: 200}", "needs Locust"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(old: str, new: str, message: str) -> None:
+    with pytest.raises(FaultsError) as caught:
+        parse_experiment(SPEC.replace(old, new), "test")
+    assert any(message in fault.text for fault in caught.value.faults)
+
+
+def test_more_levels_than_the_engine_has_networks_for_are_refused() -> None:
+    levels = "".join(f"    level-{number}: {{}}\n" for number in range(11))
+    spec = SPEC.replace("    otel-manual: {telemetry: otel-manual}\n", levels)
+    with pytest.raises((FaultsError, UserError)) as caught:
+        parse_experiment(spec, "test")
+    assert isinstance(caught.value, FaultsError)
+    assert "13 levels with the placebo; at most 12" in caught.value.faults[0].text
