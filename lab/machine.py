@@ -76,6 +76,12 @@ def engine_cores(run: Run | None = None) -> int:
     return int(_engine_info(run or run_command).get("NCPU") or os.cpu_count() or 1)
 
 
+def engine_memory_bytes(run: Run | None = None) -> int | None:
+    """How much memory containers can have together; None where the engine does not say."""
+    total = _engine_info(run or run_command).get("MemTotal")
+    return int(total) if total else None
+
+
 def _engine_info(run: Run) -> dict[str, Any]:
     return parse_engine_info(run(["docker", "info", "--format", "{{json .}}"]))
 

@@ -16,7 +16,7 @@ from lab.errors import UserError
 from lab.faults import Fault, FaultsError, dotted, user_error
 from lab.injection.journal import Journal, lift_leftovers
 from lab.injection.rules import unknown_targets, without_sidecar
-from lab.machine import engine_cores, split_cpus
+from lab.machine import engine_cores, engine_memory_bytes, split_cpus
 from lab.plan import make_plan
 from lab.progress import Progress
 from lab.reference import Reference
@@ -41,6 +41,8 @@ REFERENCE = SCRATCH / "reference"
 JOURNAL = SCRATCH / "faults.json"
 # One trial at 20 Hz with thousands of requests writes some tens of MB.
 BYTES_PER_TRIAL = 20 << 20
+# The mesh under the Java agent with a backend takes 1 GiB.
+BYTES_PER_SYSTEM = 1 << 30
 
 
 @dataclass(frozen=True)
@@ -165,6 +167,7 @@ def prepare(of: Bench, progress: Progress) -> dict[str, str]:
     remove_all()
     ports.refuse_busy(wanted.services)
     refuse_full_disk(len(make_plan(of.experiment).trials))
+    refuse_small_memory(len(of.drivers), engine_memory_bytes())
     return references
 
 
@@ -186,6 +189,16 @@ def refuse_full_disk(trials: int) -> None:
         raise UserError(
             f"{free >> 20} MiB are free where results/ is, {trials} trials may need {wanted >> 20} MiB",
             "make room (`make clean` removes the lab's own caches)",
+        )
+
+
+def refuse_small_memory(levels: int, memory_bytes: int | None) -> None:
+    """Raises `UserError` where an engine with so much memory (None: unknown) cannot hold that many systems at once."""
+    wanted = levels * BYTES_PER_SYSTEM
+    if memory_bytes is not None and memory_bytes < wanted:
+        raise UserError(
+            f"{levels} systems side by side may need {wanted >> 30} GiB, the engine has {memory_bytes >> 30} GiB",
+            "compare fewer levels at once, or one after the other: --set side_by_side=false",
         )
 
 

@@ -8,6 +8,10 @@ lint() { .venv/bin/ruff check . && .venv/bin/mypy; }
 images() { .venv/bin/lab images quick; }
 go() { .venv/bin/python scripts/test_image.py observer sink spinner ghz; }
 java() { .venv/bin/python scripts/test_image.py services; }
+# What may go on beside the contracts that have the lab to themselves.
+beside() {
+  nice -n 19 .venv/bin/pytest -m "not containers and not long" && .venv/bin/pytest -m "beside and not long" tests/contract
+}
 python() {
   if [[ -n ${PYTEST_ARGS:-} ]]; then
     # shellcheck disable=SC2086  # several arguments in one variable
@@ -17,13 +21,15 @@ python() {
   # Contracts leave CPU time over; what measures (e2e) must have the machine to itself.
   local log=.lab/logs/pytest.log
   mkdir -p "${log%/*}"
-  nice -n 19 .venv/bin/pytest -m "not containers and not long" >"$log" 2>&1 &
+  # In a process group of its own, which is ended as a whole: Ctrl-C does not reach what runs in the background.
+  set -m
+  beside >"$log" 2>&1 &
   local others=$!
-  # Ctrl-C does not reach what a script runs in the background.
-  trap "kill $others 2>/dev/null || true" EXIT
-  .venv/bin/pytest -m "containers and not long" tests/contract || return 1
+  set +m
+  trap "kill -- -$others 2>/dev/null || true" EXIT
+  .venv/bin/pytest -m "containers and not beside and not long" tests/contract || return 1
   wait $others || { cat "$log"; return 1; }
-  tail -1 "$log"
+  grep ' passed' "$log"
   .venv/bin/pytest -m "containers and not long" tests/e2e
 }
 

@@ -21,12 +21,14 @@ from lab import images, workshop
 from lab.clock import SystemClock, wait_until
 from lab.driver import Deployment
 from lab.driver.compose import ComposeDriver
-from lab.lock import only_run
 from lab.sidecars import ADMIN_PORT, Admin, Node, Side, files, load, overlay, parse_mode, sidecar
 from lab.sidecars.nodes import MOVED_PORTS, PORTS
 from lab.sidecars.overlay import OUTBOUND
 
-pytestmark = [pytest.mark.containers, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.containers, pytest.mark.beside, pytest.mark.timeout(120)]
+
+# Its ports are the engine's choice, so that it may stand beside what has the lab to itself.
+OWN_PROJECT = "tollbooth-patterns"
 
 SOURCE = load(workshop.ROOT / "envoy")
 REST = Node("s1", "rest", entry=True, peers={})
@@ -158,7 +160,9 @@ def composed(node: Node, side: Side) -> dict[str, dict[str, Any]]:
 
 
 @contextmanager
-def running(out: Path, mode: str, *nodes: Node, side: Side = "front", faults: bool = False) -> Iterator[Tiny]:
+def running(
+    out: Path, mode: str, *nodes: Node, side: Side = "front", faults: bool = False, project: str = OWN_PROJECT
+) -> Iterator[Tiny]:
     """Services and sidecars, ready; removed afterwards."""
     out.chmod(0o755)
     for name, text in files(SOURCE, nodes, parse_mode(mode, SOURCE.patterns), side, faults).items():
@@ -166,7 +170,7 @@ def running(out: Path, mode: str, *nodes: Node, side: Side = "front", faults: bo
         (out / name).write_text(text)
     for node in nodes:
         (out / f"service-{node.name}.json").write_text(json.dumps(service(node)))
-    driver = ComposeDriver(workshop.ROOT, out)
+    driver = ComposeDriver(workshop.ROOT, out, project)
     names = [*(node.name for node in nodes), *(sidecar(node.name) for node in nodes)]
     described = {name: text for node in nodes for name, text in composed(node, side).items()}
     driver.remove()
@@ -189,10 +193,8 @@ def running(out: Path, mode: str, *nodes: Node, side: Side = "front", faults: bo
 
 
 @pytest.fixture(scope="module", autouse=True)
-def the_lab() -> Iterator[None]:
+def the_image() -> None:
     images.ensure(["envoy"], print)
-    with only_run(workshop.LOCK):
-        yield
 
 
 def share_of_errors(answers: list[Answer]) -> float:

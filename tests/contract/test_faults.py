@@ -18,7 +18,7 @@ import pytest
 
 from lab import images, workshop
 from lab.clock import SystemClock, wait_until
-from lab.driver.compose import ComposeDriver
+from lab.driver.compose import PROJECT, ComposeDriver
 from lab.injection.fault import DeclaredFault, Proxy, Subject
 from lab.injection.journal import Journal, lift_leftovers
 from lab.injection.kinds import KINDS, parse_fault
@@ -276,7 +276,10 @@ def test_faults_by_a_proxy(tmp_path: Path) -> None:
     clock, out = SystemClock(), tmp_path / "out"
     out.mkdir()
     start_ns = time.time_ns()
-    with running(out, "passthrough", GRPC, faults=True) as tiny, Load(lambda: tiny.ask(1, 1)[0].status) as load:
+    with (
+        running(out, "passthrough", GRPC, faults=True, project=PROJECT) as tiny,
+        Load(lambda: tiny.ask(1, 1)[0].status) as load,
+    ):
         proxy = tiny.sidecars["s1"]
         heard = Subject(RealTime(), clock, out, {"s1"}, lambda _: proxy)
         deaf = Subject(RealTime(), clock, out, {"s1"}, lambda _: Deaf(proxy))
@@ -293,7 +296,7 @@ def test_a_sidecar_comes_back_with_its_service(kind: str, tmp_path: Path) -> Non
     """It lives in the network namespace of its service; the engine publishes other ports afterwards."""
     fault, out = declared(kind, "s1"), tmp_path / "out"
     out.mkdir()
-    with running(out, "passthrough", GRPC) as tiny:
+    with running(out, "passthrough", GRPC, project=PROJECT) as tiny:
         driver = ComposeDriver(workshop.ROOT, out)
         driver.ids = {name: id_of(name) for name in ("s1", "s1-envoy")}
         subject = Subject(driver, SystemClock(), out, {"s1"})
@@ -309,7 +312,7 @@ def test_a_sidecar_comes_back_with_its_service(kind: str, tmp_path: Path) -> Non
 
 def id_of(service: str) -> str:
     """The id of a Compose service's container."""
-    labels = {"project": "tollbooth", "service": service}
+    labels = {"project": PROJECT, "service": service}
     filters = [f"--filter=label=com.docker.compose.{name}={value}" for name, value in labels.items()]
     listed = subprocess.run(["docker", "ps", "--quiet", *filters], capture_output=True, text=True, check=True)
     return listed.stdout.strip()
@@ -357,7 +360,7 @@ def test_a_runner_that_is_killed_in_mid_fault_leaves_what_the_next_start_lifts(k
     assert said == [
         f"an earlier run was ended in mid-fault ({kind} of sink): its containers are removed, and that with them"
     ]
-    label = "label=com.docker.compose.project=tollbooth"
+    label = f"label=com.docker.compose.project={PROJECT}"
     for what in (["ps", "--all"], ["network", "ls"]):
         left = subprocess.run(["docker", *what, "--quiet", "--filter", label], capture_output=True, check=True)
         assert left.stdout == b""

@@ -10,6 +10,7 @@ import pytest
 
 from lab.machine import (
     engine_cores,
+    engine_memory_bytes,
     parse_cpu_times,
     parse_engine_info,
     parse_version,
@@ -67,6 +68,11 @@ def test_the_engine_is_asked_first(roots: tuple[Path, Path]) -> None:
 def test_the_engines_cores_are_counted_not_the_commands() -> None:
     assert engine_cores(answers) == 4
     assert engine_cores(silence) == (os.cpu_count() or 1)
+
+
+def test_the_engines_memory_is_known_or_not() -> None:
+    assert engine_memory_bytes(lambda _: '{"ServerVersion": "28.2.2", "MemTotal": 8589934592}') == 8 << 30
+    assert engine_memory_bytes(lambda _: None) is None
 
 
 def test_without_an_engine_the_kernel_is_read(roots: tuple[Path, Path]) -> None:

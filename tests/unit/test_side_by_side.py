@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from lab import checks, records, runner
+from lab import checks, records, runner, workshop
 from lab.analyse import analyse
 from lab.backends import BACKENDS
 from lab.driver import Deployment
@@ -152,6 +152,13 @@ def test_one_that_is_never_warm_is_named(tmp_path: Path) -> None:
     with pytest.raises(StartFailed, match=r"locust of level .* was not warm within"):
         complete(on, tmp_path)
     assert [driver.done[-1] for driver in drivers] == ["remove"] * 3
+
+
+def test_an_engine_with_too_little_memory_is_told_before_anything_starts() -> None:
+    workshop.refuse_small_memory(8, 8 << 30)
+    workshop.refuse_small_memory(8, None)
+    with pytest.raises(UserError, match="8 systems side by side may need 8 GiB, the engine has 7 GiB"):
+        workshop.refuse_small_memory(8, (8 << 30) - 1)
 
 
 @pytest.mark.parametrize(
