@@ -49,10 +49,10 @@ def lab(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
 
 
 def containers() -> list[str]:
-    """What the lab has on the engine."""
-    label = "label=com.docker.compose.project=tollbooth"
-    listed = subprocess.run(["docker", "ps", "--all", "--quiet", "--filter", label], capture_output=True, check=True)
-    return listed.stdout.decode().split()
+    """What the lab has on the engine, by the names of its Compose projects."""
+    label = '{{.Label "com.docker.compose.project"}}'
+    listed = subprocess.run(["docker", "ps", "--all", "--format", label], capture_output=True, check=True)
+    return [project for project in listed.stdout.decode().split() if project.startswith("tollbooth")]
 
 
 def refused_for_the_machine(folder: Path) -> bool:
@@ -172,6 +172,24 @@ def test_analysis_and_report_can_be_done_again(course: Course) -> None:
     assert lab("analyse", str(folder)).returncode == 0
     assert (folder / "summary.json").read_text() == before
     assert lab("report", str(folder)).returncode == 0
+
+
+def test_levels_side_by_side_are_whole_trials_of_one_window(tiny: Path) -> None:
+    settings = ("side_by_side=true", "retries=0", "warm_up_requests=30", "window_s=12")
+    done = lab("run", str(tiny), *(word for setting in settings for word in ("--set", setting)))
+    folder = (workshop.RESULTS / "tiny" / "latest").resolve()
+    assert "3 systems stand side by side" in done.stdout, done.stderr
+    trials = [read_trial(path.parent) for path in folder.glob("trials/*/trial.json")]
+    assert {data.trial.level for data in trials} == {"baseline", "placebo", "otel-manual"}
+    assert len({(data.trial.window_start_ns, data.trial.window_end_ns) for data in trials}) == 1
+    assert all(data.trial.valid for data in trials) or refused_for_the_machine(folder)
+    for data in trials:
+        # Each has a backend and networks of its own, so that nothing of the others is counted as its own.
+        traced = data.trial.level == "otel-manual"
+        assert data.trial.spans_in_trace == (123 if traced else None)
+        assert (metrics.values(data)["bytes_per_request_telemetry"] > 0) == traced
+        assert data.trial.cores_side_by_side > 0
+    assert containers() == []
 
 
 def one_line(done: subprocess.CompletedProcess[str]) -> str:
