@@ -187,7 +187,7 @@ def test_levels_side_by_side_are_whole_trials_of_one_window(tiny: Path) -> None:
         # Each has a backend and networks of its own, so that nothing of the others is counted as its own.
         traced = data.trial.level == "otel-manual"
         assert data.trial.spans_in_trace == (123 if traced else None)
-        assert (metrics.values(data)["bytes_per_request_telemetry"] > 0) == traced
+        assert (metrics.values(data)["bytes_per_request_telemetry"] > 1000) == traced
         assert data.trial.cores_side_by_side > 0
     assert containers() == []
 
