@@ -11,6 +11,7 @@ from lab.ladder_table import print_ladders
 from lab.outage_table import print_outages
 from lab.records import read_json, read_summary
 from lab.report.compared import compare_views
+from lab.report.facts import shared_machine
 from lab.report.outages import outages
 from lab.report.resilience import resilience
 from lab.resilience_table import print_resilience
@@ -20,8 +21,11 @@ from lab.table import print_table
 def print_results(folder: Path, console: Console) -> None:
     """Print what `summary.json`, `manifest.json` and, where there is one, `claims.json` of a results folder say."""
     summary = read_summary(folder / "summary.json")
+    manifest = read_json(folder / "manifest.json", "tollbooth.manifest", 1)
     print_table(summary, console)
-    views = compare_views(summary, read_json(folder / "manifest.json", "tollbooth.manifest", 1))
+    for sentence in shared_machine(manifest):
+        console.print(sentence, highlight=False)
+    views = compare_views(summary, manifest)
     print_ladders(views.ladders, console)
     if errors := resilience(summary, ()):
         print_resilience(errors, console)

@@ -98,6 +98,30 @@ def rerun_note(manifest: Mapping[str, Any]) -> str:
     return ""
 
 
+_ONE_AFTER_THE_OTHER = (
+    "Every block runs each level once, in an order drawn from the seed, so that what drifts hits all alike."
+)
+_SIDE_BY_SIDE = "Every block starts each level once, in an order drawn from the seed, and measures all in one window."
+_SHARED = (
+    "All levels of a block were measured at the same time, side by side: ratios are those of systems that share a "
+    "machine, and latencies those of systems that wait for each other."
+)
+
+
+def order(manifest: Mapping[str, Any]) -> str:
+    """Return how the trials of a block came after each other."""
+    return _SIDE_BY_SIDE if _side_by_side(manifest) else _ONE_AFTER_THE_OTHER
+
+
+def shared_machine(manifest: Mapping[str, Any]) -> Sequence[str]:
+    """Return what to keep in mind of levels that were measured at once; nothing where each was alone."""
+    return [_SHARED] if _side_by_side(manifest) else []
+
+
+def _side_by_side(manifest: Mapping[str, Any]) -> bool:
+    return bool(mapping(mapping(manifest.get("spec")).get("protocol")).get("side_by_side"))
+
+
 def mapping(value: Any) -> Mapping[str, Any]:
     """Take a part of the manifest as the mapping that it should be; an empty one where it is not."""
     return value if isinstance(value, Mapping) else {}

@@ -93,6 +93,7 @@ class Page:
     answers: Sequence[tuple[str, str]]
     """What is said of each level."""
     cautions: Sequence[str]
+    order: str
     adjustment: str
     glance_titles: Sequence[str]
     glance: Mapping[str, Sequence[Glance]]
@@ -125,7 +126,8 @@ def page(summary: Summary, manifest: Mapping[str, Any], trials: Sequence[TrialRe
         counts=_counts(summary, trials, manifest),
         colours={level: colour.variable for level, colour in colours.items()},
         answers=[*findings.answers(summary), (summary.placebo, findings.placebo_sentence(summary))],
-        cautions=findings.cautions(summary),
+        cautions=[*findings.cautions(summary), *facts.shared_machine(manifest)],
+        order=facts.order(manifest),
         adjustment=findings.adjustment_sentence(summary),
         glance_titles=[metric.title for metric in _compared_metrics(summary).values()],
         glance=_glance(summary),

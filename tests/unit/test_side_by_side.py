@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from lab import checks, records, runner, workshop
+from lab import checks, records, report, runner, workshop
 from lab.analyse import analyse
 from lab.backends import BACKENDS
 from lab.driver import Deployment
@@ -20,6 +20,7 @@ from lab.spec import parse_experiment
 from lab.stand import Bench
 from lab.stopping import CPU
 from lab.system import StartFailed
+from lab.terminal import print_results
 from tests import benches, synthetic
 from tests.fake import FakeBackend, FakeClock, FakeDriver
 
@@ -136,6 +137,18 @@ def test_ratios_are_those_of_the_systems(tmp_path: Path) -> None:
     (row,) = [row for row in analyse(run.folder).estimates if (row.metric, row.level) == (CPU, "otel-manual")]
     assert row.ratio == pytest.approx(truth, rel=0.1)
     assert row.n == 2
+
+
+def test_report_and_terminal_say_that_levels_shared_the_machine(tmp_path: Path) -> None:
+    on, _ = bench()
+    run, _ = complete(on, tmp_path)
+    records.write_json_atomic(run.folder / "summary.json", analyse(run.folder).model_dump(mode="json"))
+    shown = io.StringIO()
+    print_results(run.folder, Console(file=shown, width=400))
+    assert "measured at the same time, side by side" in shown.getvalue()
+    page = report.build(run.folder).read_text()
+    assert "measured at the same time, side by side" in page
+    assert "and measures all in one window. The number is the trial's" in page
 
 
 def test_a_system_that_does_not_start_ends_the_run_and_all_are_removed(tmp_path: Path) -> None:
