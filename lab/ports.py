@@ -3,7 +3,7 @@
 import os
 import re
 import socket
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import yaml
@@ -22,20 +22,32 @@ def published(compose: str, environment: Mapping[str, str]) -> dict[str, dict[st
     return found
 
 
-def inside(compose: str) -> dict[tuple[str, str], int]:
-    """Compose service and variable -> port inside the container, from the text of `compose.yaml`."""
-    return {(name, match["variable"]): int(match["inside"]) for name, match in _entries(compose)}
+def engines_choice() -> dict[str, str]:
+    """The variables by which the engine chooses every port: for a system that stands beside another."""
+    return {match["variable"]: "0" for _, match in _entries(_compose())}
+
+
+def chosen(services: Iterable[str], published_port: Callable[[str, int], int]) -> Callable[[str], int]:
+    """What `port` is where the engine chose: of `services`, asking `published_port` (`Driver.published_port`)."""
+    wanted = set(services)
+
+    def number(variable: str) -> int:
+        found = (entry for entry in _entries(_compose()) if entry[0] in wanted and entry[1]["variable"] == variable)
+        name, match = next(found)
+        return published_port(name, int(match["inside"]))
+
+    return number
 
 
 def port(variable: str) -> int:
     """The number behind one port variable, as it is now."""
-    by_service = published((ROOT / "compose.yaml").read_text(), os.environ)
+    by_service = published(_compose(), os.environ)
     return next(ports[variable] for ports in by_service.values() if variable in ports)
 
 
 def refuse_busy(services: Iterable[str]) -> None:
     """Raises `UserError` naming the first port of `services` that something else on this machine holds."""
-    by_service = published((ROOT / "compose.yaml").read_text(), os.environ)
+    by_service = published(_compose(), os.environ)
     for service in services:
         for variable, number in by_service.get(service, {}).items():
             if not _free(number):
@@ -43,6 +55,10 @@ def refuse_busy(services: Iterable[str]) -> None:
                     f"port {number} on 127.0.0.1, wanted for {service}, is in use",
                     f"stop what listens there, or choose another: {variable}=<port> make ...",
                 )
+
+
+def _compose() -> str:
+    return (ROOT / "compose.yaml").read_text()
 
 
 def _entries(compose: str) -> Iterator[tuple[str, re.Match[str]]]:

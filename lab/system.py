@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 
 from lab import ports, sidecars
@@ -55,7 +54,8 @@ class System:
 
     def backend(self, level: Level) -> Backend:
         """Where the telemetry of `level` goes."""
-        return BACKENDS[self.telemetry(level).backend](partial(self._port, level))
+        kind = BACKENDS[self.telemetry(level).backend]
+        return kind(ports.port if self.alone else ports.chosen(kind.services, self.driver.published_port))
 
     def mode(self, level: Level) -> Mode:
         """What the sidecars of `level` do."""
@@ -90,7 +90,7 @@ class System:
             for node in sidecars.nodes(self.topology).values():
                 added |= sidecars.overlay(node, level.sidecar_side, self.root)
         if not self.alone:
-            variables = {**variables, **{variable: "0" for _, variable in ports.inside(self._compose())}}
+            variables = {**variables, **ports.engines_choice()}
         self.driver.create(deployment(telemetry, self.topology, self.cpus, place, variables, instruments, added))
 
     def start(self, level: Level, out: Path, instruments: tuple[str, ...] = ()) -> dict[str, float]:
@@ -118,17 +118,6 @@ class System:
     def admins(self, nodes: Iterable[str]) -> dict[str, Admin]:
         """The administration page of each node's running sidecar, by the sidecar's Compose service."""
         return {sidecar(node): Admin(self.driver.published_port(node, ADMIN_PORT)) for node in nodes}
-
-    def _port(self, level: Level, variable: str) -> int:
-        """The number behind a variable of the level's backend."""
-        if self.alone:
-            return ports.port(variable)
-        services, inside = BACKENDS[self.telemetry(level).backend].services, ports.inside(self._compose())
-        service = next(service for service in services if (service, variable) in inside)
-        return self.driver.published_port(service, inside[service, variable])
-
-    def _compose(self) -> str:
-        return (self.root / "compose.yaml").read_text()
 
     def _ready(self, level: Level, backend: Backend, out: Path, parts: Sequence[str]) -> bool:
         for name, container in self.driver.containers().items():

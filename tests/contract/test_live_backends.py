@@ -5,7 +5,6 @@
 
 import json
 import os
-import socket
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -14,16 +13,17 @@ from pathlib import Path
 
 import pytest
 
-from lab import images, workshop
-from lab.backends import BACKENDS
+from lab import images, ports, workshop
+from lab.backends import BACKENDS, Backend
 from lab.backends.http import Http
 from lab.clock import SystemClock, wait_until
 from lab.driver import Deployment
 from lab.driver.compose import ComposeDriver
-from lab.lock import only_run
 from tests import backend_kit as kit
 
-pytestmark = [pytest.mark.containers, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.containers, pytest.mark.beside, pytest.mark.timeout(180)]
+
+OWN_PROJECT = "tollbooth-backends"
 
 # Where the first of a backend's services takes spans, by protocol: port, path, and how it wants them.
 TAKES = {"otlp": (4318, "/v1/traces", kit.as_otlp), "zipkin": (9411, "/api/v2/spans", kit.as_zipkin)}
@@ -34,34 +34,29 @@ ITSELF = {"SCRAPE": "9090/metrics"}
 @pytest.fixture(scope="module", autouse=True)
 def the_lab() -> Iterator[None]:
     images.ensure(sorted({image for backend in BACKENDS.values() for image in backend.images}), print)
-    with only_run(workshop.LOCK):
-        yield
 
 
 @contextmanager
-def running(name: str, ports: dict[int, int], out: Path) -> Iterator[ComposeDriver]:
-    """The backend alone, ready; `ports` maps ports on 127.0.0.1 to its first service's. Removed afterwards."""
-    driver, backend = ComposeDriver(workshop.ROOT, out), BACKENDS[name]()
+def running(name: str, out: Path, intake: int | None = None) -> Iterator[tuple[Backend, int]]:
+    """The backend alone, ready, and the port on 127.0.0.1 behind which its first service listens at `intake`.
+
+    Removed afterwards. The engine chooses all ports, so that it may stand beside what has the lab to itself.
+    """
+    driver, kind = ComposeDriver(workshop.ROOT, out, OWN_PROJECT), BACKENDS[name]
+    backend, first = kind(ports.chosen(kind.services, driver.published_port)), kind.services[0]
     for path, text in backend.files(["prometheus"], ITSELF).items():
         (out / path).parent.mkdir(parents=True)
         (out / path).write_text(text)
-    published = {"ports": [f"127.0.0.1:{ours}:{theirs}" for ours, theirs in ports.items()]}
+    published = {"ports": [f"127.0.0.1::{intake}"]} if intake else {}
+    variables = {"TRIAL_DIR": str(out), **ports.engines_choice()}
     driver.remove()
     try:
-        driver.create(
-            Deployment(backend.services, {"services": {backend.services[0]: published}}, {"TRIAL_DIR": str(out)})
-        )
-        driver.start(backend.services)
-        assert wait_until(backend.ready, 60, 0.1, SystemClock()), driver.last_log_lines(backend.services[0], 20)
-        yield driver
+        driver.create(Deployment(kind.services, {"services": {first: published}}, variables))
+        driver.start(kind.services)
+        assert wait_until(backend.ready, 60, 0.1, SystemClock()), driver.last_log_lines(first, 20)
+        yield backend, driver.published_port(first, intake) if intake else 0
     finally:
         driver.remove()
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def post(port: int, path: str, body: bytes) -> None:
@@ -105,8 +100,7 @@ class Recorder:
 )
 def test_a_backend_says_what_it_took(name: str, protocol: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     port, path, encode = TAKES[protocol]
-    here, backend = free_port(), BACKENDS[name]()
-    with running(name, {here: port}, tmp_path):
+    with running(name, tmp_path, port) as (backend, here):
         recorder = Recorder(monkeypatch)
         kit.is_fresh(backend)
         fresh = recorder.taken()
@@ -116,18 +110,17 @@ def test_a_backend_says_what_it_took(name: str, protocol: str, tmp_path: Path, m
             post(here, path, encode(trace, start_ns))
         assert wait_until(lambda: backend.accepted_spans() == kit.SENT_SPANS, 20, 0.1, SystemClock())
         assert wait_until(lambda: kit.shown(backend) == kit.expected(name, start_ns), 5, 0.1, SystemClock())
-        kit.took(name, start_ns)
+        kit.took(backend, name, start_ns)
         record(f"{name}-{protocol}", name, start_ns, fresh, recorder.taken())
 
 
 def test_prometheus_says_how_many_metrics_it_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    backend = BACKENDS["prometheus"]()
-    with running("prometheus", {}, tmp_path):
+    with running("prometheus", tmp_path) as (backend, _):
         recorder = Recorder(monkeypatch)
         kit.is_fresh(backend)
         fresh = recorder.taken()
         assert wait_until(lambda: bool(backend.counters()), 40, 0.5, SystemClock())
-        kit.took("prometheus", 0)
+        kit.took(backend, "prometheus", 0)
         record("prometheus", "prometheus", 0, fresh, recorder.taken())
 
 

@@ -56,7 +56,8 @@ def test_a_fresh_one_has_nothing(recording: dict[str, Any], monkeypatch: pytest.
 @pytest.mark.parametrize("recording", RECORDED.values(), ids=RECORDED)
 def test_it_says_what_it_took(recording: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     replay(monkeypatch, recording["after"])
-    kit.took(recording["backend"], recording["start_ns"])
+    name = recording["backend"]
+    kit.took(BACKENDS[name](), name, recording["start_ns"])
 
 
 @pytest.mark.parametrize("name", BACKENDS.keys() - {"none"})

@@ -46,3 +46,17 @@ def test_every_published_port_of_the_lab_is_on_loopback_and_read_by_us() -> None
     # Two services that never run together may share a block of ports.
     assert len(set(found)) == len(lines) > 0
     assert all("127.0.0.1:" in line for line in lines)
+
+
+def test_where_the_engine_chooses_it_is_asked_for_the_services_own_port() -> None:
+    choice = ports.engines_choice()
+    assert choice["JAEGER_PORT"] == choice["GATEWAY_PORT"] == "0"
+    asked: list[tuple[str, int]] = []
+
+    def published_port(service: str, port: int) -> int:
+        asked.append((service, port))
+        return 40_000
+
+    # The same variable stands for both kinds of Jaeger, of which one is there.
+    assert ports.chosen(("jaeger-badger",), published_port)("JAEGER_METRICS_PORT") == 40_000
+    assert asked == [("jaeger-badger", 8888)]
