@@ -1,9 +1,10 @@
-"""Values as they would have been on a machine that was equally fast in every trial.
+"""Values as they would have been on a machine that was equally fast in every trial, and at every place of a start.
 
 A neighbour on the same physical core makes the same work cost more CPU time, in one trial more than in the next. The
 reference, or else the spinner, sees that beside the services: it is the covariate. How strongly a metric follows it is
 learned *within* windows, piece by piece, where nothing else differs; between trials it is then taken out
-(docs/statistics.md).
+(docs/statistics.md). Side by side all trials of a block share the machine's speed, but not their places in the order in
+which systems were started: there the covariate is how long each had stood.
 """
 
 import itertools
@@ -16,11 +17,11 @@ import numpy as np
 from lab.metrics.latency import METRICS as LATENCY
 from lab.metrics.metric import Measure, Metric
 from lab.metrics.resources import METRICS as RESOURCES
-from lab.metrics.speed import CACHE_STEP, REFERENCE
+from lab.metrics.speed import CACHE_STEP, REFERENCE, STOOD
 from lab.metrics.speed import METRICS as SPEED
 from lab.records import Adjustment, TrialData, TrialSummary
 from lab.series import NotDerivableError
-from lab.stats.covariate import Slope, within_slope
+from lab.stats.covariate import Row, Slope, crossed_slope, within_slope
 from lab.stats.intervals import FloatArray
 
 # In shorter ones the noise of both hides what they have in common: the slope comes out too small.
@@ -97,8 +98,8 @@ def with_adjusted_values(
     A trial of which the covariate says nothing keeps them as measured only: it cannot be compared with the others.
     Nothing is changed where there is no covariate, or where a metric does not clearly follow it.
     """
-    covariate = REFERENCE if any(REFERENCE in trial.values for trial in trials) else CACHE_STEP
-    slopes = {name: within_slope([one[name] for one in windows]) for name in _RAW}
+    covariate = next((name for name in (STOOD, REFERENCE) if any(name in trial.values for trial in trials)), CACHE_STEP)
+    slopes = _between(trials) if covariate == STOOD else _within(windows)
     known = {name: slope for name, slope in slopes.items() if slope is not None and slope.clear}
     measured = [trial.values[covariate] for trial in trials if trial.valid and covariate in trial.values]
     if not known or not measured:
@@ -106,6 +107,24 @@ def with_adjusted_values(
     usual = float(np.exp(np.mean(np.log(measured))))
     adjusted = [_adjusted(trial, known, covariate, usual) if trial.valid else trial for trial in trials]
     return adjusted, {name: _adjustment(slope, covariate, usual) for name, slope in known.items()}
+
+
+def _within(windows: Sequence[Pieces]) -> dict[str, Slope | None]:
+    return {name: within_slope([one[name] for one in windows]) for name in _RAW}
+
+
+def _between(trials: Sequence[TrialSummary]) -> dict[str, Slope | None]:
+    """Fit how metrics follow the time that systems had stood: within a window that does not change."""
+    return {
+        name: crossed_slope(
+            [
+                Row(trial.level, trial.block, math.log(trial.values[STOOD]), math.log(trial.values[name]))
+                for trial in trials
+                if trial.valid and STOOD in trial.values and trial.values.get(name, 0) > 0
+            ]
+        )
+        for name in _RAW
+    }
 
 
 def _adjusted(trial: TrialSummary, slopes: Mapping[str, Slope], covariate: str, usual: float) -> TrialSummary:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from lab.metrics.speed import CACHE_STEP, REFERENCE
+from lab.metrics.speed import CACHE_STEP, REFERENCE, STOOD
 from lab.records import Estimate, Summary
 from lab.report.numbers import change, noise, number, percent
 
@@ -122,6 +122,14 @@ def adjustment_sentence(summary: Summary) -> str:
     if metric is None or found is None:
         return ""
     taken = [trial.values[found.covariate] for trial in summary.trials if found.covariate in trial.values]
+    if found.covariate == STOOD:
+        return (
+            "Times are as if every system had stood equally long. When its window began a system had stood "
+            f"{number(min(taken))} to {number(max(taken))} s; between trials {_title(summary, metric)} went with "
+            f"that to the power of {number(found.exponent, 2)} ± {number(2 * found.standard_error, 2)}, which is "
+            f"{percent(found.explained)} of what levels and blocks leave. Values as measured are among the other "
+            "measures."
+        )
     what, unit = WATCHED[found.covariate]
     return (
         f"Times are as on a machine that is always equally fast. {what} took "
@@ -170,7 +178,8 @@ def _machine_slower_beside(summary: Summary) -> Sequence[str]:
     found = summary.adjustments.get(primary_metric(summary) or "")
     rows = [] if found is None else [row for row in summary.estimates if row.metric == found.covariate]
     wrong = [f"{row.level} ({change_interval(row)})" for row in rows if row.finding in {"higher", "lower"}]
-    if found is None or not wrong:
+    # The order of starts is drawn: how long a system stood is none of its level's doing.
+    if found is None or not wrong or found.covariate == STOOD:
         return []
     return [
         f"{WATCHED[found.covariate][0]} did not take as long at every level: {', '.join(wrong)}. If a level "
