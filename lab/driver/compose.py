@@ -7,12 +7,15 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from lab.clock import SystemClock, wait_until
 from lab.driver import Container, Deployment, EngineGone, EngineRefused
 from lab.records import write_json_atomic
 
 PROJECT = "tollbooth"
 COMMAND_TIMEOUT_S = 120.0
 CPU_PERIOD_US = 100_000
+NETWORK_BOUND_S = 10.0
+NETWORK_EVERY_S = 0.2
 
 
 class _Unanswered(EngineGone):
@@ -148,9 +151,23 @@ class ComposeDriver:
         label = f"label=com.docker.compose.project={self.project}"
         if ids := self._docker("ps", "--all", "--quiet", "--filter", label).split():
             self._docker("rm", "--force", "--volumes", *ids)
-        if networks := self._docker("network", "ls", "--quiet", "--filter", label).split():
-            self._docker("network", "rm", *networks)
+        if not wait_until(lambda: self._networks_removed(label), NETWORK_BOUND_S, NETWORK_EVERY_S, SystemClock()):
+            raise EngineRefused(
+                f"the engine holds networks of {self.project} in use whose containers it has removed",
+                "restart the engine, then go on with --resume",
+            )
         self.ids = {}
+
+    def _networks_removed(self, label: str) -> bool:
+        """Removes them; false where the engine still holds the end of a container that it has just removed."""
+        if networks := self._docker("network", "ls", "--quiet", "--filter", label).split():
+            try:
+                self._docker("network", "rm", *networks)
+            except EngineRefused as refusal:
+                if "active endpoints" not in refusal.message:
+                    raise
+                return False
+        return True
 
     def projects(self) -> set[str]:
         """The Compose projects of which the engine has containers or networks, this one and others."""

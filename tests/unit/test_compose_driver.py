@@ -1,0 +1,57 @@
+"""The driver against a `docker` that is a script: what it does about an engine's moods."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from lab.driver import EngineRefused
+from lab.driver.compose import ComposeDriver
+
+# Says that the project has one network, and refuses to remove it as often as the file `refusals` has lines.
+DOCKER = """#!/bin/sh
+cd "$(dirname "$0")"
+case "$1 $2" in
+"network ls") [ -e removed ] || echo net1 ;;
+"network rm")
+    echo rm >> asked
+    if [ -s refusals ]; then
+        sed -i 1d refusals
+        echo "Error response from daemon: network x id net1 $REFUSAL" >&2
+        exit 1
+    fi
+    touch removed ;;
+esac
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    script = tmp_path / "docker"
+    script.write_text(DOCKER)
+    script.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setenv("REFUSAL", "has active endpoints")
+    return tmp_path
+
+
+def test_a_network_that_is_in_use_for_another_moment_is_removed_then(folder: Path) -> None:
+    (folder / "refusals").write_text("one\ntwo\n")
+    ComposeDriver(folder, folder).remove()
+    assert (folder / "removed").exists()
+    assert (folder / "asked").read_text().count("rm") == 3
+
+
+def test_one_that_stays_in_use_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lab.driver.compose.NETWORK_BOUND_S", 0.3)
+    (folder / "refusals").write_text("again\n" * 100)
+    with pytest.raises(EngineRefused, match="holds networks of tollbooth in use"):
+        ComposeDriver(folder, folder).remove()
+
+
+def test_another_refusal_is_not_waited_for(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REFUSAL", "is predefined")
+    (folder / "refusals").write_text("one\ntwo\n")
+    with pytest.raises(EngineRefused, match="is predefined"):
+        ComposeDriver(folder, folder).remove()
+    assert (folder / "asked").read_text().count("rm") == 1
