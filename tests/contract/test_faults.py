@@ -56,6 +56,7 @@ nodes:
 # Seconds: of load before a fault, and of a fault.
 BEFORE_S, LENGTH_S = 4.0, 4.0
 CLIENTS = 4
+WARM_REQUESTS = 300
 SIZES = {
     "application-error": 0.3, "application-latency": 50, "envoy-abort": 0.3, "envoy-delay": 50, "cpu-cut": 0.05,
     "bandwidth-cap": 16, "packet-loss": 0.2, "packet-delay": 50,
@@ -226,8 +227,10 @@ def test_a_fault_of_a_service(
     kind: str, services: Services, doubts_of_shams: Mapping[str, Sequence[str]], tmp_path: Path
 ) -> None:
     fault, clock = declared(kind, TARGET), SystemClock()
-    start_ns = time.time_ns()
     with Load(ask_gateway) as load:
+        # A JVM that has just started answers so seldom that a share of errors could not be told from none.
+        assert wait_until(lambda: len(load.rows) >= WARM_REQUESTS, 60, 0.1, clock)
+        start_ns = time.time_ns()
         real = play([fault], Subject(services.driver, clock, services.out / "ready"), tmp_path / "real")
         # A JVM that was killed starts anew.
         assert wait_until(lambda: ask_gateway() == 200, 60, 0.2, clock)
