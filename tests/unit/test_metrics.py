@@ -36,6 +36,7 @@ def spun(agent: TrialData, steps_per_s: float, step_ns: float) -> TrialData:
 # What only levels with sidecars, with drawn errors, or with faults have, and trials beside a reference.
 ELSEWHERE = {
     "cpu_per_request_reference_ms",
+    "stood_side_by_side_s",
     "cpu_per_request_sidecars_ms",
     "memory_sidecars_mean_mib",
     "expected_error_fraction",
@@ -61,6 +62,15 @@ def test_what_a_request_cost_the_reference_is_that_of_its_own_containers_and_req
     trial = agent.trial.model_copy(update={"containers": containers})
     found = values(replace(agent, trial=trial, reference=agent.requests))
     assert found["cpu_per_request_reference_ms"] == pytest.approx(AGENT.cpu_ms, rel=0.02)
+
+
+def test_side_by_side_it_is_known_how_long_a_system_had_stood(agent: TrialData) -> None:
+    assert "stood_side_by_side_s" not in values(agent), "alone it waits for nobody"
+    beside = replace(agent, trial=agent.trial.model_copy(update={"cores_side_by_side": 1.2}))
+    first_look_ns = int(agent.counters.host["cpus"].t_ns[0])
+    stood_s = (agent.trial.window_start_ns - first_look_ns) / 1e9
+    assert stood_s > 0
+    assert values(beside)["stood_side_by_side_s"] == pytest.approx(stood_s)
 
 
 def test_a_window_in_pieces_has_the_step_and_the_times_of_each(agent: TrialData) -> None:
