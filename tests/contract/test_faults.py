@@ -198,6 +198,9 @@ def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Services]:
         write_targets(out / "targets.json", names, system.driver.networks())
         system.start(level, out, ("observer",))
         assert wait_until(lambda: ask_gateway() == 200, 30, 0.2, SystemClock())
+        # A JVM that has just started answers so seldom that a share of errors could not be told from none.
+        with Load(ask_gateway) as load:
+            assert wait_until(lambda: len(load.rows) >= WARM_REQUESTS, 60, 0.1, SystemClock())
         yield Services(system.driver, out)
     finally:
         system.driver.remove()
@@ -227,10 +230,8 @@ def test_a_fault_of_a_service(
     kind: str, services: Services, doubts_of_shams: Mapping[str, Sequence[str]], tmp_path: Path
 ) -> None:
     fault, clock = declared(kind, TARGET), SystemClock()
+    start_ns = time.time_ns()
     with Load(ask_gateway) as load:
-        # A JVM that has just started answers so seldom that a share of errors could not be told from none.
-        assert wait_until(lambda: len(load.rows) >= WARM_REQUESTS, 60, 0.1, clock)
-        start_ns = time.time_ns()
         real = play([fault], Subject(services.driver, clock, services.out / "ready"), tmp_path / "real")
         # A JVM that was killed starts anew.
         assert wait_until(lambda: ask_gateway() == 200, 60, 0.2, clock)
