@@ -12,7 +12,8 @@ import time
 from pathlib import Path
 
 import gevent
-from connection import Connection
+from geventhttpclient import HTTPClient
+from geventhttpclient.response import HTTPParseError
 from locust import User, events, task
 from locust.env import Environment
 
@@ -69,8 +70,8 @@ def begin(environment: Environment, **_: object) -> None:
 class Visitor(User):
     """One user of the closed loop. The think time is kept here, not by `wait_time`, as here its end is known.
 
-    It asks by a connection of its own: Locust's users count and name requests, which is done here, and the CPU would be
-    missing beside the services.
+    It asks by the client that Locust's own users are made with, without what these add to count and name requests:
+    requests are counted here, and the CPU would be missing beside the services.
     """
 
     born = 0
@@ -78,7 +79,7 @@ class Visitor(User):
     def on_start(self) -> None:
         """Numbers the user and gives it a generator of its own, so that a seed gives the same visits."""
         Visitor.born += 1
-        self.connection = Connection(self.host)
+        self.http = HTTPClient.from_url(self.host, connection_timeout=10.0, network_timeout=60.0)
         self.number = Visitor.born
         self.random = random.Random(f"{SEED}/{self.number}")
         self.to_visit: list[str] = []
@@ -93,12 +94,20 @@ class Visitor(User):
             self.to_visit = self.random.sample(ROUTES, len(ROUTES))
         route = self.to_visit.pop()
         start_ns = now_ns()
-        status, size = self.connection.get("/" + route)
+        status, size = self.ask("/" + route)
         end_ns = now_ns()
         row = (self.number, route, self.intended_ns, start_ns, end_ns, status, size)
         records.write(",".join(map(str, row)) + "\n")
         warm_up.answered(self.environment)
         self.intended_ns = end_ns + int(self.think_s() * 1e9)
+
+    def ask(self, path: str) -> tuple[int, int]:
+        """Returns the answer's status, 0 where there is none, and its size in bytes."""
+        try:
+            answer = self.http.get(path)
+            return answer.status_code, len(answer.read())
+        except (OSError, HTTPParseError):
+            return 0, 0
 
     def think_s(self) -> float:
         """How long this user thinks after an answer, in seconds."""
