@@ -30,13 +30,8 @@ def engines_choice() -> dict[str, str]:
 def chosen(services: Iterable[str], published_port: Callable[[str, int], int]) -> Callable[[str], int]:
     """What `port` is where the engine chose: of `services`, asking `published_port` (`Driver.published_port`)."""
     wanted = set(services)
-
-    def number(variable: str) -> int:
-        found = (entry for entry in _entries(_compose()) if entry[0] in wanted and entry[1]["variable"] == variable)
-        name, match = next(found)
-        return published_port(name, int(match["inside"]))
-
-    return number
+    inside = {match["variable"]: (name, int(match["inside"])) for name, match in _entries(_compose()) if name in wanted}
+    return lambda variable: published_port(*inside[variable])
 
 
 def port(variable: str) -> int:

@@ -149,10 +149,10 @@ class TrialSummary(Record):
 
 
 class Adjustment(Record):
-    """How a metric was adjusted to equal machine speed: as measured * (usual / covariate) ** exponent.
+    """How a metric was adjusted to equal machine speed, or time stood: as measured * (usual / covariate) ** exponent.
 
     `usual` is the covariate's geometric mean over the run. `explained`: the share of the metric's variance within
-    windows, in `pieces` pieces, that goes with the covariate.
+    windows, in `pieces` pieces, that goes with the covariate; of time stood, of what levels and blocks leave of trials.
     """
 
     covariate: str

@@ -13,6 +13,7 @@ from lab import records
 from lab.clock import wait_until
 from lab.deployment import OBSERVER
 from lab.generators import Loaded, LoadPlan
+from lab.generators.generator import SECOND_NS
 from lab.generators.locust import SETTLE_S, WARM_UP_REQUEST_BOUND_S, answered, last_end_ns, lasting
 from lab.progress import minutes
 from lab.series import NotDerivableError
@@ -20,7 +21,6 @@ from lab.spec import Level
 from lab.stand import Bench, Stand
 from lab.trial import Measured, window
 
-SECOND_NS = 1_000_000_000
 SPEED = "speed.jsonl"
 LOOK_EVERY_S = 1.0
 # From the window's end until every system has answered a request that ended after it.
@@ -35,8 +35,8 @@ def run_side_by_side(
     `say` is told how far it has come, as that takes minutes. Raises `StartFailed` where a container does not do its
     part, and the driver's errors.
     """
-    share = max(1, round(users / len(levels)))
-    stands = [_stand(bench, level, place, share, seed, out) for place, level in enumerate(levels)]
+    shares = [max(1, round(users * level.users_fraction / len(levels))) for level in levels]
+    stands = [_stand(bench, level, place, shares[place], seed, out) for place, level in enumerate(levels)]
     with ExitStack() as standing:
         for stand in stands:
             standing.callback(stand.remove)

@@ -397,6 +397,8 @@ def _side_by_side_faults(experiment: Experiment) -> Iterator[Fault]:
         yield Fault(("protocol", "retries"), "side by side, a trial cannot be repeated by itself; wanted 0")
     if protocol.reference:
         yield Fault(("protocol", "reference"), "side by side, every level has the baseline beside it; leave it out")
+    if any(level.sidecar != "none" for level in experiment.levels()):
+        yield Fault(place, "what sidecars count is read around one trial; give levels with sidecars a start each")
     if any(level.faults for level in experiment.levels()):
         yield Fault(place, "a fault would reach all levels; give levels with faults a restart each")
     if (count := len(experiment.levels()) + 1) > MAX_SIDE_BY_SIDE:

@@ -79,8 +79,8 @@ def answered(path: Path) -> int:
 
 def last_end_ns(path: Path) -> int:
     """When the newest answer of a `requests.csv` had come; 0 before the first."""
-    form_and_columns, rows = lines(path)[:2], lines(path)[2:]
-    return int(rows[-1].split(",")[form_and_columns[1].split(",").index("end_ns")]) if rows else 0
+    written = lines(path)
+    return int(written[-1].split(",")[records.REQUESTS_COLUMNS.index("end_ns")]) if len(written) > 2 else 0
 
 
 def _loaded(path: Path, requests: records.Requests, protocol: Protocol) -> Loaded:

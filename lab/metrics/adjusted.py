@@ -114,7 +114,7 @@ def _within(windows: Sequence[Pieces]) -> dict[str, Slope | None]:
 
 
 def _between(trials: Sequence[TrialSummary]) -> dict[str, Slope | None]:
-    """Fit how metrics follow the time that systems had stood: within a window that does not change."""
+    """Fit how metrics follow, from trial to trial, the time that systems had stood."""
     return {
         name: crossed_slope(
             [

@@ -32,7 +32,7 @@ ITSELF = {"SCRAPE": "9090/metrics"}
 
 
 @pytest.fixture(scope="module", autouse=True)
-def the_lab() -> Iterator[None]:
+def the_images() -> None:
     images.ensure(sorted({image for backend in BACKENDS.values() for image in backend.images}), print)
 
 

@@ -89,6 +89,13 @@ def test_a_block_is_one_window_of_all_levels(tmp_path: Path) -> None:
     assert [driver.done[-1] for driver in drivers] == ["remove"] * 3
 
 
+def test_a_level_with_half_of_the_load_has_half_of_its_share(tmp_path: Path) -> None:
+    on, _ = bench(SPEC.replace("otel-manual: {telemetry", "otel-manual: {users_fraction: 0.5, telemetry"))
+    run, _ = complete(on, tmp_path)
+    found = [records.read_trial_record(path.parent) for path in run.folder.glob("trials/*/trial.json")]
+    assert {trial.level: trial.users for trial in found} == {"baseline": 4, "placebo": 4, "otel-manual": 2}
+
+
 def test_each_system_has_ports_of_its_own_and_one_spinner_keeps_the_cpus_awake(tmp_path: Path) -> None:
     on, drivers = bench(SPEC.replace("side_by_side: true", "side_by_side: true, keep_cpus_awake: true"))
     run, _ = complete(on, tmp_path)
@@ -177,6 +184,11 @@ def test_an_engine_with_too_little_memory_is_told_before_anything_starts() -> No
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
+        (
+            "otel-manual: {telemetry",
+            "otel-manual: {sidecar: passthrough, telemetry",
+            "what sidecars count is read around",
+        ),
         ("retries: 0", "retries: 1", "a trial cannot be repeated by itself; wanted 0"),
         ("warm_up_requests: 20", "warm_up_s: 10", "levels are warm at different times"),
         ("side_by_side: true", "side_by_side: true, reference: true", "every level has the baseline beside it"),
