@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import binom
+import scipy
 
 from lab.injection.proved import unproved
 from lab.injection.records import ended_on_purpose
@@ -163,7 +163,7 @@ def answers_right(data: TrialData, bounds: Bounds) -> Iterator[str]:
         return
     expected, count = data.trial.expected_error_fraction, len(requests)
     fewest, most = (
-        float(binom.ppf(chance, count, expected)) for chance in (bounds.error_chance, 1 - bounds.error_chance)
+        float(scipy.stats.binom.ppf(chance, count, expected)) for chance in (bounds.error_chance, 1 - bounds.error_chance)
     )
     if len(failed) > most:
         codes = ", ".join(str(code) for code in np.unique(failed))

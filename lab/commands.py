@@ -11,7 +11,6 @@ from rich.console import Console
 
 from lab import analyse as analysis
 from lab import images, overview, play, runner, workshop
-from lab import report as reporting
 from lab.claims.judge import judge
 from lab.claims.records import write_verdicts
 from lab.claims.spec import load_claims
@@ -21,7 +20,6 @@ from lab.lock import only_run
 from lab.progress import Progress, minutes
 from lab.sample import write_sample
 from lab.schema import SCHEMAS, schema_text
-from lab.terminal import print_results
 
 # What is no terminal has no width of its own; the table wants this much.
 console = Console(width=None if sys.stdout.isatty() else 100)
@@ -59,7 +57,7 @@ def analyse(folder: Path | None) -> None:
 
 def table(folder: Path | None) -> None:
     """Prints what a results folder that was analysed says."""
-    print_results(workshop.results_folder(folder), console)
+    _print(workshop.results_folder(folder))
 
 
 def report(folder: Path | None) -> None:
@@ -144,11 +142,20 @@ def _analyse(folder: Path) -> None:
     if experiment.claims:
         verdicts = judge(summary, load_claims(experiment.claims, workshop.CLAIMS), experiment.protocol.seed)
         write_verdicts(folder / "claims.json", verdicts)
+    _print(folder)
+
+
+# Matplotlib takes a second to load, which a mistake in a command's words is not to wait for.
+def _print(folder: Path) -> None:
+    from lab.terminal import print_results  # noqa: PLC0415
+
     print_results(folder, console)
 
 
 def _report(folder: Path) -> None:
-    console.print(f"report: {_shown(reporting.build(folder))}", highlight=False, soft_wrap=True)
+    from lab.report.build import build  # noqa: PLC0415
+
+    console.print(f"report: {_shown(build(folder))}", highlight=False, soft_wrap=True)
 
 
 def _refuse_empty(folder: Path) -> None:

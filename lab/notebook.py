@@ -9,7 +9,7 @@ from pathlib import Path
 from lab.errors import UserError
 from lab.nearest import suggestion
 from lab.records import Summary
-from lab.report import page_html
+from lab.report.build import page_html
 from lab.report.source import read
 from lab.workshop import RESULTS, ROOT, results_folder
 

@@ -8,10 +8,11 @@ lint() { .venv/bin/ruff check . && .venv/bin/mypy; }
 images() { .venv/bin/lab images quick; }
 go() { .venv/bin/python scripts/test_image.py observer sink spinner ghz; }
 java() { .venv/bin/python scripts/test_image.py services; }
-# What may go on beside the contracts that have the lab to themselves.
-beside() {
-  nice -n 19 .venv/bin/pytest -m "not containers and not long" && .venv/bin/pytest -m "beside and not long" tests/contract
-}
+# Two that may go on beside the contracts that have the lab to themselves.
+without_containers() { nice -n 19 .venv/bin/pytest -m "not containers and not long"; }
+beside() { .venv/bin/pytest -m "beside and not long" tests/contract; }
+# Waits for what went on in the background (process, log), and shows its log where it failed.
+ended() { wait "$1" || { cat "$2"; return 1; }; grep ' passed' "$2"; }
 python() {
   if [[ -n ${PYTEST_ARGS:-} ]]; then
     # shellcheck disable=SC2086  # several arguments in one variable
@@ -19,17 +20,19 @@ python() {
     return
   fi
   # Contracts leave CPU time over; what measures (e2e) must have the machine to itself.
-  local log=.lab/logs/pytest.log
-  mkdir -p "${log%/*}"
-  # In a process group of its own, which is ended as a whole: Ctrl-C does not reach what runs in the background.
+  local logs=.lab/logs
+  mkdir -p "$logs"
+  # Each in a process group of its own, which is ended as a whole: Ctrl-C does not reach what runs in the background.
   set -m
-  beside >"$log" 2>&1 &
-  local others=$!
+  without_containers >"$logs/without-containers.log" 2>&1 &
+  local first=$!
+  beside >"$logs/beside.log" 2>&1 &
+  local second=$!
   set +m
-  trap "kill -- -$others 2>/dev/null || true" EXIT
+  trap "kill -- -$first -$second 2>/dev/null || true" EXIT
   .venv/bin/pytest -m "containers and not beside and not long" tests/contract || return 1
-  wait $others || { cat "$log"; return 1; }
-  grep ' passed' "$log"
+  ended $first "$logs/without-containers.log" || return 1
+  ended $second "$logs/beside.log" || return 1
   .venv/bin/pytest -m "containers and not long" tests/e2e
 }
 

@@ -7,8 +7,8 @@ of an open loop saw.
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 from lab.stats.proportions import Count, clopper_pearson
 
@@ -138,7 +138,7 @@ def _recovered_after(requests: Outcomes, before: Before, fault_end_ns: int, wind
     asked, failed, slow = _windows(requests, before.slow_ns, fault_end_ns, last_ns - window_ns, window_ns)
     in_band = (
         (asked > 0)
-        & (stats.poisson.cdf(asked, before.fewest) > UNLIKELY)
+        & (scipy.stats.poisson.cdf(asked, before.fewest) > UNLIKELY)
         & _as_before(failed, asked, before.failed, before.worst_failed)
         & _as_before(slow, asked, before.slow, before.worst_slow)
     )
@@ -157,7 +157,7 @@ def _as_before(events: IntArray, asked: IntArray, before: Count, worst: float) -
     upper bound of the share before takes its place.
     """
     share = max(worst, clopper_pearson(before, 0.95).high)
-    return np.asarray(stats.binom.sf(events - 1, asked, share) > UNLIKELY)
+    return np.asarray(scipy.stats.binom.sf(events - 1, asked, share) > UNLIKELY)
 
 
 def _lost(requests: Outcomes, before: Before, from_ns: int, until_ns: int, confidence: float) -> Lost:
@@ -166,7 +166,7 @@ def _lost(requests: Outcomes, before: Before, from_ns: int, until_ns: int, confi
     begun_since = int(np.sum(begun & (requests.start_ns >= from_ns)))
     asked, failed = len(hit.start_ns), int(hit.failed.sum())
     share, tail = clopper_pearson(before.failed, confidence), (1 - confidence) / 2
-    anyway_low, anyway_high = stats.binom.ppf(tail, asked, share.low), stats.binom.isf(tail, asked, share.high)
+    anyway_low, anyway_high = scipy.stats.binom.ppf(tail, asked, share.low), scipy.stats.binom.isf(tail, asked, share.high)
     return Lost(
         asked,
         failed,

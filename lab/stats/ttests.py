@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from scipy import stats
+import scipy
 
 Kind = Literal["student", "welch"]
 
@@ -60,7 +60,7 @@ def _test(kind: Kind, one: Sequence[float], other: Sequence[float], confidence: 
         raise ValueError(f"a t test needs at least 2 runs on each side, not {n[0]} and {n[1]}")
     if len(set(one)) == len(set(other)) == 1:
         raise ValueError("a t test needs runs that vary, on one side at least")
-    found = stats.ttest_ind(one, other, equal_var=kind == "student")
+    found = scipy.stats.ttest_ind(one, other, equal_var=kind == "student")
     interval = found.confidence_interval(confidence)
     low, high = float(interval.low), float(interval.high)
     t, freedom, p_value = float(found.statistic), float(found.df), float(found.pvalue)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 
-from lab.report import build
+from lab.report.build import build
 from tests import report_runs
 
 pytestmark = pytest.mark.browser

@@ -1,17 +1,18 @@
-"""A telemetry variant on real containers, for the contract tests."""
+"""A telemetry variant on real containers, for the contract tests: a Compose project of its own beside all others."""
 
 import json
 import time
 import urllib.request
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from lab import workshop
+from lab import ports, workshop
 from lab.backends import Backend
-from lab.ports import port
+from lab.driver.compose import PROJECT, ComposeDriver
 from lab.spec import Level
 from lab.system import System
 
@@ -26,8 +27,9 @@ def parameters(names: Iterable[str]) -> list[object]:
 
 @contextmanager
 def running(level: Level, topology: str, out: Path) -> Iterator[tuple[System, Backend]]:
-    """The system at one level, ready; removed afterwards."""
-    system = workshop.system(topology)
+    """The system at one level, ready, with ports that the engine chose; removed afterwards."""
+    driver = ComposeDriver(workshop.ROOT, out.parent / "scratch", f"{PROJECT}-contract-{Path(topology).stem}")
+    system = replace(workshop.system(topology), driver=driver, alone=False)
     backend = system.backend(level)
     system.driver.remove()
     try:
@@ -38,10 +40,15 @@ def running(level: Level, topology: str, out: Path) -> Iterator[tuple[System, Ba
         system.driver.remove()
 
 
-def ask(route: str, calls: int = 60) -> float:
-    """Asks the gateway once for what makes so many calls; returns how long it took, in seconds."""
+def ask(system: System, route: str, count: int, calls: int = 60) -> list[float]:
+    """Asks the gateway so often, each time for what makes so many calls; returns how long each took, in seconds."""
+    port = ports.chosen(("gateway",), system.driver.published_port)("GATEWAY_PORT")
+    return [_ask(f"http://127.0.0.1:{port}/{route}", calls) for _ in range(count)]
+
+
+def _ask(url: str, calls: int) -> float:
     start_s = time.perf_counter()
-    with urllib.request.urlopen(f"http://127.0.0.1:{port('GATEWAY_PORT')}/{route}", timeout=30) as answer:
+    with urllib.request.urlopen(url, timeout=30) as answer:
         body = json.loads(answer.read())
     assert body["calls"] == calls
     return time.perf_counter() - start_s

@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -56,7 +57,11 @@ nodes:
 # Seconds: of load before a fault, and of a fault.
 BEFORE_S, LENGTH_S = 4.0, 4.0
 CLIENTS = 4
+# Between an answer and a client's next request, so that what else goes on here has CPU time, too.
+THINK_S = 0.01
 WARM_REQUESTS = 300
+# A share of errors is told from none by so many answers, however long a slow machine takes for them.
+ANSWERS = {"application-error": 150, "envoy-abort": 150}
 SIZES = {
     "application-error": 0.3, "application-latency": 50, "envoy-abort": 0.3, "envoy-delay": 50, "cpu-cut": 0.05,
     "bandwidth-cap": 16, "packet-loss": 0.2, "packet-delay": 50,
@@ -92,6 +97,11 @@ class Load:
         for client in self.clients:
             client.join()
 
+    def answered(self, count: int) -> None:
+        """Waits for so many answers more."""
+        wanted = len(self.rows) + count
+        assert wait_until(lambda: len(self.rows) >= wanted, 60, 0.1, SystemClock())
+
     def text(self) -> str:
         return "\n".join([REQUESTS_FIRST_LINE, ",".join(REQUESTS_COLUMNS), *self.rows]) + "\n"
 
@@ -100,6 +110,7 @@ class Load:
             start_ns = time.time_ns()
             status = self.ask()
             self.rows.append(f"1,a1,{start_ns},{start_ns},{time.time_ns()},{status},0")
+            self.ended.wait(THINK_S)
 
 
 def ask_gateway() -> int:
@@ -119,12 +130,20 @@ def declared(kind: str, target: str) -> DeclaredFault:
     return parse_fault({"kind": kind, "target": target, "start_s": BEFORE_S, "length_s": LENGTH_S, **size})
 
 
-def play(faults: Sequence[DeclaredFault], subject: Subject, folder: Path) -> list[Injection]:
-    """Injects and lifts faults, and returns what was recorded."""
+def play(
+    faults: Sequence[DeclaredFault], subject: Subject, folder: Path, goes_on: Callable[[], None] = lambda: None
+) -> list[Injection]:
+    """Injects and lifts faults, each step when `goes_on` returns after its time, and returns what was recorded."""
     folder.mkdir()
     journal = Journal(folder / "journal.json")
     one = injector(subject, journal, folder / "faults.jsonl")
-    one.play(faults, subject.clock.now_s(), lambda seconds: subject.clock.sleep(seconds) is None)
+
+    def wait(seconds: float) -> bool:
+        subject.clock.sleep(seconds)
+        goes_on()
+        return True
+
+    one.play(faults, subject.clock.now_s(), wait)
     assert journal.left() == []
     return list(read_injections(folder / "faults.jsonl"))
 
@@ -200,7 +219,7 @@ def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Services]:
         assert wait_until(lambda: ask_gateway() == 200, 30, 0.2, SystemClock())
         # A JVM that has just started answers so seldom that a share of errors could not be told from none.
         with Load(ask_gateway) as load:
-            assert wait_until(lambda: len(load.rows) >= WARM_REQUESTS, 60, 0.1, SystemClock())
+            load.answered(WARM_REQUESTS)
         yield Services(system.driver, out)
     finally:
         system.driver.remove()
@@ -232,7 +251,8 @@ def test_a_fault_of_a_service(
     fault, clock = declared(kind, TARGET), SystemClock()
     start_ns = time.time_ns()
     with Load(ask_gateway) as load:
-        real = play([fault], Subject(services.driver, clock, services.out / "ready"), tmp_path / "real")
+        subject = Subject(services.driver, clock, services.out / "ready")
+        real = play([fault], subject, tmp_path / "real", partial(load.answered, ANSWERS.get(kind, 0)))
         # A JVM that was killed starts anew.
         assert wait_until(lambda: ask_gateway() == 200, 60, 0.2, clock)
         counters = services.counters_until(time.time_ns())
@@ -288,7 +308,10 @@ def test_faults_by_a_proxy(tmp_path: Path) -> None:
         heard = Subject(RealTime(), clock, out, {"s1"}, lambda _: proxy)
         deaf = Subject(RealTime(), clock, out, {"s1"}, lambda _: Deaf(proxy))
         shams = play([declared(kind, "s1") for kind in BY_PROXY], deaf, tmp_path / "shams")
-        reals = [play([declared(kind, "s1")], heard, tmp_path / kind) for kind in BY_PROXY]
+        reals = [
+            play([declared(kind, "s1")], heard, tmp_path / kind, partial(load.answered, ANSWERS.get(kind, 0)))
+            for kind in BY_PROXY
+        ]
         assert {answer.status for answer in tiny.ask(20, 2)} == {200}
     data = trial(load, '{"format": "tollbooth.counters", "version": 1, "interval_ns": 1}\n', start_ns)
     assert all("not proved: 0 of " in doubt for (doubt,) in doubts(data, shams).values())

@@ -1,6 +1,5 @@
 """A sick backend is the telemetry's trouble, never the request's: the contract of every variant that sends spans."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +8,6 @@ import pytest
 from lab import images, workshop
 from lab.backends.sink import Sink
 from lab.clock import wait_until
-from lab.lock import only_run
 from lab.spec import Level
 from lab.system import System
 from lab.variants import load_variants
@@ -30,10 +28,8 @@ SLOWER = 1.10
 
 
 @pytest.fixture(scope="module", autouse=True)
-def the_lab() -> Iterator[None]:
+def the_images() -> None:
     images.ensure(("services", "sink"), print)
-    with only_run(workshop.LOCK):
-        yield
 
 
 @pytest.mark.parametrize("telemetry", parameters(SENDERS))
@@ -43,20 +39,20 @@ def test_requests_go_on_whatever_the_backend_does_and_what_is_lost_is_counted(te
     sick_s: dict[str, list[float]] = {"down": [], "slow": [], "refuse": []}
     with running(level, PAIR, tmp_path / "out") as (system, sink):
         assert isinstance(sink, Sink)
-        rounds_s(WARM_UP)
+        ask(system, "a1", WARM_UP)
         all_arrive(system, sink)
         for _ in range(ROUNDS):
-            well_s += rounds_s(ROUND)
+            well_s += ask(system, "a1", ROUND)
             system.driver.stop(["sink"])
-            sick_s["down"] += rounds_s(ROUND)
+            sick_s["down"] += ask(system, "a1", ROUND)
             system.driver.start(["sink"])
             assert wait_until(sink.ready, 10, 0.1, system.clock)
         before = settled(system, sink)
         for behaviour in ("slow", "refuse") * ROUNDS:
             sink.behave("accept")
-            well_s += rounds_s(ROUND)
+            well_s += ask(system, "a1", ROUND)
             sink.behave("slow" if behaviour == "slow" else "refuse", ANSWERS_AFTER_MS)
-            sick_s[behaviour] += rounds_s(ROUND)
+            sick_s[behaviour] += ask(system, "a1", ROUND)
         sink.behave("accept")
         # The SDK delivers what it still holds when its service ends; a queue without bound would lose nothing.
         system.driver.stop(system.topology.nodes)
@@ -65,10 +61,6 @@ def test_requests_go_on_whatever_the_backend_does_and_what_is_lost_is_counted(te
     assert 0 < accepted < made
     for behaviour, took_s in sick_s.items():
         assert not shown_slower(took_s, well_s), f"{behaviour}: {p95(took_s):.3f} s, healthy {p95(well_s):.3f} s"
-
-
-def rounds_s(count: int) -> list[float]:
-    return [ask("a1") for _ in range(count)]
 
 
 def all_arrive(system: System, sink: Sink) -> None:

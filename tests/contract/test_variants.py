@@ -1,6 +1,5 @@
 """The contract that every telemetry variant keeps (README.md)."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -8,14 +7,13 @@ import pytest
 from lab import images, workshop
 from lab.backends import BACKENDS, Backend
 from lab.clock import wait_until
-from lab.lock import only_run
 from lab.spec import Level
 from lab.stand import trace_difference
 from lab.system import System
 from lab.variants import Variant, load_variants
 from tests.contract.deployed import QUICK_START, ask, parameters, running
 
-pytestmark = [pytest.mark.containers, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.containers, pytest.mark.beside, pytest.mark.timeout(300)]
 
 VARIANTS = load_variants(workshop.VARIANTS)
 MIXED = str(Path(__file__).parent / "mixed.yaml")
@@ -23,11 +21,9 @@ REQUESTS = 4
 
 
 @pytest.fixture(scope="module", autouse=True)
-def the_lab() -> Iterator[None]:
+def the_images() -> None:
     wanted = {image for variant in VARIANTS.values() for image in BACKENDS[variant.backend].images}
     images.ensure(("services", *sorted(wanted)), print)
-    with only_run(workshop.LOCK):
-        yield
 
 
 @pytest.mark.parametrize("telemetry", parameters(VARIANTS))
@@ -38,8 +34,7 @@ def test_a_variant_keeps_the_contract(telemetry: str, tmp_path: Path) -> None:
 
 
 def spans_are_exactly_what_the_topology_predicts(variant: Variant, system: System, backend: Backend) -> None:
-    for _ in range(REQUESTS):
-        ask("a1", calls=1)
+    ask(system, "a1", REQUESTS, calls=1)
     if variant.traces == "none":
         assert not backend.accepted_spans()
         assert backend.newest_trace() is None

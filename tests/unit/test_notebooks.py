@@ -14,7 +14,7 @@ from nbformat import NotebookNode
 from lab import notebook
 from lab.notebook import SAMPLE_NOTE, SAMPLES, Mistake, open_run
 from lab.records import read_summary
-from lab.report import build
+from lab.report.build import build
 from tests import report_runs
 
 ROOT = Path(__file__).parents[2]

@@ -10,7 +10,7 @@ import pytest
 from lab.profile.compare import tree
 from lab.profile.records import Cost, Costs, NodeProfile, ProfileRecord
 from lab.records import read_summary
-from lab.report import build
+from lab.report.build import build
 from lab.report.figures.flame import HEAD, MOST_ROWS, ROW, SMALLEST, WIDTH, flame
 from lab.report.flame import MOST_ADDED, MOST_SAVED, profiles
 from tests import report_runs

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from lab import checks, records, report, runner, workshop
+from lab import checks, records, runner, workshop
 from lab.analyse import analyse
 from lab.backends import BACKENDS
 from lab.driver import Deployment
@@ -15,6 +15,7 @@ from lab.errors import UserError
 from lab.faults import FaultsError
 from lab.metrics import cpu_cores
 from lab.progress import Progress
+from lab.report.build import build
 from lab.series import Series
 from lab.spec import parse_experiment
 from lab.stand import Bench
@@ -153,7 +154,7 @@ def test_report_and_terminal_say_that_levels_shared_the_machine(tmp_path: Path) 
     shown = io.StringIO()
     print_results(run.folder, Console(file=shown, width=400))
     assert "measured at the same time, side by side" in shown.getvalue()
-    page = report.build(run.folder).read_text()
+    page = build(run.folder).read_text()
     assert "measured at the same time, side by side" in page
     assert "and measures all in one window. The number is the trial's" in page
 

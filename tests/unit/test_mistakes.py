@@ -1,0 +1,32 @@
+"""A user's mistakes at the command line: told at once, in one line."""
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.command_line import lab, one_line
+
+# Modules that take a second and more to load; nobody is to wait for them to hear of a mistake.
+SLOW = {"scipy.stats", "matplotlib"}
+MISTAKES = [
+    (["run", "quikc"], "quick"),
+    (["run", "quick", "--set", "repetitions=-1"], "repetitions"),
+    (["run", "quick", "--set", "factors.telemetry.x={telemetry: otel-agnt}"], "otel-agent"),
+    (["run", "quick", "--set", "protocol.windw_s=1"], "window_s"),
+    (["run", "quick", "--set", "topology=mesch"], "mesh"),
+    (["analyse", "results/none"], "no results folder"),
+    (["experimnt"], "experiment"),
+]
+
+
+@pytest.mark.parametrize(("words", "expected"), MISTAKES)
+def test_a_mistake_is_one_line_that_names_the_right_word(words: list[str], expected: str) -> None:
+    assert expected in one_line(lab(*words))
+
+
+def test_what_is_slow_to_load_is_not_loaded_for_the_command_line() -> None:
+    program = "import sys, lab.cli; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
+    assert "lab.commands" in loaded
+    assert SLOW.isdisjoint(loaded)
