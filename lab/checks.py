@@ -162,9 +162,8 @@ def answers_right(data: TrialData, bounds: Bounds) -> Iterator[str]:
     if data.injections or data.trial.settings.get("sidecar", NO_SIDECAR) not in WITHOUT_PATTERNS:
         return
     expected, count = data.trial.expected_error_fraction, len(requests)
-    fewest, most = (
-        float(scipy.stats.binom.ppf(chance, count, expected)) for chance in (bounds.error_chance, 1 - bounds.error_chance)
-    )
+    chances = bounds.error_chance, 1 - bounds.error_chance
+    fewest, most = (float(scipy.stats.binom.ppf(chance, count, expected)) for chance in chances)
     if len(failed) > most:
         codes = ", ".join(str(code) for code in np.unique(failed))
         planned = f"; at most {most:.0f} are explained" if expected else ""

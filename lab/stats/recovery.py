@@ -166,7 +166,8 @@ def _lost(requests: Outcomes, before: Before, from_ns: int, until_ns: int, confi
     begun_since = int(np.sum(begun & (requests.start_ns >= from_ns)))
     asked, failed = len(hit.start_ns), int(hit.failed.sum())
     share, tail = clopper_pearson(before.failed, confidence), (1 - confidence) / 2
-    anyway_low, anyway_high = scipy.stats.binom.ppf(tail, asked, share.low), scipy.stats.binom.isf(tail, asked, share.high)
+    anyway_low = scipy.stats.binom.ppf(tail, asked, share.low)
+    anyway_high = scipy.stats.binom.isf(tail, asked, share.high)
     return Lost(
         asked,
         failed,
