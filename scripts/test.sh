@@ -8,10 +8,12 @@ lint() { .venv/bin/ruff check . && .venv/bin/mypy; }
 images() { .venv/bin/lab images quick; }
 go() { .venv/bin/python scripts/test_image.py observer sink spinner ghz; }
 java() { .venv/bin/python scripts/test_image.py services; }
-# Two that may go on beside the contracts that have the lab to themselves.
 without_containers() { nice -n 19 .venv/bin/pytest -m "not containers and not long"; }
-beside() { .venv/bin/pytest -m "beside and not long" tests/contract; }
-# Waits for what went on in the background (process, log), and shows its log where it failed.
+contracts() { .venv/bin/pytest -m "containers and not long and $1" "${@:2}" tests/contract; }
+variants() { contracts beside -k test_variants; }
+# Lets a command go on in a process group of its own, which is ended as a whole: Ctrl-C does not reach it there.
+background() { set -m; "$2" >"$1" 2>&1 & set +m; }
+# Waits for what goes on in the background (process, log), and shows its log where it failed.
 ended() { wait "$1" || { cat "$2"; return 1; }; grep ' passed' "$2"; }
 python() {
   if [[ -n ${PYTEST_ARGS:-} ]]; then
@@ -19,20 +21,20 @@ python() {
     .venv/bin/pytest $PYTEST_ARGS
     return
   fi
-  # Contracts leave CPU time over; what measures (e2e) must have the machine to itself.
   local logs=.lab/logs
   mkdir -p "$logs"
-  # Each in a process group of its own, which is ended as a whole: Ctrl-C does not reach what runs in the background.
-  set -m
-  without_containers >"$logs/without-containers.log" 2>&1 &
+  background "$logs/without-containers.log" without_containers
   local first=$!
-  beside >"$logs/beside.log" 2>&1 &
+  trap "kill -- -$first 2>/dev/null || true" EXIT
+  # Some contracts ask how fast something is; beside the others there is only what leaves them the CPUs.
+  contracts "not beside" || return 1
+  background "$logs/variants.log" variants
   local second=$!
-  set +m
   trap "kill -- -$first -$second 2>/dev/null || true" EXIT
-  .venv/bin/pytest -m "containers and not beside and not long" tests/contract || return 1
+  contracts beside -k "not test_variants" || return 1
   ended $first "$logs/without-containers.log" || return 1
-  ended $second "$logs/beside.log" || return 1
+  ended $second "$logs/variants.log" || return 1
+  # What measures must have the machine to itself.
   .venv/bin/pytest -m "containers and not long" tests/e2e
 }
 

@@ -60,8 +60,8 @@ CLIENTS = 4
 # Between an answer and a client's next request, so that what else goes on here has CPU time, too.
 THINK_S = 0.01
 WARM_REQUESTS = 300
-# A share of errors is told from none by so many answers, however long a slow machine takes for them.
-ANSWERS = {"application-error": 150, "envoy-abort": 150}
+# A share of errors is told from none by so many answers, a packet that waits by some: a slow machine takes longer.
+ANSWERS = {"application-error": 150, "envoy-abort": 150, "bandwidth-cap": 40}
 SIZES = {
     "application-error": 0.3, "application-latency": 50, "envoy-abort": 0.3, "envoy-delay": 50, "cpu-cut": 0.05,
     "bandwidth-cap": 16, "packet-loss": 0.2, "packet-delay": 50,
