@@ -83,11 +83,14 @@ def app_interfaces(data: TrialData, name: str) -> list[Fields]:
 
 
 def held_up(data: TrialData, course: Course) -> bool:
-    """Return whether some request of that time failed, or began in its first half and ended after it."""
+    """Return whether some request of that time failed, or began in its first half and ended after it.
+
+    After it is after the time in which the fault was surely there: when it was lifted is known to the clock's error.
+    """
     requests, span = data.requests, during(course)
     under_way = (requests.start_ns < span.end_ns) & (requests.end_ns > span.start_ns)
     middle_ns = (span.start_ns + span.end_ns) // 2
-    waited = (requests.start_ns <= middle_ns) & (requests.end_ns >= course.lifted.begin_ns)
+    waited = (requests.start_ns <= middle_ns) & (requests.end_ns >= span.end_ns)
     return bool(np.any(under_way & ((requests.status != 200) | waited)))
 
 

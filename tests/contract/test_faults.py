@@ -64,7 +64,7 @@ WARM_REQUESTS = 300
 ANSWERS = {"application-error": 150, "envoy-abort": 150, "bandwidth-cap": 40}
 SIZES = {
     "application-error": 0.3, "application-latency": 50, "envoy-abort": 0.3, "envoy-delay": 50, "cpu-cut": 0.05,
-    "bandwidth-cap": 16, "packet-loss": 0.2, "packet-delay": 50,
+    "bandwidth-cap": 16, "packet-loss": 0.2, "packet-delay": 200,
 }  # fmt: skip
 BY_PROXY = [kind for kind, fault in KINDS.items() if fault.needs_sidecar]
 OF_CONTAINERS = [kind for kind, fault in KINDS.items() if not fault.needs_sidecar]

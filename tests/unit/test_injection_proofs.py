@@ -216,6 +216,14 @@ def test_a_missing_part_is_named(kind: str, change: dict[str, Any], doubt: str) 
     assert re.search(doubt, found[0]), found
 
 
+def test_when_a_fault_was_lifted_is_known_to_the_clocks_error() -> None:
+    late = replace(injection("frozen", SHOWN["frozen"]), lifted=Action(at(END_S + 0.1), at(END_S + 0.15), {}))
+    sure, unsure = (replace(late, clock_error_ns=error_ns) for error_ns in (0, SECOND_NS // 10))
+    (doubt,) = unproved(SHOWN["frozen"].data(), [sure])
+    assert "no request failed or waited for it" in doubt
+    assert list(unproved(SHOWN["frozen"].data(), [unsure])) == []
+
+
 def test_a_latency_that_was_there_before_proves_nothing() -> None:
     slow = {"operations": 100, "errors": 0, "waited_ns": 100 * 100_000_000}
     later = {"operations": 200, "errors": 0, "waited_ns": 200 * 100_000_000}
