@@ -15,9 +15,9 @@ from lab.injection.records import ended_on_purpose
 from lab.metrics import cpu_cores, window_requests
 from lab.records import TrialData, TrialRecord
 from lab.series import NotDerivableError, Series
+from lab.sidecars.modes import NONE as NO_SIDECAR
 
 SECOND_NS = 1e9
-NO_SIDECAR = "none"
 WITHOUT_PATTERNS = {NO_SIDECAR, "passthrough"}
 HOST_BUSY = ("cpu_user_ns", "cpu_nice_ns", "cpu_system_ns", "cpu_irq_ns", "cpu_softirq_ns")
 

@@ -17,6 +17,7 @@ from lab.load import GhzLoad, Load
 from lab.nearest import suggestion
 from lab.overrides import override
 from lab.shape import Shape, Version1, field_paths, validate
+from lab.sidecars.modes import NONE as NO_SIDECAR
 from lab.variants import NO_BACKEND, BackendName, Environment, Traces, Variant
 from lab.variants import Name as VariantName
 from lab.views import Views, view_faults
@@ -180,7 +181,7 @@ class Level:
     backend: str | None = None
     traces: Traces | None = None
     users_fraction: float = 1.0
-    sidecar: str = "none"
+    sidecar: str = NO_SIDECAR
     sidecar_side: Literal["front", "both"] = "front"
     envoy_runtime: Mapping[str, int | str] = field(default_factory=dict)
     error_probability: float | None = None
@@ -397,7 +398,7 @@ def _side_by_side_faults(experiment: Experiment) -> Iterator[Fault]:
         yield Fault(("protocol", "retries"), "side by side, a trial cannot be repeated by itself; wanted 0")
     if protocol.reference:
         yield Fault(("protocol", "reference"), "side by side, every level has the baseline beside it; leave it out")
-    if any(level.sidecar != "none" for level in experiment.levels()):
+    if any(level.sidecar != NO_SIDECAR for level in experiment.levels()):
         yield Fault(place, "what sidecars count is read around one trial; give levels with sidecars a start each")
     if any(level.faults for level in experiment.levels()):
         yield Fault(place, "a fault would reach all levels; give levels with faults a restart each")
