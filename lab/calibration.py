@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from lab import metrics, records
-from lab.load import LocustLoad
+from lab.load import UsersLoad
 from lab.plan import Trial
 from lab.stand import Bench
 from lab.trial import head, run_start
@@ -19,7 +19,7 @@ LONGEST_WINDOW_S = 30.0
 def calibrate(bench: Bench, out: Path) -> dict[str, Any]:
     """Runs the baseline once with a guessed load, its records in `out`; returns the manifest's `calibration`."""
     load, cpus = bench.experiment.load, len(bench.system.cpus.services)
-    assert isinstance(load, LocustLoad)  # only users can be calibrated
+    assert isinstance(load, UsersLoad)  # only users can be calibrated
     guess = FIRST_GUESS_USERS_PER_CPU * cpus
     level, seed = bench.experiment.baseline_level(), bench.experiment.protocol.seed
     trial = Trial(number=0, block=0, position=0, level=level.name, seed=seed)

@@ -56,6 +56,7 @@ TABLE: dict[str, Image] = {
     ),
     "prometheus": _from_folder("prometheus", "PROMETHEUS_VERSION", {"BASE": "debian"}, "prom/prometheus:v{}"),
     "locust": _from_folder("locust", "LOCUST_VERSION", {"BASE": "debian"}, "locustio/locust:{}"),
+    "visitors": _from_folder("visitors", "DEBIAN_RELEASE", {"BASE": "debian"}),
     "envoy": _from_folder("envoy", "ENVOY_VERSION", {"BASE": "debian"}, "envoyproxy/envoy:v{}"),
     "ghz": Image(
         ("images/ghz", "loadgen/ghz", "services/svc-b/src/main/proto"),

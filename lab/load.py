@@ -15,10 +15,10 @@ ThinkTime = Annotated[float, Field(ge=0, le=60)]
 FIRST_GUESS_REQUESTS_PER_S = 600.0
 
 
-class LocustLoad(Shape):
+class UsersLoad(Shape):
     """A closed loop of users who think between their requests, over HTTP."""
 
-    generator: Literal["locust"]
+    generator: Literal["locust", "visitors"]
     users: Literal["calibrated"] | Annotated[int, Field(ge=1, le=10_000)] = Field(
         description="simulated users; `calibrated` finds how many reach baseline_cpu_fraction on this machine"
     )
@@ -65,4 +65,4 @@ class GhzLoad(Shape):
             yield Fault(("concurrency",), "null is for an open loop, which needs requests_per_s")
 
 
-Load = Annotated[LocustLoad | GhzLoad, Field(discriminator="generator")]
+Load = Annotated[UsersLoad | GhzLoad, Field(discriminator="generator")]

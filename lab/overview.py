@@ -11,7 +11,7 @@ from rich.table import Table
 
 from lab import records
 from lab.errors import UserError
-from lab.load import LocustLoad
+from lab.load import UsersLoad
 from lab.plan import Plan, blocks_for_precision, estimate_duration_s, make_plan
 from lab.progress import minutes
 from lab.report.blocks import by_block
@@ -76,7 +76,7 @@ def duration_s(experiment: Experiment, plan: Plan, results: Path) -> float:
     usual = statistics.mean(seen.values()) if seen else FIRST_GUESS_S
     per_level = {level.name: seen.get(level.telemetry, usual) for level in plan.levels}
     calibrating_s = 0.0
-    if isinstance(experiment.load, LocustLoad) and experiment.load.users == "calibrated":
+    if isinstance(experiment.load, UsersLoad) and experiment.load.users == "calibrated":
         baseline_s = per_level[experiment.baseline]
         calibrating_s = baseline_s + experiment.protocol.expected_warm_up_s + experiment.expected_window_s()
     return calibrating_s + estimate_duration_s(plan, experiment, per_level)

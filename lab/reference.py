@@ -12,8 +12,8 @@ from pathlib import Path
 
 from lab.clock import wait_until
 from lab.driver import Container
-from lab.generators import GENERATORS, LoadPlan
-from lab.generators.locust import answered, lasting, lines
+from lab.generators import LoadGenerator, LoadPlan
+from lab.generators.users import answered, lasting, lines
 from lab.spec import Experiment, Level
 from lab.system import System
 
@@ -27,14 +27,14 @@ WARM_BOUND_S = 300.0
 LOOK_EVERY_S = 1.0
 # It is removed when the run ends; longer than any run.
 LASTS_S = 7 * 86_400.0
-GENERATOR = GENERATORS["locust"]
 
 
 @dataclass(frozen=True)
 class Reference:
-    """The reference: its system, with a driver of its own, and the folder that its containers write to."""
+    """The reference: its system, with a driver of its own, who asks it, and the folder that its containers write to."""
 
     system: System
+    generator: LoadGenerator
     folder: Path
 
     def containers(self) -> dict[str, Container]:
@@ -47,8 +47,8 @@ class Reference:
 
         Raises `StartFailed` where nobody asks it any more.
         """
-        if not self.system.driver.containers()[GENERATOR.service].running:
-            raise self.system.failed(GENERATOR.service, "of the reference ended before the run did")
+        if not self.system.driver.containers()[self.generator.service].running:
+            raise self.system.failed(self.generator.service, "of the reference ended before the run did")
         form, columns, *rows = lines(self.requests)
         begin, end = (columns.split(",").index(name) for name in ("start_ns", "end_ns"))
         fields = ((row, row.split(",")) for row in rows)
@@ -72,15 +72,15 @@ def beside(reference: Reference, experiment: Experiment) -> Iterator[None]:
 
 
 def _begin(reference: Reference, experiment: Experiment) -> None:
-    system, protocol = reference.system, experiment.protocol
+    system, generator, protocol = reference.system, reference.generator, experiment.protocol
     shutil.rmtree(reference.folder, ignore_errors=True)
     level = Level(ROLE, "baseline", experiment.environment, experiment.topology)
     load = lasting(protocol, WARM_UP_REQUESTS, LASTS_S)
     plan = LoadPlan(experiment.load, load, system.topology, USERS, protocol.seed)
-    system.create(level, reference.folder, GENERATOR.environment(plan), (GENERATOR.service,))
+    system.create(level, reference.folder, generator.environment(plan), (generator.service,))
     system.start(level, reference.folder)
-    system.driver.start([GENERATOR.service])
+    system.driver.start([generator.service])
     if not wait_until(
         lambda: answered(reference.requests) >= WARM_UP_REQUESTS, WARM_BOUND_S, LOOK_EVERY_S, system.clock
     ):
-        raise system.failed(GENERATOR.service, f"had not warmed the reference up after {WARM_BOUND_S:.0f} s")
+        raise system.failed(generator.service, f"had not warmed the reference up after {WARM_BOUND_S:.0f} s")

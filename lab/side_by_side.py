@@ -14,7 +14,7 @@ from lab.clock import wait_until
 from lab.deployment import OBSERVER
 from lab.generators import Loaded, LoadPlan
 from lab.generators.generator import SECOND_NS
-from lab.generators.locust import SETTLE_S, WARM_UP_REQUEST_BOUND_S, answered, last_end_ns, lasting
+from lab.generators.users import SETTLE_S, WARM_UP_REQUEST_BOUND_S, answered, last_end_ns, lasting
 from lab.progress import minutes
 from lab.series import NotDerivableError
 from lab.spec import Level
@@ -85,8 +85,9 @@ def _load(stands: Sequence[Stand], say: Callable[[str], None]) -> list[Loaded]:
     stands[0].system.clock.sleep(window_s)
     _await(stands, lambda stand: last_end_ns(_requests(stand)) > end_ns, TAIL_BOUND_S, "answered nothing more")
     for stand in stands:
-        stand.system.driver.stop([generator.service])
         stand.await_observed(end_ns)
+    for stand in stands:
+        stand.system.driver.stop([generator.service])
     return [
         Loaded(_requests(stand), records.read_requests(_requests(stand)).first_start_ns(), start_ns, end_ns)
         for stand in stands

@@ -32,7 +32,7 @@ FileName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
 # A level's name becomes part of a folder's name.
 LevelName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._@-]{0,40}$")]
 FactorName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,40}$")]
-Rate = Annotated[float, Field(ge=1, le=20)]
+Rate = Annotated[float, Field(ge=0.1, le=20)]
 
 RuntimeKey = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_.]{0,99}$")]
 ClaimsRef = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}(:[A-Za-z0-9-]+(,[A-Za-z0-9-]+)*)?$")]
@@ -134,7 +134,9 @@ class Protocol(Shape):
 class Observer(Shape):
     """How the counters are read."""
 
-    rate_hz: Rate = Field(default=1, description="samples per second of CPU, memory and network")
+    rate_hz: Rate = Field(
+        default=1, description="samples per second of CPU, memory and network; below 1 only side by side"
+    )
 
 
 class ExperimentFile(Shape):
@@ -331,7 +333,7 @@ def _contradictions(experiment: Experiment) -> Iterator[Fault]:
     yield from _warm_up_faults(experiment.protocol)
     yield from _window_faults(experiment)
     if experiment.protocol.reference and isinstance(experiment.load, GhzLoad):
-        yield Fault(("protocol", "reference"), "stands beside systems that Locust asks; leave it out")
+        yield Fault(("protocol", "reference"), "stands beside systems that users ask; leave it out")
     yield from _start_faults(experiment)
     yield from _side_by_side_faults(experiment)
     for factor, levels in experiment.factors.items():
@@ -385,13 +387,26 @@ def _start_faults(experiment: Experiment) -> Iterator[Fault]:
                     yield Fault(place, f"its level '{level}' sets {field}, which needs a restart")
 
 
+def _rate_faults(experiment: Experiment) -> Iterator[Fault]:
+    """Yield rates at which a load that ends by itself would be gone before the observer sees its end."""
+    rates = {("observer", "rate_hz"): experiment.observer.rate_hz} | {
+        ("factors", level.name, "observer_rate_hz"): level.observer_rate_hz
+        for level in experiment.levels()
+        if level.observer_rate_hz is not None
+    }
+    for place, rate_hz in rates.items():
+        if rate_hz < 1:
+            yield Fault(place, f"saw {rate_hz:g}, and less than 1 is for levels side by side, whose load is ended last")
+
+
 def _side_by_side_faults(experiment: Experiment) -> Iterator[Fault]:
-    """Yield what does not go where all levels stand at once."""
+    """Yield what does not go where all levels stand at once, or only there."""
     protocol, place = experiment.protocol, ("protocol", "side_by_side")
     if not protocol.side_by_side:
+        yield from _rate_faults(experiment)
         return
     if isinstance(experiment.load, GhzLoad):
-        yield Fault(place, "needs Locust, which is asked to go on until every level was measured")
+        yield Fault(place, "needs users, who go on asking until every level was measured")
     if protocol.warm_up_requests is None:
         yield Fault(("protocol", "warm_up_requests"), "missing; side by side, levels are warm at different times")
     if protocol.retries:

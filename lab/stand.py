@@ -27,6 +27,7 @@ DELIVERY_QUIET_S = 1.0
 # A counter's increase over a window needs a sample after its end. Where none comes, a check refuses the trial.
 OBSERVED_BOUND_S = 10.0
 OBSERVED_EVERY_S = 0.2
+DEAR_EVERY_S = 1.0
 # More than the observer writes of all containers in one tick.
 TAIL_BYTES = 1 << 16
 
@@ -94,7 +95,7 @@ class Stand:
         generator = self.bench.generator
         variables = {
             **generator.environment(self.plan),
-            "OBSERVER_INTERVAL": _interval(self.bench.experiment, self.level),
+            **_intervals(self._observed_every_s()),
         }
         with self.phase("create"):
             self.system.create(self.level, self.out, variables, (*self.instruments, generator.service))
@@ -108,7 +109,11 @@ class Stand:
 
     def await_observed(self, end_ns: int) -> None:
         """Waits until the observer has looked after `end_ns`."""
-        wait_until(lambda: observed_until_ns(self.out) > end_ns, OBSERVED_BOUND_S, OBSERVED_EVERY_S, self.system.clock)
+        bound_s = OBSERVED_BOUND_S + self._observed_every_s()
+        wait_until(lambda: observed_until_ns(self.out) > end_ns, bound_s, OBSERVED_EVERY_S, self.system.clock)
+
+    def _observed_every_s(self) -> float:
+        return 1 / (self.level.observer_rate_hz or self.bench.experiment.observer.rate_hz)
 
     def collect(self, load_start_ns: int, load_end_ns: int) -> None:
         """Ends what is left of it, and takes what it has to say."""
@@ -200,10 +205,10 @@ def trace_difference(topology: Topology, traces: Traces, spans: list[dict[str, o
     return None if None in differences else differences[0]
 
 
-def _interval(experiment: Experiment, level: Level) -> str:
-    """How often the observer looks."""
-    rate_hz = level.observer_rate_hz or experiment.observer.rate_hz
-    return f"{1000 / rate_hz:.0f}ms"
+def _intervals(every_s: float) -> Mapping[str, str]:
+    """What the observer is told; of what is dear to read it takes a sample a second at most."""
+    told = {"OBSERVER_INTERVAL": every_s, "OBSERVER_SLOW_INTERVAL": max(every_s, DEAR_EVERY_S)}
+    return {name: f"{1000 * interval_s:.0f}ms" for name, interval_s in told.items()}
 
 
 def _traced(topology: Topology, traces: Traces, backend: Backend, out: Path) -> dict[str, object]:

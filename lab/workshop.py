@@ -14,6 +14,7 @@ from lab.driver import EngineGone
 from lab.driver.compose import PROJECT, ComposeDriver, engine_answers
 from lab.errors import UserError
 from lab.faults import Fault, FaultsError, dotted, user_error
+from lab.generators import GENERATORS
 from lab.injection.journal import Journal, lift_leftovers
 from lab.injection.rules import unknown_targets, without_sidecar
 from lab.machine import engine_cores, engine_memory_bytes, split_cpus
@@ -92,7 +93,8 @@ def bench(experiment: Experiment) -> Bench:
 def _reference(experiment: Experiment) -> Reference | None:
     if not experiment.protocol.reference:
         return None
-    return Reference(replace(system(experiment.topology), driver=_reference_driver(), alone=False), REFERENCE / "out")
+    beside = replace(system(experiment.topology), driver=_reference_driver(), alone=False)
+    return Reference(beside, GENERATORS[experiment.load.generator], REFERENCE / "out")
 
 
 def remove_all() -> None:

@@ -5,8 +5,12 @@ One file and one class per generator, one row in `GENERATORS`; what runs in its 
 
 from lab.generators.generator import Loaded, LoadGenerator, LoadPlan, Stage
 from lab.generators.ghz import Ghz
-from lab.generators.locust import Locust
+from lab.generators.users import Users
 
 __all__ = ["GENERATORS", "LoadGenerator", "LoadPlan", "Loaded", "Stage"]
 
-GENERATORS: dict[str, LoadGenerator] = {"locust": Locust(), "ghz": Ghz()}
+GENERATORS: dict[str, LoadGenerator] = {
+    "locust": Users("locust"),
+    "visitors": Users("visitors"),
+    "ghz": Ghz(),
+}

@@ -58,8 +58,9 @@ class LoadGenerator(Protocol):
     `measure` and `end` raise what `Stage.failed` makes where the container does not do its part in time.
     """
 
-    service: str
-    """Its Compose service."""
+    @property
+    def service(self) -> str:
+        """Its Compose service."""
 
     def environment(self, plan: LoadPlan) -> Mapping[str, str]:
         """The variables by which `compose.yaml` tells it what to do."""

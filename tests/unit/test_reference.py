@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from lab import sidecars
-from lab.generators.locust import answered
+from lab.generators import GENERATORS
+from lab.generators.users import answered
 from lab.machine import CpuSplit
 from lab.metrics import with_adjusted_values
 from lab.metrics.adjusted import TIMES, as_measured_name
@@ -57,7 +58,7 @@ def reference(folder: Path, clock: FakeClock) -> Reference:
         cpus=CpuSplit((0, 1), (0, 1)), driver=FakeDriver(clock), clock=clock, journal=folder / "faults.json",
         alone=False,
     )  # fmt: skip
-    return Reference(system, folder)
+    return Reference(system, GENERATORS["locust"], folder)
 
 
 def test_it_is_warm_when_the_trials_begin_and_gone_when_they_have_ended(tmp_path: Path) -> None:

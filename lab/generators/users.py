@@ -1,11 +1,12 @@
-"""The thesis's generator: a closed loop of users (loadgen/locust)."""
+"""A closed loop of users who think, as in the thesis: by Locust (loadgen/locust), or at less CPU (loadgen/visitors)."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from lab import records
 from lab.generators.generator import SECOND_NS, Loaded, LoadPlan, Stage
-from lab.load import LocustLoad
+from lab.load import UsersLoad
 from lab.spec import Level, Protocol
 
 LOAD_MARGIN_S = 60.0
@@ -18,14 +19,15 @@ SETTLE_S = 2.0
 WARM_UP_REQUEST_BOUND_S = 1.0
 
 
-class Locust:
-    """The `LoadGenerator` for users who think. It loads a start once, and ends by itself."""
+@dataclass(frozen=True)
+class Users:
+    """The `LoadGenerator` for users who think, whichever program they are. It loads a start once, and then ends."""
 
-    service = "locust"
+    service: str
 
     def environment(self, plan: LoadPlan) -> Mapping[str, str]:
         """See `LoadGenerator.environment`."""
-        assert isinstance(plan.load, LocustLoad)
+        assert isinstance(plan.load, UsersLoad)
         shortest_s, longest_s = plan.load.think_time_s
         return {
             "LOAD_USERS": str(plan.users),
@@ -110,5 +112,5 @@ def _bound_s(protocol: Protocol) -> float:
 
 
 def _window_s(protocol: Protocol) -> float:
-    assert protocol.window_s is not None  # an experiment with Locust has one
+    assert protocol.window_s is not None  # an experiment with users has one
     return protocol.window_s
