@@ -23,7 +23,7 @@ def calibrate(bench: Bench, out: Path) -> dict[str, Any]:
     guess = FIRST_GUESS_USERS_PER_CPU * cpus
     level, seed = bench.experiment.baseline_level(), bench.experiment.protocol.seed
     trial = Trial(number=0, block=0, position=0, level=level.name, seed=seed)
-    (measured,) = run_start(_shortened(bench), [level], guess, seed, out)
+    (measured,) = run_start(_alone(bench), [level], guess, seed, out)
     records.write_json_atomic(out / "trial.json", {**head(trial, level, attempt=1), **measured.record})
     values = metrics.values(records.read_trial(out))
     cpu_ms, latency_ms = values["cpu_per_request_services_ms"], values["latency_mean_ms"]
@@ -38,12 +38,12 @@ def calibrate(bench: Bench, out: Path) -> dict[str, Any]:
     }
 
 
-def _shortened(bench: Bench) -> Bench:
-    """The bench with a window that is no longer than a calibration needs."""
+def _alone(bench: Bench) -> Bench:
+    """The bench without a reference, which stands from the first trial on, and a window as long as is needed here."""
     protocol = bench.experiment.protocol
     window_s = min(protocol.window_s or LONGEST_WINDOW_S, LONGEST_WINDOW_S)
     shorter = protocol.model_copy(update={"window_s": window_s})
-    return replace(bench, experiment=bench.experiment.model_copy(update={"protocol": shorter}))
+    return replace(bench, reference=None, experiment=bench.experiment.model_copy(update={"protocol": shorter}))
 
 
 def users(fraction: float, cpus: int, cpu_per_request_ms: float, think_s: float, latency_s: float) -> int:
