@@ -390,13 +390,14 @@ def _start_faults(experiment: Experiment) -> Iterator[Fault]:
 def _rate_faults(experiment: Experiment) -> Iterator[Fault]:
     """Yield rates at which a load that ends by itself would be gone before the observer sees its end."""
     rates = {("observer", "rate_hz"): experiment.observer.rate_hz} | {
-        ("factors", level.name, "observer_rate_hz"): level.observer_rate_hz
-        for level in experiment.levels()
-        if level.observer_rate_hz is not None
+        ("factors", factor, name, "observer_rate_hz"): patch.observer_rate_hz
+        for factor, patches in experiment.factors.items()
+        for name, patch in patches.items()
+        if patch.observer_rate_hz is not None
     }
     for place, rate_hz in rates.items():
         if rate_hz < 1:
-            yield Fault(place, f"saw {rate_hz:g}, and less than 1 is for levels side by side, whose load is ended last")
+            yield Fault(place, f"saw {rate_hz:g}, and less than 1 goes side by side only")
 
 
 def _side_by_side_faults(experiment: Experiment) -> Iterator[Fault]:
