@@ -28,7 +28,9 @@ Name = Annotated[str, typer.Argument(help="A name from `lab list`, or a path to 
 Overrides = Annotated[
     list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override a field, e.g. --set repetitions=5.")
 ]
-Resume = Annotated[bool, typer.Option("--resume", help="Go on with the newest interrupted run.")]
+Resume = Annotated[
+    bool, typer.Option("--resume", help="Go on with the newest run that was interrupted, or is to have another end.")
+]
 Folder = Annotated[Path | None, typer.Argument(help="A results folder; the newest one if left out.")]
 
 INTERRUPTED = 130

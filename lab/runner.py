@@ -71,19 +71,21 @@ def new_run(bench: Bench, results: Path, command: list[str], images: dict[str, s
 
 
 # What ends a run, and changes nothing in its trials.
-_ENDS = ("budget_min", "half_width")
+_ENDS = ("budget_min", "half_width", "repetitions")
 
 
 def unfinished_run(bench: Bench, results: Path) -> Run:
-    """The newest run of this experiment that has no end, or was ended by a budget or precision that is another now.
+    """The newest run of this experiment that has no end, or another now: a budget, a precision, or more repetitions.
 
     Raises `UserError` where there is none, or its spec differs in more than that.
     """
     wanted = bench.experiment.model_dump(mode="json")
+    order = [asdict(trial) for trial in make_plan(bench.experiment).trials]
     for folder in sorted((results / bench.experiment.name).glob("2*Z"), reverse=True):
         manifest = records.read_json(folder / "manifest.json", "tollbooth.manifest", 1)
-        same = _without_ends(manifest["spec"]) == _without_ends(wanted)
-        further = manifest.get("stopped") and same and manifest["spec"] != wanted
+        longer = len(order) - len(manifest["order"])
+        same = longer >= 0 and _without_ends(manifest["spec"]) == _without_ends(wanted)
+        further = same and (longer or (manifest.get("stopped") and manifest["spec"] != wanted))
         if manifest["finished"] is not None and not further:
             continue
         if not same:
@@ -91,7 +93,7 @@ def unfinished_run(bench: Bench, results: Path) -> Run:
                 f"{folder.name} was begun with another specification of {bench.experiment.name}",
                 "undo the change (or the overrides), or start anew without --resume",
             )
-        return Run(folder, {**manifest, "spec": wanted, "finished": None, "stopped": None})
+        return Run(folder, {**manifest, "spec": wanted, "order": order, "finished": None, "stopped": None})
     raise UserError(f"no interrupted run of {bench.experiment.name} to go on with", "start one without --resume")
 
 

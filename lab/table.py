@@ -7,7 +7,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from lab.records import Estimate, Summary
-from lab.report.findings import adjustment_sentence, finding_word, has_sidecars, primary_metric, within_noise
+from lab.report.findings import finding_word, has_sidecars, primary_metric, remarks, within_noise
 from lab.report.numbers import noise, number, percent, ratio
 from lab.tables import LONGEST_NAME
 
@@ -34,8 +34,8 @@ def print_table(summary: Summary, console: Console) -> None:
         style="dim",
         highlight=False,
     )
-    if adjusted := adjustment_sentence(summary):
-        console.print(escape(adjusted), style="dim", highlight=False)
+    for remark in remarks(summary):
+        console.print(escape(remark), style="dim", highlight=False)
     for trial in summary.trials:
         if not trial.valid:
             console.print(

@@ -1,6 +1,6 @@
 """The answer in sentences, built from the findings alone, so that it never says more than they do."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from lab.metrics.speed import CACHE_STEP, REFERENCE, STOOD
 from lab.records import Estimate, Summary
@@ -108,6 +108,10 @@ def placebo_sentence(summary: Summary) -> str:
     return f"{shown} So a difference below {noise(estimate.noise_floor)} is noise here."
 
 
+MEASURING = ("observer_cpu_fraction", "generator_cpu_fraction")
+"""What observer and load generator use, as shares of the services' CPU."""
+
+
 WATCHED = {
     CACHE_STEP: ("A step through the cache beside the services", "ns"),
     REFERENCE: ("A request to the reference beside the services", "ms of CPU"),
@@ -115,7 +119,12 @@ WATCHED = {
 """How fast the machine was, in words: what took longer, and the unit."""
 
 
-def adjustment_sentence(summary: Summary) -> str:
+def remarks(summary: Summary) -> list[str]:
+    """Say what to know of the table: how times were adjusted, and what measuring took."""
+    return [remark for remark in (_adjustment(summary), _measuring(summary)) if remark]
+
+
+def _adjustment(summary: Summary) -> str:
     """Say how times were adjusted to equal machine speed; empty where none was."""
     metric = primary_metric(summary)
     found = summary.adjustments.get(metric or "")
@@ -138,6 +147,25 @@ def adjustment_sentence(summary: Summary) -> str:
         f"{number(2 * found.standard_error, 2)}, which is {percent(found.explained)} of its ups and downs there. "
         "Values as measured are among the other measures."
     )
+
+
+def _measuring(summary: Summary) -> str:
+    """Say how much CPU the measuring itself took, over the levels; empty where the run does not know."""
+    observer, generator = (
+        {estimate.level: estimate.mean for estimate in summary.estimates if estimate.metric == metric}
+        for metric in MEASURING
+    )
+    total = [observer[level] + generator[level] for level in observer.keys() & generator.keys()]
+    if not total:
+        return ""
+    return (
+        f"Measuring itself took {_span(total)} of the services' CPU, level by level: the observer "
+        f"{_span(observer.values())}, the load generator {_span(generator.values())}."
+    )
+
+
+def _span(shares: Collection[float]) -> str:
+    return f"{percent(min(shares)).removesuffix(' %')} to {percent(max(shares))}"
 
 
 def change_interval(estimate: Estimate) -> str:

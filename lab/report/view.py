@@ -94,7 +94,7 @@ class Page:
     """What is said of each level."""
     cautions: Sequence[str]
     order: str
-    adjustment: str
+    remarks: list[str]
     glance_titles: Sequence[str]
     glance: Mapping[str, Sequence[Glance]]
     """A row per level."""
@@ -128,7 +128,7 @@ def page(summary: Summary, manifest: Mapping[str, Any], trials: Sequence[TrialRe
         answers=[*findings.answers(summary), (summary.placebo, findings.placebo_sentence(summary))],
         cautions=[*findings.cautions(summary), *facts.shared_machine(manifest)],
         order=facts.order(manifest),
-        adjustment=findings.adjustment_sentence(summary),
+        remarks=findings.remarks(summary),
         glance_titles=[metric.title for metric in _compared_metrics(summary).values()],
         glance=_glance(summary),
         table=[_metric_rows(summary, name, metric) for name, metric in main.items()],

@@ -154,10 +154,23 @@ def adjusted(**step: Any) -> Summary:
 
 
 def test_times_at_equal_machine_speed_say_so() -> None:
-    said = findings.adjustment_sentence(adjusted())
+    (said,) = findings.remarks(adjusted())
     assert "took 21.0 to 23.0 ns" in said
     assert "to the power of 0.43 ± 0.040, which is 61 % of its ups and downs" in said
-    assert findings.adjustment_sentence(summary(BASELINE, PLACEBO, TRACED)) == ""
+    assert findings.remarks(summary(BASELINE, PLACEBO, TRACED)) == []
+
+
+def test_what_measuring_took_is_said_over_all_levels() -> None:
+    used = {"observer_cpu_fraction": (0.002, 0.004), "generator_cpu_fraction": (0.005, 0.0035)}
+    rows = [
+        {"metric": metric, "level": level, "baseline": "baseline", "mean": mean, "n": 3}
+        for metric, means in used.items()
+        for level, mean in zip(("baseline", "<b>&"), means, strict=True)
+    ]
+    assert findings.remarks(summary(BASELINE, PLACEBO, TRACED, *rows)) == [
+        "Measuring itself took 0.70 to 0.75 % of the services' CPU, level by level: the observer 0.20 to 0.40 %, "
+        "the load generator 0.35 to 0.50 %."
+    ]
 
 
 def test_a_level_beside_which_the_machine_seemed_slower_is_a_caution() -> None:

@@ -271,6 +271,21 @@ def test_a_run_that_its_budget_ended_goes_on_with_a_larger_one(tmp_path: Path) -
     assert run.manifest["spec"]["protocol"]["budget_min"] == 30
 
 
+def test_a_run_with_an_end_goes_on_with_more_repetitions_and_not_with_fewer(tmp_path: Path) -> None:
+    driver = FakeDriver()
+    run, _ = complete(bench(driver), tmp_path)
+    before = trials(run)
+    more, fewer = (bench(driver, SPEC.replace("repetitions: 2", f"repetitions: {n}")) for n in (3, 1))
+    with pytest.raises(Exception, match="no interrupted run of test"):
+        runner.unfinished_run(fewer, tmp_path)
+    run, said = complete(more, tmp_path, runner.unfinished_run(more, tmp_path))
+    assert "6 of 9 trials are there already" in said
+    found = trials(run)
+    assert before.items() <= found.items()
+    assert [trial["level"] for trial in found.values()] == [planned["level"] for planned in run.manifest["order"]]
+    assert len(found) == 9
+
+
 def test_there_must_be_something_to_resume(tmp_path: Path) -> None:
     complete(bench(FakeDriver()), tmp_path)
     with pytest.raises(Exception, match="no interrupted run of test"):

@@ -175,6 +175,15 @@ def test_one_that_is_never_warm_is_named(tmp_path: Path) -> None:
     assert [driver.done[-1] for driver in drivers] == ["remove"] * 3
 
 
+def test_one_whose_load_ends_by_itself_is_named_long_before_all_should_be_warm(tmp_path: Path) -> None:
+    on, drivers = bench()
+    drivers[2].asked_on, drivers[2].dies_at_start = False, "locust"
+    with pytest.raises(StartFailed, match=r"locust of level .* ended before it was asked to"):
+        complete(on, tmp_path)
+    assert on.system.clock.now_s() < 120
+    assert [driver.done[-1] for driver in drivers] == ["remove"] * 3
+
+
 def test_an_engine_with_too_little_memory_is_told_before_anything_starts() -> None:
     workshop.refuse_small_memory(8, 8 << 30)
     workshop.refuse_small_memory(8, None)

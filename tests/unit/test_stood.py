@@ -8,7 +8,7 @@ from lab.metrics import with_adjusted_values
 from lab.metrics.adjusted import as_measured_name
 from lab.metrics.speed import STOOD
 from lab.records import TrialSummary
-from lab.report.findings import adjustment_sentence, cautions
+from lab.report.findings import cautions, remarks
 from lab.spec import parse_experiment
 from lab.stats.covariate import FEWEST_PIECES, Row, crossed_slope
 from tests.unit.test_adjusted import log_ratios
@@ -94,7 +94,7 @@ def test_intervals_cover_the_truth_as_often_as_they_say(exponent: float, blocks:
 def test_the_report_says_so() -> None:
     levels = ", ".join(f"{level}: {{telemetry: baseline}}" for level in TRUTH if level != "placebo")
     summary = summarise(parse_experiment(SPEC.replace("LEVELS", levels), "test"), study(np.random.default_rng(6), 20))
-    sentence = adjustment_sentence(summary)
+    (sentence,) = remarks(summary)
     assert sentence.startswith("Times are as if every system had stood equally long.")
     assert "of what levels and blocks leave" in sentence
     assert not [caution for caution in cautions(summary) if "taken for the machine's" in caution]
