@@ -160,7 +160,9 @@ def test_every_answer_is_worth_what_it_is(program: str, server: str, tmp_path: P
 
 def test_a_user_keeps_one_connection(program: str, server: str, tmp_path: Path) -> None:
     routes = ["length", "chunked", "fails"]
-    assert sorted(worth(rows(program, server, tmp_path / "out", routes, users=3))) == sorted(routes)
+    requests = rows(program, server, tmp_path / "out", routes, users=3)
+    assert len(requests) >= 40
+    assert sorted(worth(requests)) == sorted(routes)
     assert docker("logs", server).count("connected") == 3
 
 
@@ -185,7 +187,9 @@ def test_a_user_visits_all_before_repeating_one_and_thinks_in_between(
 
 def test_nobody_answers(program: str, server: str, tmp_path: Path) -> None:
     elsewhere = {"LOCUST_HOST": f"http://{server}:9", "TARGET": f"{server}:9"}
-    assert worth(rows(program, server, tmp_path / "out", ["length"], 2, **elsewhere)) == {"length": {(0, 0)}}
+    requests = rows(program, server, tmp_path / "out", ["length"], 2, **elsewhere)
+    assert len(requests) >= 40
+    assert worth(requests) == {"length": {(0, 0)}}
 
 
 def test_visitors_give_up_what_takes_too_long(server: str, tmp_path: Path) -> None:
