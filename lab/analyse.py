@@ -22,7 +22,7 @@ from lab.records import (
     write_json_atomic,
 )
 from lab.spec import PLACEBO, Experiment, Level
-from lab.stats.compare import Comparison, compare, paired
+from lab.stats.compare import Comparison, compare, mean_of, paired
 from lab.stats.intervals import Interval, mean_interval
 from lab.stats.multiple import holm
 
@@ -58,6 +58,7 @@ def summarise(experiment: Experiment, trials: Sequence[TrialSummary], windows: S
         title=experiment.title,
         baseline=experiment.baseline,
         placebo=PLACEBO,
+        compared_with=_compared_with(experiment),
         confidence=CONFIDENCE,
         equivalence_margin=EQUIVALENCE_MARGIN,
         metrics={name: _metric_summary(metric) for name, metric in MEASURES.items() if name in shown},
@@ -119,7 +120,12 @@ def _estimates(
     for trial in trials:
         if metric in trial.values:
             by_level[trial.level].append(trial)
-    comparisons = _comparisons(metric, by_level, experiment.baseline, seed)
+    beside = _compared_with(experiment)
+    comparisons = {
+        level: found
+        for level in by_level
+        if level != experiment.baseline and (found := _comparison(metric, by_level, level, beside, seed)) is not None
+    }
     adjusted = holm({name: found.p_value for name, found in comparisons.items() if found.p_value is not None})
     noise_floor = _noise_floor(comparisons.get(PLACEBO))
     rows = []
@@ -137,7 +143,7 @@ def _estimates(
             n=len(by_level[level]),
             noise_floor=noise_floor,
         )
-        if level != experiment.baseline and experiment.baseline in by_level:
+        if level != experiment.baseline and not by_level.keys().isdisjoint(beside):
             row = row.model_copy(update=_compared(comparisons.get(level), adjusted.get(level)))
         rows.append(row)
     return rows
@@ -150,20 +156,24 @@ def _mean(metric: str, trials: Sequence[TrialSummary], seed: int) -> Interval:
     return share or mean_interval(list(_by_block(metric, trials).values()), CONFIDENCE, seed)
 
 
-def _comparisons(
-    metric: str, by_level: Mapping[str, Sequence[TrialSummary]], baseline: str, seed: int
-) -> dict[str, Comparison]:
-    """Compare every level that shares a block with the baseline."""
-    share_of, beside = MEASURES[metric].share_of, by_level.get(baseline, ())
-    beside_by_block = _by_block(metric, beside)
-    found = {}
-    for level, trials in by_level.items():
-        pairs = paired(_by_block(metric, trials), beside_by_block)
-        if level == baseline or not pairs:
-            continue
-        comparison = compare(pairs, CONFIDENCE, seed)
-        found[level] = by_counts(share_of, comparison, trials, beside, CONFIDENCE) if share_of else comparison
-    return found
+def _compared_with(experiment: Experiment) -> tuple[str, ...]:
+    """Return what levels are compared with: the baseline, which every block has twice."""
+    return experiment.baseline, PLACEBO
+
+
+def _comparison(
+    metric: str, by_level: Mapping[str, Sequence[TrialSummary]], level: str, beside: Sequence[str], seed: int
+) -> Comparison | None:
+    """Compare a level with the mean of those `beside`, but for itself; None where no block has both."""
+    trials = by_level[level]
+    references = [by_level.get(name, ()) for name in beside if name != level]
+    pairs = paired(_by_block(metric, trials), mean_of([_by_block(metric, reference) for reference in references]))
+    if not pairs:
+        return None
+    comparison, share_of = compare(pairs, CONFIDENCE, seed), MEASURES[metric].share_of
+    if share_of is None:
+        return comparison
+    return by_counts(share_of, comparison, trials, [trial for found in references for trial in found], CONFIDENCE)
 
 
 def _by_block(metric: str, trials: Sequence[TrialSummary]) -> dict[int, float]:

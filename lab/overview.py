@@ -5,18 +5,16 @@ import statistics
 from collections.abc import Mapping
 from pathlib import Path
 
-import numpy as np
 from rich.console import Console
 from rich.table import Table
 
 from lab import records
+from lab.calibration import LONGEST_WINDOW_S
 from lab.errors import UserError
 from lab.load import UsersLoad
 from lab.plan import Plan, blocks_for_precision, estimate_duration_s, make_plan
 from lab.progress import minutes
-from lab.report.blocks import by_block
 from lab.spec import Experiment, Protocol, load_experiment
-from lab.stats.compare import log_ratios, paired
 from lab.stopping import CPU
 
 # Before anything has run here: what a trial took, besides warm-up and window, on the 2 cores that the lab was built on.
@@ -77,8 +75,8 @@ def duration_s(experiment: Experiment, plan: Plan, results: Path) -> float:
     per_level = {level.name: seen.get(level.telemetry, usual) for level in plan.levels}
     calibrating_s = 0.0
     if isinstance(experiment.load, UsersLoad) and experiment.load.users == "calibrated":
-        baseline_s = per_level[experiment.baseline]
-        calibrating_s = baseline_s + experiment.protocol.expected_warm_up_s + experiment.expected_window_s()
+        window_s = min(experiment.expected_window_s(), LONGEST_WINDOW_S)
+        calibrating_s = per_level[experiment.baseline] + experiment.protocol.expected_warm_up_s + window_s
     return calibrating_s + estimate_duration_s(plan, experiment, per_level)
 
 
@@ -100,11 +98,8 @@ def _spread(experiment: Experiment, results: Path) -> tuple[float, str]:
     """Between-block standard deviation of the log ratio in CPU per request, over all levels, and where it is from."""
     path = results / experiment.name / "latest" / "summary.json"
     if path.exists():
-        summary = records.read_summary(path)
-        baseline = by_block(summary, experiment.baseline, CPU)
-        pairs = [paired(by_block(summary, level.name, CPU), baseline) for level in make_plan(experiment).levels]
-        ratios = [log_ratios(*np.array(each).T) for each in pairs if len(each) > 1]
-        variances = [float(values.var(ddof=1)) for values in ratios if values.any()]
+        rows = [row for row in records.read_summary(path).estimates if row.metric == CPU]
+        variances = [row.log_ratio_sd**2 for row in rows if row.log_ratio_sd]
         if variances:
             return math.sqrt(statistics.mean(variances)), "from the last run"
     return FIRST_GUESS_SD, "a guess, as nothing was run yet"

@@ -172,6 +172,9 @@ class Summary(Record):
     title: str
     baseline: str
     placebo: str
+    compared_with: tuple[str, ...] = ()
+    """The levels to whose mean, block by block, the others are compared; older summaries do not say, nor have more
+    than the baseline."""
     confidence: float
     equivalence_margin: float
     metrics: Mapping[str, MetricSummary]
@@ -180,6 +183,11 @@ class Summary(Record):
     trials: Sequence[TrialSummary]
     adjustments: Mapping[str, Adjustment] = Field(default_factory=dict)
     """By the metric that was adjusted; none where no spinner ran."""
+
+    @property
+    def references(self) -> tuple[str, ...]:
+        """The levels to whose mean the others are compared."""
+        return self.compared_with or (self.baseline,)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from lab.claims.records import Answer, Beside, Judged, Part, Verdict, Verdicts
 from lab.claims.spec import Study
 from lab.metrics.shares import pooled_share
 from lab.records import Summary
+from lab.stats.compare import mean_of
 from lab.stats.intervals import FloatArray
 
 # A metric's value by metric, level and block.
@@ -52,6 +53,8 @@ def _values(summary: Summary) -> Values:
         if trial.valid:
             for metric, value in trial.values.items():
                 values[metric][trial.level][trial.block] = value
+    for levels in values.values():
+        levels[summary.baseline] = mean_of([levels[name] for name in summary.references])
     return values
 
 

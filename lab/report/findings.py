@@ -120,8 +120,16 @@ WATCHED = {
 
 
 def remarks(summary: Summary) -> list[str]:
-    """Say what to know of the table: how times were adjusted, and what measuring took."""
-    return [remark for remark in (_adjustment(summary), _measuring(summary)) if remark]
+    """Say what to know of the table: what is compared, how times were adjusted, and what measuring took."""
+    return [remark for remark in (_compared_with(summary), _adjustment(summary), _measuring(summary)) if remark]
+
+
+def _compared_with(summary: Summary) -> str:
+    """Say what levels are compared with, where that is not the baseline alone."""
+    if len(summary.references) == 1:
+        return ""
+    same = " and ".join(summary.references)
+    return f"Levels are compared, block by block, with the mean of {same}, which are the same system."
 
 
 def _adjustment(summary: Summary) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from lab.records import Summary
 from lab.report.blocks import by_block, having
 from lab.report.numbers import Scale, scale_for
-from lab.stats.compare import Comparison, Finding, compare, paired
+from lab.stats.compare import Comparison, Finding, compare, mean_of, paired
 from lab.stats.intervals import Interval, mean_interval
 from lab.stats.multiple import holm
 from lab.views import Waterfall
@@ -77,21 +77,21 @@ def climb_ladder(summary: Summary, view: Waterfall, seed: int) -> Ladder:
 
 
 def _climb(summary: Summary, levels: Sequence[str], measure: Measure, seed: int) -> Climb:
-    values = {
-        level: by_block(summary, level, *measure.metrics) for level in (*levels, summary.placebo, summary.baseline)
-    }
+    alone = {name: by_block(summary, name, *measure.metrics) for name in (summary.baseline, *summary.references)}
+    values = {level: by_block(summary, level, *measure.metrics) for level in (*levels, summary.placebo)}
+    values[summary.baseline] = mean_of([alone[name] for name in summary.references])
     foot = list(values[levels[0]].values())
 
-    def step(upper: str, lower: str) -> Comparison | None:
-        pairs = paired(values[upper], values[lower])
+    def step(upper: Mapping[int, float], lower: Mapping[int, float]) -> Comparison | None:
+        pairs = paired(upper, lower)
         # Differences add up along the ladder; ratios, which have a margin to be the same within, do not.
         return replace(compare(pairs, summary.confidence, seed), ratio=None) if pairs else None
 
-    steps = {upper: step(upper, lower) for lower, upper in itertools.pairwise(levels)}
-    whole = step(levels[-1], levels[0])
+    steps = {upper: step(values[upper], values[lower]) for lower, upper in itertools.pairwise(levels)}
+    whole = step(values[levels[-1]], values[levels[0]])
     found = {level: comparison.p_value for level, comparison in steps.items() if comparison is not None}
     adjusted = holm({level: p_value for level, p_value in found.items() if p_value is not None})
-    noise = _reach(step(summary.placebo, summary.baseline))
+    noise = _reach(step(values[summary.placebo], alone[summary.baseline]))
     return Climb(
         measure,
         mean_interval(foot, summary.confidence, seed).mean if foot else None,

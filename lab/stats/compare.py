@@ -1,5 +1,6 @@
 """A level against its baseline, block by block."""
 
+import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -52,6 +53,12 @@ class Comparison:
 def paired(level: Mapping[int, float], baseline: Mapping[int, float]) -> list[tuple[float, float]]:
     """Return (level, baseline) of the blocks that have both, in the blocks' order."""
     return [(level[block], baseline[block]) for block in sorted(level.keys() & baseline.keys())]
+
+
+def mean_of(runs: Sequence[Mapping[int, float]]) -> dict[int, float]:
+    """Return, by block, the mean of what several runs of the same system gave, of those that have the block."""
+    blocks = sorted(set().union(*runs))
+    return {block: statistics.fmean(run[block] for run in runs if block in run) for block in blocks}
 
 
 def compare(pairs: Sequence[tuple[float, float]], confidence: float, seed: int) -> Comparison:

@@ -8,10 +8,14 @@ import pytest
 from rich.console import Console
 
 from lab.analyse import analyse, summarise
+from lab.claims.judge import judge
+from lab.claims.spec import Study
 from lab.errors import UserError
 from lab.records import Estimate, Summary, TrialSummary, read_summary
+from lab.report.ladders import climb_ladder
 from lab.spec import Experiment
 from lab.table import print_table
+from lab.views import Waterfall
 from tests.synthetic import QUICK, write_results
 
 CPU = "cpu_per_request_services_ms"
@@ -131,6 +135,42 @@ def test_only_complete_pairs_count(run: Path) -> None:
     row = estimate(found, "otel-agent")
     assert (row.n, row.ratio) == (2, pytest.approx(1.5))
     assert row.mean == pytest.approx(55)
+
+
+def test_levels_are_compared_with_the_baseline_and_the_placebo_which_repeats_it(run: Path) -> None:
+    """Block 2 lacks a valid baseline, block 3 a placebo: there the other of both counts."""
+    found = summarised(
+        run,
+        *(("baseline", 0, 10.0), ("baseline", 1, 20.0), ("baseline", 3, 30.0)),
+        *(("placebo", 0, 14.0), ("placebo", 1, 16.0), ("placebo", 2, 40.0)),
+        *(("otel-agent", block, value) for block, value in enumerate((18.0, 36.0, 60.0, 90.0))),
+    )
+    row, placebo = estimate(found, "otel-agent"), estimate(found, "placebo")
+    assert found.references == ("baseline", "placebo")
+    assert (row.n, row.ratio) == (4, pytest.approx((18 / 12 * 36 / 18 * 60 / 40 * 90 / 30) ** (1 / 4)))
+    assert row.difference == pytest.approx((6 + 18 + 20 + 60) / 4)
+    assert (placebo.n, placebo.ratio) == (2, pytest.approx((1.4 * 0.8) ** (1 / 2)))
+    assert estimate(found, "baseline").mean == pytest.approx(20)
+
+
+def test_a_ladder_and_a_claim_start_from_what_the_table_compares_with(run: Path) -> None:
+    found = summarised(
+        run,
+        *((level, block, 10.0 + block * (level == "placebo")) for level in ("baseline", "placebo") for block in (1, 2)),
+        *(("otel-manual", block, 14.0 + block) for block in (1, 2)),
+        *(("otel-agent", block, 20.0 + block) for block in (1, 2)),
+    )
+    view = Waterfall(kind="waterfall", title="x", levels=("baseline", "otel-manual", "otel-agent"))
+    steps = climb_ladder(found, view, seed=1).climbs[0].steps
+    assert steps[0].added is not None
+    assert steps[0].added.mean == pytest.approx(estimate(found, "otel-manual").difference)
+    test = {"kind": "order", "metrics": [CPU], "lower": ["baseline"], "higher": ["otel-agent"], "because": "x"}
+    claims = {"X": {"says": "dearer", "tests": [test]}}
+    study = Study.model_validate(
+        {"name": "s", "format": "tollbooth.claims", "version": 1, "source": "x", "claims": claims}
+    )
+    (part,) = judge(found, [study], seed=1).claims[0].parts
+    assert part.estimate == pytest.approx(estimate(found, "otel-agent").ratio)
 
 
 def test_a_level_without_any_pair_cannot_be_told(run: Path) -> None:

@@ -105,3 +105,10 @@ def test_the_duration_counts_every_trial() -> None:
     load_s = experiment.protocol.expected_warm_up_s + experiment.expected_window_s()
     found_s = estimate_duration_s(make_plan(experiment), experiment, start_s)
     assert found_s == pytest.approx(3 * (60 + 4 * load_s))
+
+
+def test_side_by_side_a_blocks_window_counts_once_and_few_users_warm_up_slowly() -> None:
+    experiment = load_experiment(QUICK.with_name("side-by-side.yaml"), ["repetitions=2"])
+    plan = make_plan(experiment)
+    found_s = estimate_duration_s(plan, experiment, {level.name: 18.0 for level in plan.levels})
+    assert found_s == pytest.approx(2 * (8 * 18 + 8 * 30 + 300))

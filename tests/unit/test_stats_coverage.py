@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from lab.stats.compare import compare, log_ratios
+from lab.stats.compare import compare, log_ratios, mean_of
 from lab.stats.intervals import t_interval
 from lab.stats.multiple import holm
 
@@ -36,6 +36,18 @@ def test_the_ratios_interval_covers_the_truth_in_95_percent_of_studies(noise: No
     mean, reach, _ = t_interval(log_ratios(level, baseline), 0.95, seed=1, resamples=RESAMPLES)
     coverage = np.mean(np.abs(mean - np.log(TRUE_RATIO)) <= reach)
     assert 0.93 <= coverage <= 0.975
+
+
+@pytest.mark.parametrize("blocks", [3, 10])
+@pytest.mark.parametrize("noise", NOISES.values(), ids=NOISES.keys())
+def test_so_does_that_to_the_mean_of_two_baselines_and_it_is_narrower(noise: Noise, blocks: int) -> None:
+    rng, shape = np.random.default_rng(3), (STUDIES, blocks)
+    level, baseline, placebo = (factor * noise(rng, shape) for factor in (TRUE_RATIO, 1, 1))
+    both = np.vectorize(lambda one, other: mean_of([{0: one}, {0: other}])[0])(baseline, placebo)
+    mean, reach, _ = t_interval(log_ratios(level, both), 0.95, seed=1, resamples=RESAMPLES)
+    _, alone, _ = t_interval(log_ratios(level, baseline), 0.95, seed=1, resamples=RESAMPLES)
+    assert 0.93 <= np.mean(np.abs(mean - np.log(TRUE_RATIO)) <= reach) <= 0.975
+    assert np.sqrt(np.mean(reach**2) / np.mean(alone**2)) == pytest.approx(np.sqrt(3 / 4), abs=0.03)
 
 
 @pytest.mark.parametrize("blocks", [3, 10])

@@ -94,7 +94,7 @@ def test_intervals_cover_the_truth_as_often_as_they_say(exponent: float, blocks:
 def test_the_report_says_so() -> None:
     levels = ", ".join(f"{level}: {{telemetry: baseline}}" for level in TRUTH if level != "placebo")
     summary = summarise(parse_experiment(SPEC.replace("LEVELS", levels), "test"), study(np.random.default_rng(6), 20))
-    (sentence,) = remarks(summary)
+    sentence = remarks(summary)[1]
     assert sentence.startswith("Times are as if every system had stood equally long.")
     assert "of what levels and blocks leave" in sentence
     assert not [caution for caution in cautions(summary) if "taken for the machine's" in caution]
