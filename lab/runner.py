@@ -23,7 +23,7 @@ from lab.side_by_side import run_side_by_side
 from lab.spec import Level
 from lab.stand import Bench
 from lab.stopping import Budget, budget, narrow_enough
-from lab.trial import Measured, StartInterrupted, head, run_start
+from lab.trial import Measured, NotRemoved, StartInterrupted, head, run_start
 
 # Below this a record cannot be trusted to be whole.
 FULL_DISK_BYTES = 1 << 20
@@ -214,7 +214,7 @@ def _attempt(
 ) -> list[list[str]]:
     """Runs the trials of a start and keeps them; returns of each why it was refused.
 
-    Ctrl-C, too, keeps those that were measured.
+    Ctrl-C, and an engine that does not remove a start, keep those that were measured, too.
     """
     try:
         with _disk_watched(run.folder):
@@ -222,7 +222,7 @@ def _attempt(
                 measured = run_side_by_side(bench, levels, users, trials[0].seed, _staging(run), say)
             else:
                 measured = run_start(bench, levels, _share(users, levels[0]), trials[0].seed, _staging(run))
-    except StartInterrupted as cut:
+    except (StartInterrupted, NotRemoved) as cut:
         for one in zip(trials, levels, cut.measured, strict=False):
             _judge(run, *one)
         raise

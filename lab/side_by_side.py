@@ -5,7 +5,7 @@ What slows the machine then slows every level alike, at every moment, and cancel
 """
 
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from lab.progress import minutes
 from lab.series import NotDerivableError
 from lab.spec import Level
 from lab.stand import Bench, Stand
-from lab.trial import Measured, window
+from lab.trial import Measured, standing, window
 
 SPEED = "speed.jsonl"
 LOOK_EVERY_S = 1.0
@@ -35,13 +35,13 @@ def run_side_by_side(
     """Runs a trial of each of `levels` at the same time, each with its share of `users`; raw records go below `out`.
 
     `say` is told how far it has come, as that takes minutes. Raises `StartFailed` where a container does not do its
-    part, and the driver's errors.
+    part, `NotRemoved`, and the driver's errors.
     """
     shares = [max(1, round(users * level.users_fraction / len(levels))) for level in levels]
     stands = [_stand(bench, level, place, shares[place], seed, out) for place, level in enumerate(levels)]
-    with ExitStack() as standing:
+    loads: list[Loaded] = []
+    with standing(stands, lambda: _measured(stands, loads)):
         for stand in stands:
-            standing.callback(stand.remove)
             stand.create()
         # One after the other: each has the CPUs to itself while it starts, and its start-up time is its own.
         for stand in stands:
@@ -50,8 +50,6 @@ def run_side_by_side(
         loads = _load(stands, say)
         for stand, loaded in zip(stands, loads, strict=True):
             stand.collect(loaded.load_start_ns, loaded.window_end_ns)
-    # One spinner is beside all: what it saw is the same for every level, so that nothing could be taken out by it.
-    (stands[0].out / SPEED).unlink(missing_ok=True)
     return _measured(stands, loads)
 
 
@@ -115,6 +113,8 @@ def _await(stands: Sequence[Stand], met: Callable[[Stand], bool], bound_s: float
 
 def _measured(stands: Sequence[Stand], loads: Sequence[Loaded]) -> list[Measured]:
     """What each left. The cores of all systems, less a trial's own, are what the others used beside it."""
+    # One spinner is beside all: what it saw is the same for every level, so that nothing could be taken out by it.
+    (stands[0].out / SPEED).unlink(missing_ok=True)
     cores = [_cores(stand.out, loaded) for stand, loaded in zip(stands, loads, strict=True)]
     return [
         Measured(

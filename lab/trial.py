@@ -1,12 +1,13 @@
 """One start of the containers, from create to remove, and its trials. Whatever happens, nothing is left running."""
 
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
 from lab.clock import wait_until
+from lab.errors import UserError
 from lab.generators import Loaded, LoadGenerator, LoadPlan
 from lab.injection.fault import Subject
 from lab.injection.journal import Journal
@@ -40,15 +41,49 @@ class StartInterrupted(KeyboardInterrupt):
         self.measured = measured
 
 
+class NotRemoved(UserError):
+    """The engine did not remove a start that was `measured`; `why` says how it failed."""
+
+    def __init__(self, why: UserError, measured: Sequence[Measured]) -> None:
+        super().__init__(why.message, why.hint)
+        self.exit_code = why.exit_code
+        self.measured = measured
+
+
+@contextmanager
+def standing(stands: Sequence[Stand], measured: Callable[[], Sequence[Measured]]) -> Iterator[None]:
+    """Takes the stands away after the block, however that ends.
+
+    Raises `NotRemoved` with what was `measured` where the block ended well and the engine then did not.
+    """
+    whole = False
+    try:
+        with ExitStack() as stack:
+            for stand in stands:
+                stack.callback(stand.remove)
+            yield
+            whole = True
+    except UserError as why:
+        if not whole:
+            raise
+        raise NotRemoved(why, measured()) from why
+
+
 def run_start(bench: Bench, levels: Sequence[Level], users: int, seed: int, out: Path) -> list[Measured]:
     """Runs a trial of each of `levels`, which share a start, leaving raw records in `out`.
 
-    Raises `StartFailed` where a container does not do its part, `StartInterrupted`, and the driver's errors.
+    Raises `StartFailed` where a container does not do its part, `StartInterrupted`, `NotRemoved`, and the driver's
+    errors.
     """
     system, generator = bench.systems[levels[0].topology], bench.generator
     plan = LoadPlan(bench.experiment.load, bench.experiment.protocol, system.topology, users, seed)
     stand = Stand(bench, system, levels[0], plan, out, bench.instruments)
-    try:
+    loads: list[tuple[Loaded, dict[str, object]]] = []
+
+    def measured() -> list[Measured]:
+        return [Measured(out, loaded.requests, {**record, **stand.record()}) for loaded, record in loads]
+
+    with standing([stand], measured):
         stand.create()
         stand.start()
         with stand.phase("load"):
@@ -57,12 +92,9 @@ def run_start(bench: Bench, levels: Sequence[Level], users: int, seed: int, out:
             if not interrupted:
                 generator.end(stand.stage)
         stand.collect(loads[0][0].load_start_ns, loads[-1][0].window_end_ns)
-    finally:
-        stand.remove()
-    measured = [Measured(out, loaded.requests, {**record, **stand.record()}) for loaded, record in loads]
     if interrupted:
-        raise StartInterrupted(measured)
-    return measured
+        raise StartInterrupted(measured())
+    return measured()
 
 
 def _measure_each(

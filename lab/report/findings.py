@@ -128,8 +128,13 @@ def _compared_with(summary: Summary) -> str:
     """Say what levels are compared with, where that is not the baseline alone."""
     if len(summary.references) == 1:
         return ""
-    same = " and ".join(summary.references)
-    return f"Levels are compared, block by block, with the mean of {same}, which are the same system."
+    return f"Levels are compared, block by block, with {references(summary)}, which are the same system."
+
+
+def references(summary: Summary) -> str:
+    """Name what levels are compared with."""
+    names = summary.references
+    return names[0] if len(names) == 1 else f"the mean of {' and '.join(names)}"
 
 
 def _adjustment(summary: Summary) -> str:

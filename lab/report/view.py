@@ -109,6 +109,7 @@ class Page:
     rerun_note: str
     confidence: str
     baseline: str
+    references: str
     margin: str
 
 
@@ -142,6 +143,7 @@ def page(summary: Summary, manifest: Mapping[str, Any], trials: Sequence[TrialRe
         rerun_note=facts.rerun_note(manifest),
         confidence=percent(summary.confidence),
         baseline=summary.baseline,
+        references=findings.references(summary),
         margin=percent(summary.equivalence_margin),
     )
 

@@ -1,6 +1,7 @@
 """All levels of a block at once: one window for all, nothing left behind, and each trial a whole one."""
 
 import io
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from rich.console import Console
 from lab import checks, records, runner, workshop
 from lab.analyse import analyse
 from lab.backends import BACKENDS
-from lab.driver import Deployment
+from lab.driver import Deployment, EngineGone, EngineRefused
 from lab.errors import UserError
 from lab.faults import FaultsError
 from lab.metrics import cpu_cores
@@ -165,6 +166,25 @@ def test_a_system_that_does_not_start_ends_the_run_and_all_are_removed(tmp_path:
     with pytest.raises(StartFailed, match="a2 ended with exit code 1"):
         complete(on, tmp_path)
     assert [driver.done[-1] for driver in drivers] == ["remove"] * 3
+
+
+@pytest.mark.parametrize("failure", [EngineRefused, EngineGone])
+def test_an_engine_that_does_not_remove_a_system_loses_nothing_that_was_measured(
+    failure: type[UserError], tmp_path: Path
+) -> None:
+    on, drivers = bench()
+    drivers[1].fail["remove"] = failure("the engine holds networks in use", "restart the engine")
+    run = runner.new_run(on, tmp_path, ["lab", "run", "test"], {})
+    progress = Progress(Console(file=io.StringIO()))
+    with pytest.raises(UserError, match="holds networks in use") as refused:
+        runner.complete(on, run, progress)
+    assert (refused.value.hint, refused.value.exit_code) == ("restart the engine", failure.exit_code)
+    assert [driver.done[-1] for driver in drivers] == ["remove"] * 3
+    kept = sorted(run.folder.glob("trials/*"))
+    assert len(kept) == 3
+    assert all(json.loads((trial / "trial.json").read_text())["valid"] for trial in kept)
+    runner.complete(on, runner.unfinished_run(on, tmp_path), progress)
+    assert [driver.done.count("create") for driver in drivers] == [2] * 3
 
 
 def test_one_that_is_never_warm_is_named(tmp_path: Path) -> None:
