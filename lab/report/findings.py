@@ -134,7 +134,7 @@ def _compared_with(summary: Summary) -> str:
 def references(summary: Summary) -> str:
     """Name what levels are compared with."""
     names = summary.references
-    return names[0] if len(names) == 1 else f"the mean of {' and '.join(names)}"
+    return f"that of {names[0]}" if len(names) == 1 else f"the mean of {' and '.join(names)}"
 
 
 def _adjustment(summary: Summary) -> str:
