@@ -77,21 +77,22 @@ def climb_ladder(summary: Summary, view: Waterfall, seed: int) -> Ladder:
 
 
 def _climb(summary: Summary, levels: Sequence[str], measure: Measure, seed: int) -> Climb:
-    alone = {name: by_block(summary, name, *measure.metrics) for name in (summary.baseline, *summary.references)}
-    values = {level: by_block(summary, level, *measure.metrics) for level in (*levels, summary.placebo)}
-    values[summary.baseline] = mean_of([alone[name] for name in summary.references])
-    foot = list(values[levels[0]].values())
+    compared = {*levels, summary.placebo, *summary.references}
+    values = {level: by_block(summary, level, *measure.metrics) for level in compared}
 
     def step(upper: Mapping[int, float], lower: Mapping[int, float]) -> Comparison | None:
         pairs = paired(upper, lower)
         # Differences add up along the ladder; ratios, which have a margin to be the same within, do not.
         return replace(compare(pairs, summary.confidence, seed), ratio=None) if pairs else None
 
+    # The placebo is held against the baseline alone, all others against the mean of both.
+    noise = _reach(step(values[summary.placebo], values[summary.baseline]))
+    values[summary.baseline] = mean_of([values[name] for name in summary.references])
+    foot = list(values[levels[0]].values())
     steps = {upper: step(values[upper], values[lower]) for lower, upper in itertools.pairwise(levels)}
     whole = step(values[levels[-1]], values[levels[0]])
     found = {level: comparison.p_value for level, comparison in steps.items() if comparison is not None}
     adjusted = holm({level: p_value for level, p_value in found.items() if p_value is not None})
-    noise = _reach(step(values[summary.placebo], alone[summary.baseline]))
     return Climb(
         measure,
         mean_interval(foot, summary.confidence, seed).mean if foot else None,
