@@ -34,7 +34,7 @@ class Measured:
 
 
 class StartInterrupted(KeyboardInterrupt):
-    """Ctrl-C after the first of a start's trials: what was `measured` until then."""
+    """Ctrl-C after the first of a start's trials, or after its last: what was `measured` until then."""
 
     def __init__(self, measured: Sequence[Measured]) -> None:
         super().__init__()
@@ -54,7 +54,8 @@ class NotRemoved(UserError):
 def standing(stands: Sequence[Stand], measured: Callable[[], Sequence[Measured]]) -> Iterator[None]:
     """Takes the stands away after the block, however that ends.
 
-    Raises `NotRemoved` with what was `measured` where the block ended well and the engine then did not.
+    Where the block ended well and removing did not, what was `measured` goes with the error: `NotRemoved` where the
+    engine failed, `StartInterrupted` where Ctrl-C came meanwhile.
     """
     whole = False
     try:
@@ -67,6 +68,10 @@ def standing(stands: Sequence[Stand], measured: Callable[[], Sequence[Measured]]
         if not whole:
             raise
         raise NotRemoved(why, measured()) from why
+    except KeyboardInterrupt as cut:
+        if not whole:
+            raise
+        raise StartInterrupted(measured()) from cut
 
 
 def run_start(bench: Bench, levels: Sequence[Level], users: int, seed: int, out: Path) -> list[Measured]:

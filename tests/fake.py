@@ -42,7 +42,7 @@ class FakeDriver:
     never_ready: str | None = None
     dies_at_start: str | None = None
     log: str = "line one\nline two"
-    fail: dict[str, Exception] = field(default_factory=dict)
+    fail: dict[str, BaseException] = field(default_factory=dict)
     done: list[str] = field(default_factory=list)
     asked_on: bool = False
     loads: int = 0

@@ -202,7 +202,7 @@ def test_whatever_ends_a_trial_in_mid_fault_lifts_what_is_in_force(
 
 
 def test_an_interruption_within_a_command_lifts_what_it_was_about_to_do(stand: Stand) -> None:
-    stand.driver.fail["pause"] = KeyboardInterrupt()  # type: ignore[assignment]
+    stand.driver.fail["pause"] = KeyboardInterrupt()
     with pytest.raises(KeyboardInterrupt):
         stand.play(fault("frozen", 0))
     assert stand.driver.done == ["pause a1", "unpause a1"]

@@ -2,6 +2,7 @@
 
 import io
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -175,16 +176,34 @@ def test_an_engine_that_does_not_remove_a_system_loses_nothing_that_was_measured
     on, drivers = bench()
     drivers[1].fail["remove"] = failure("the engine holds networks in use", "restart the engine")
     run = runner.new_run(on, tmp_path, ["lab", "run", "test"], {})
-    progress = Progress(Console(file=io.StringIO()))
     with pytest.raises(UserError, match="holds networks in use") as refused:
-        runner.complete(on, run, progress)
+        runner.complete(on, run, silent())
     assert (refused.value.hint, refused.value.exit_code) == ("restart the engine", failure.exit_code)
     assert [driver.done[-1] for driver in drivers] == ["remove"] * 3
+    assert_first_block_is_kept_and_the_second_follows(on, drivers, tmp_path)
+
+
+def test_ctrl_c_while_systems_are_removed_loses_nothing_that_was_measured(tmp_path: Path) -> None:
+    on, drivers = bench()
+    drivers[1].fail["remove"] = KeyboardInterrupt()
+    run = runner.new_run(on, tmp_path, ["lab", "run", "test"], {})
+    with pytest.raises(KeyboardInterrupt):
+        runner.complete(on, run, silent())
+    assert [driver.done[-1] for driver in drivers] == ["remove"] * 3
+    assert_first_block_is_kept_and_the_second_follows(on, drivers, tmp_path)
+
+
+def assert_first_block_is_kept_and_the_second_follows(on: Bench, drivers: Sequence[Created], tmp_path: Path) -> None:
+    run = runner.unfinished_run(on, tmp_path)
     kept = sorted(run.folder.glob("trials/*"))
     assert len(kept) == 3
     assert all(json.loads((trial / "trial.json").read_text())["valid"] for trial in kept)
-    runner.complete(on, runner.unfinished_run(on, tmp_path), progress)
+    runner.complete(on, run, silent())
     assert [driver.done.count("create") for driver in drivers] == [2] * 3
+
+
+def silent() -> Progress:
+    return Progress(Console(file=io.StringIO()))
 
 
 def test_one_that_is_never_warm_is_named(tmp_path: Path) -> None:
