@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from lab.machine import SEPARATE_CPUS_FROM, Machine, read_machine
@@ -58,6 +58,7 @@ def checks(machine: Machine) -> list[Check]:
         _clock_source(machine.clock_source),
         _clock_synchronized(machine.clock_synchronized),
         _governor(machine.cpu_governor),
+        _bridges(machine.bridge_calls_iptables),
         _steal(machine.steal_fraction),
         _other_load(machine.busy_fraction),
     ]
@@ -114,6 +115,14 @@ def _clock_synchronized(synchronized: bool | None) -> Check:
     return Check("clock", "warn", seen, "run an NTP client (chrony): a clock that is set during a trial spoils it")
 
 
+def _bridges(call_iptables: bool | None) -> Check:
+    if call_iptables:
+        # The engine has some rules for each network, and a packet inside one passes those of the others before its own.
+        mend = "with many systems side by side that costs much CPU: sysctl net.bridge.bridge-nf-call-iptables=0"
+        return Check("bridges", "warn", "ask iptables about every packet", mend)
+    return Check("bridges", "ok", "not known to ask iptables" if call_iptables is None else "do not ask iptables")
+
+
 def _governor(governor: str | None) -> Check:
     if governor in (None, "performance"):
         return Check("CPU frequency", "ok", governor or "not ours to set (virtual machine)")
@@ -141,7 +150,7 @@ def _numbers(version: str) -> list[int]:
 
 
 def _table(found: list[Check]) -> Table:
-    table = Table("", "", "seen", "what to do", box=None, pad_edge=False)
+    table = Table("", "", "seen", Column("what to do", overflow="fold"), box=None, pad_edge=False)
     for check in found:
         table.add_row(Text(check.status, style=STYLES[check.status]), check.name, check.seen, check.mend)
     return table

@@ -37,6 +37,7 @@ class Machine:
     cgroup_version: int | None
     clock_source: str | None
     clock_synchronized: bool | None
+    bridge_calls_iptables: bool | None
     steal_fraction: float | None
     busy_fraction: float | None
     load_average_1m: float | None
@@ -115,6 +116,7 @@ def read_machine(
         cgroup_version=int(engine.get("CgroupVersion", 0)) or read_cgroup_version(sys_root),
         clock_source=_text(sys_root / "devices/system/clocksource/clocksource0/current_clocksource").strip() or None,
         clock_synchronized=clock_synchronized(),
+        bridge_calls_iptables=parse_switch(_text(proc_root / "sys/net/bridge/bridge-nf-call-iptables")),
         steal_fraction=steal_fraction(before, after),
         busy_fraction=busy_fraction(before, after),
         load_average_1m=parse_load_average(_text(proc_root / "loadavg")),
@@ -162,6 +164,11 @@ def parse_cpu_times(text: str) -> CpuTimes | None:
 def parse_load_average(text: str) -> float | None:
     """The one-minute average in `/proc/loadavg`."""
     return float(text.split(maxsplit=1)[0]) if text else None
+
+
+def parse_switch(text: str) -> bool | None:
+    """A setting of the kernel that is 0 or 1; None where it has none of that name."""
+    return text.strip() == "1" if text else None
 
 
 def parse_os_release(text: str) -> str | None:

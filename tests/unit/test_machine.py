@@ -13,6 +13,7 @@ from lab.machine import (
     engine_memory_bytes,
     parse_cpu_times,
     parse_engine_info,
+    parse_switch,
     parse_version,
     read_machine,
     run_command,
@@ -39,6 +40,7 @@ def roots(tmp_path: Path) -> tuple[Path, Path]:
         proc / "stat": "cpu  100 0 100 700 100 0 0 0 0 0\ncpu0 100 0 100 700 100 0 0 0 0 0\n",
         proc / "cpuinfo": "processor\t: 0\nmodel name\t: Some CPU\nprocessor\t: 1\nmodel name\t: Some CPU\n",
         proc / "loadavg": "1.25 0.80 0.40 2/300 4242\n",
+        proc / "sys/net/bridge/bridge-nf-call-iptables": "1\n",
         sys / "devices/system/cpu/cpu0/cpufreq/scaling_governor": "powersave\n",
         sys / "devices/system/clocksource/clocksource0/current_clocksource": "tsc\n",
         sys / "fs/cgroup/cpuacct/cpuacct.usage": "1\n",
@@ -81,6 +83,12 @@ def test_without_an_engine_the_kernel_is_read(roots: tuple[Path, Path]) -> None:
     assert (machine.memory_bytes, machine.memory_available_bytes) == (16384 * 1024, 8192 * 1024)
     assert (machine.cpu_model, machine.cpu_governor, machine.clock_source) == ("Some CPU", "powersave", "tsc")
     assert (machine.cgroup_version, machine.load_average_1m) == (1, 1.25)
+    assert machine.bridge_calls_iptables is True
+
+
+@pytest.mark.parametrize(("text", "switched"), [("1\n", True), ("0\n", False), ("", None)])
+def test_a_switch_of_the_kernel_is_on_off_or_not_there(text: str, switched: bool | None) -> None:
+    assert parse_switch(text) is switched
 
 
 def test_steal_and_load_are_differences_over_the_pause(roots: tuple[Path, Path]) -> None:
