@@ -49,7 +49,7 @@ def summarise(experiment: Experiment, trials: Sequence[TrialSummary], windows: S
     """Estimate every metric of every level from its valid trials' values, and from their `windows` in pieces."""
     levels = {level.name: level.settings() for level in _ordered_levels(experiment)}
     trials, adjustments = with_adjusted_values(trials, windows)
-    trials = with_paired_values(trials, experiment.baseline)
+    trials = with_paired_values(trials, _compared_with(experiment))
     counted = [trial for trial in trials if trial.valid and trial.level in levels]
     estimates = [row for metric in MEASURES for row in _estimates(metric, experiment, list(levels), counted)]
     shown = {estimate.metric for estimate in estimates}

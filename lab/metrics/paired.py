@@ -1,20 +1,34 @@
-"""What one trial alone cannot tell: a level's values beside the baseline's of the same block."""
+"""What one trial alone cannot tell: a level's values beside those of the same block that it is compared with."""
 
-from collections.abc import Sequence
+import statistics
+from collections import defaultdict
+from collections.abc import Collection, Sequence
 
 from lab.metrics.metric import PairedMetric, Values
 from lab.records import TrialSummary
 
 
-def with_paired_values(trials: Sequence[TrialSummary], baseline: str) -> list[TrialSummary]:
-    """Add the paired metrics to the values of each valid trial whose block has a valid one of the baseline."""
-    baselines = {trial.block: trial.values for trial in trials if trial.valid and trial.level == baseline}
+def with_paired_values(trials: Sequence[TrialSummary], references: Collection[str]) -> list[TrialSummary]:
+    """Add the paired metrics to the values of each valid trial whose block has a valid one of the `references`.
+
+    These are levels that are one system under several names: where a block has more, their mean counts.
+    """
+    beside: defaultdict[int, list[Values]] = defaultdict(list)
+    for trial in trials:
+        if trial.valid and trial.level in references:
+            beside[trial.block].append(trial.values)
     return [
-        trial.model_copy(update={"values": {**trial.values, **_paired(trial.values, baselines[trial.block])}})
-        if trial.valid and trial.level != baseline and trial.block in baselines
+        trial.model_copy(update={"values": {**trial.values, **_paired(trial.values, _mean(beside[trial.block]))}})
+        if trial.valid and trial.level not in references and beside[trial.block]
         else trial
         for trial in trials
     ]
+
+
+def _mean(runs: Sequence[Values]) -> Values:
+    """Return the means of what all runs have."""
+    shared = set(runs[0]).intersection(*runs)
+    return {name: statistics.fmean(run[name] for run in runs) for name in shared}
 
 
 def _paired(values: Values, baseline: Values) -> dict[str, float]:

@@ -263,14 +263,22 @@ def summary(level: str, block: int, valid: bool = True, **found: float) -> Trial
     return TrialSummary(trial=f"{block}-{level}", level=level, block=block, valid=valid, reasons=[], values=found)
 
 
-def test_the_cost_of_a_delivered_span_needs_the_baseline_of_its_block() -> None:
+def test_the_cost_of_a_delivered_span_is_beside_baseline_and_placebo_of_its_block() -> None:
     trials = [
         summary("baseline", 0, cpu_per_request_services_ms=40.0),
-        summary("agent", 0, cpu_per_request_services_ms=61.0, spans_accepted_per_request=105.0),
-        summary("agent", 1, cpu_per_request_services_ms=61.0, spans_accepted_per_request=105.0),
+        summary("agent", 0, cpu_per_request_services_ms=62.0, spans_accepted_per_request=105.0),
+        summary("agent", 1, cpu_per_request_services_ms=62.0, spans_accepted_per_request=105.0),
+        summary("agent", 2, cpu_per_request_services_ms=62.0, spans_accepted_per_request=105.0),
         summary("baseline", 1, valid=False),
-        summary("placebo", 0, cpu_per_request_services_ms=41.0),
-        summary("lossy", 0, cpu_per_request_services_ms=61.0, spans_accepted_per_request=0.0),
+        summary("baseline", 2, valid=False),
+        summary("placebo", 0, cpu_per_request_services_ms=42.0, only_of_this=1.0),
+        summary("placebo", 2, cpu_per_request_services_ms=41.0),
+        summary("lossy", 0, cpu_per_request_services_ms=62.0, spans_accepted_per_request=0.0),
     ]
-    found = [trial.values.get("cpu_per_delivered_span_us") for trial in with_paired_values(trials, "baseline")]
-    assert found == [None, pytest.approx(200), None, None, None, None]
+    beside = with_paired_values(trials, ("baseline", "placebo"))
+    found = {
+        (trial.level, trial.block): trial.values["cpu_per_delivered_span_us"]
+        for trial in beside
+        if "cpu_per_delivered_span_us" in trial.values
+    }
+    assert found == {("agent", 0): pytest.approx(200), ("agent", 2): pytest.approx(200)}
