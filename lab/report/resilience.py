@@ -12,6 +12,7 @@ from lab.report.failed import failed
 from lab.report.numbers import DASH, interval, number, percent, scale_for, signed
 from lab.report.twins import less, mode, without_sidecars
 from lab.sidecars.counters import AS_PUBLISHED
+from lab.sidecars.modes import NONE, PASSTHROUGH
 from lab.stats.compare import paired
 from lab.stats.proportions import ConfidenceInterval, Pooled
 from lab.stats.ttests import ASSUMPTIONS, student, welch
@@ -25,7 +26,7 @@ ADDED = (
     ("Latency, 99th percentile, ms", "latency_p99_ms", 1.0),
 )
 """What sidecars add: the column's title, the metric, and how many of its units are one here."""
-WITHOUT_PATTERNS = {"none", "passthrough"}
+WITHOUT_PATTERNS = {NONE, PASSTHROUGH}
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,7 @@ def resilience(summary: Summary, trials: Sequence[TrialRecord]) -> Resilience | 
     found = {
         level: [trial for trial in summary.trials if trial.valid and trial.level == level] for level in summary.levels
     }
-    if not any(mode(summary, level) != "none" for level in found) and not any(
+    if not any(mode(summary, level) != NONE for level in found) and not any(
         "expected_error_fraction" in trial.values for trial in summary.trials
     ):
         return None

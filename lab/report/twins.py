@@ -7,6 +7,7 @@ from lab.records import Summary
 from lab.report.blocks import by_block
 from lab.report.cells import NOTHING, Shown
 from lab.report.numbers import interval, number
+from lab.sidecars.modes import NONE
 from lab.stats.compare import compare, paired
 
 OF_SIDECARS = {"sidecar", "sidecar_side", "envoy_runtime"}
@@ -14,19 +15,19 @@ OF_SIDECARS = {"sidecar", "sidecar_side", "envoy_runtime"}
 
 def mode(summary: Summary, level: str) -> str:
     """Return what the level's sidecars are: `none` where it has none."""
-    return str(summary.levels[level].settings.get("sidecar", "none"))
+    return str(summary.levels[level].settings.get("sidecar", NONE))
 
 
 def without_sidecars(summary: Summary, level: str) -> str | None:
     """Return the level's twin; None where it has no sidecars itself, or there is none."""
-    if mode(summary, level) == "none":
+    if mode(summary, level) == NONE:
         return None
     wanted = _others(summary.levels[level].settings)
     return next(
         (
             name
             for name, one in summary.levels.items()
-            if name != summary.placebo and mode(summary, name) == "none" and _others(one.settings) == wanted
+            if name != summary.placebo and mode(summary, name) == NONE and _others(one.settings) == wanted
         ),
         None,
     )
