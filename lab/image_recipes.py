@@ -55,8 +55,9 @@ TABLE: dict[str, Image] = {
         "zipkin", "ZIPKIN_VERSION", {"TOOLCHAIN": "toolchain-java", "JRE": "jre"}, "openzipkin/zipkin:{}"
     ),
     "prometheus": _from_folder("prometheus", "PROMETHEUS_VERSION", {"BASE": "debian"}, "prom/prometheus:v{}"),
-    "locust": _from_folder("locust", "LOCUST_VERSION", {"BASE": "debian"}, "locustio/locust:{}"),
-    "visitors": _from_folder("visitors", "DEBIAN_RELEASE", {"BASE": "debian"}),
+    "python": _from_folder("python", "DEBIAN_RELEASE", {"BASE": "debian"}),
+    "locust": _from_folder("locust", "LOCUST_VERSION", {"BASE": "python"}, "locustio/locust:{}"),
+    "visitors": _from_folder("visitors", "DEBIAN_RELEASE", {"BASE": "python"}),
     "envoy": _from_folder("envoy", "ENVOY_VERSION", {"BASE": "debian"}, "envoyproxy/envoy:v{}"),
     "ghz": Image(
         ("images/ghz", "loadgen/ghz", "services/svc-b/src/main/proto"),

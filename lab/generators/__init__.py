@@ -1,6 +1,6 @@
 """Load generators, seen from the lab: which container, told what. All of them write `requests.csv`.
 
-One file and one class per generator, one row in `GENERATORS`; what runs in its container is in `loadgen/<name>/`.
+One file and one class per generator, one row in `GENERATORS`; what runs in its container is in `loadgen/`.
 """
 
 from lab.generators.generator import Loaded, LoadGenerator, LoadPlan, Stage

@@ -1,4 +1,4 @@
-"""A closed loop of users who think, as in the thesis: by Locust (loadgen/locust), or at less CPU (loadgen/visitors)."""
+"""A closed loop of users who think, as in the thesis: by Locust, or at less CPU by `visitors` (loadgen/users)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -67,7 +67,7 @@ class Program:
 
 PROGRAMS = {
     "locust": Program(
-        ("--locustfile", "/locust/locustfile.py", "--headless", "--only-summary", "--exit-code-on-error", "0"),
+        ("--locustfile", "/users/locustfile.py", "--headless", "--only-summary", "--exit-code-on-error", "0"),
         lambda server, users: {
             "HOME": "/tmp",
             "LOCUST_HOST": f"http://{server}:8080",
@@ -77,7 +77,7 @@ PROGRAMS = {
         },
     ),
     "visitors": Program(
-        ("/visitors/visitors.py",),
+        ("/users/visitors.py",),
         lambda server, users: {"TARGET": f"{server}:8080", "USERS": users, "BOUND_S": 30},
     ),
 }
@@ -132,7 +132,7 @@ def rows(
         **others,
     }
     given = [word for name, value in settings.items() for word in ("--env", f"{name}={value}")]
-    folders = ["--volume", f"{workshop.ROOT}/loadgen/{program}:/{program}:ro", "--volume", f"{out}:/out"]
+    folders = ["--volume", f"{workshop.ROOT}/loadgen/users:/users:ro", "--volume", f"{out}:/out"]
     container = ["--rm", "--name", f"{NAME}-users", "--network", NAME, "--tmpfs", "/tmp:mode=1777", *given, *folders]
     docker("run", *container, images.references([program])[program], *(words or PROGRAMS[program].words))
     form, columns, *requests = (out / "requests.csv").read_text().splitlines()
@@ -194,7 +194,7 @@ def test_nobody_answers(program: str, server: str, tmp_path: Path) -> None:
 
 def test_visitors_give_up_what_takes_too_long(server: str, tmp_path: Path) -> None:
     images.ensure(["visitors"], print)
-    words = ("-c", "import sys; sys.path.append('/visitors'); import visitors; "
+    words = ("-c", "import sys; sys.path.append('/users'); import visitors; "
              "visitors.ANSWER_TIMEOUT_NS = 50_000_000; visitors.main()")  # fmt: skip
     requests = rows("visitors", server, tmp_path / "out", ["never"], 2, words, WARM_UP_REQUESTS=4, BOUND_S=20)
     assert worth(requests) == {"never": {(0, 0)}}

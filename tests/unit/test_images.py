@@ -118,7 +118,7 @@ def test_an_official_image_needs_no_toolchain(tree: Path) -> None:
 def test_only_what_is_asked_for_is_made(tree: Path) -> None:
     engine = FakeEngine()
     run(engine, tree, "locust")
-    assert engine.built == ["debian", "locust"]
+    assert engine.built == ["debian", "python", "locust"]
 
 
 def test_a_changed_source_rebuilds_its_image_only(tree: Path) -> None:

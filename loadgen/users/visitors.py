@@ -1,42 +1,28 @@
-"""The users of loadgen/locust in one loop over one epoll: what they ask is the same, what asking costs is half.
+"""The users of `visits.py` in one loop over one epoll: what they ask is the same as with Locust, at half the cost.
 
-Every user visits all routes once, in random order, before repeating one, and thinks in between. A request wakes this
-process twice, when it is due and when its answer comes; what a framework does beside that, each time on cold caches, is
-most of what a request costs a generator that asks a few times a second.
+A request wakes this process twice, when it is due and when its answer comes; what a framework does beside that, each
+time on cold caches, is most of what a request costs a generator that asks a few times a second.
 
-Writes one row per finished request to /out/requests.csv (docs/formats.md). Configuration comes by environment: TARGET
-(host:port, looked up once), USERS, ROUTES (space-separated), THINK_TIME_S (lowest and highest, seconds),
-WARM_UP_REQUESTS (until that many were answered users do not think; 0: they always do), AFTER_WARM_UP_S (when the load
-ends, counted from there), BOUND_S (when it ends at the latest, counted from its start), SEED.
+Configuration comes by environment: what `visits.py` reads, and TARGET (host:port, looked up once), USERS, BOUND_S (when
+the load ends at the latest, counted from its start).
 """
 
 import os
-import random
 import select
 import signal
 import socket
 import sys
-import time
-from pathlib import Path
+from collections.abc import Mapping
 
 from httptools import HttpParserError, HttpResponseParser
+from visits import SECOND_NS, Load, Visits, now_ns
 
-COLUMNS = ("user", "target", "intended_ns", "start_ns", "end_ns", "status", "bytes")
-SECOND_NS = 1_000_000_000
 CONNECT_TIMEOUT_NS = 10 * SECOND_NS
 ANSWER_TIMEOUT_NS = 60 * SECOND_NS
 # Only where nothing else happens while an answer is awaited.
 LOOK_FOR_TIMEOUTS_EVERY_S = 1.0
 # Larger than the lab's answers: one call reads one.
 READ_BYTES = 65_536
-
-# perf_counter is monotonic; the offset puts it on the wall clock once, so that a clock step cannot bend a latency.
-WALL_OFFSET_NS = time.time_ns() - time.perf_counter_ns()
-
-
-def now_ns() -> int:
-    """Unix time in nanoseconds that never runs backwards."""
-    return time.perf_counter_ns() + WALL_OFFSET_NS
 
 
 class Connection:
@@ -89,25 +75,19 @@ class Connection:
 
 
 class User:
-    """One user of the closed loop, with draws of its own, so that a seed gives the same visits."""
+    """One user of the closed loop, its connection, and the request that is under way."""
 
-    def __init__(self, number: int, load: "Load") -> None:
-        self.number = number
-        self.load = load
-        self.random = random.Random(f"{load.seed}/{number}")
+    def __init__(self, loop: "Loop", visits: Visits) -> None:
+        self.loop = loop
+        self.visits = visits
         self.connection: Connection | None = None
-        self.to_visit: list[str] = []
         self.route = ""
         self.asking = False
-        self.in_step = True
         self.start_ns = 0
-        self.intended_ns = now_ns() + int(self.random.uniform(0, 0.2) * SECOND_NS)
 
     def visit(self) -> None:
         """Asks the next route."""
-        if not self.to_visit:
-            self.to_visit = self.random.sample(self.load.routes, len(self.load.routes))
-        self.route = self.to_visit.pop()
+        self.route = self.visits.next_route()
         self.asking = True
         self.start_ns = now_ns()
         if self.connection is None:
@@ -117,13 +97,13 @@ class User:
 
     def connect(self) -> None:
         """Begins a connection; the request goes out when it is there."""
-        self.connection = Connection(self.load.address)
-        self.load.watch(self, self.connection.socket)
+        self.connection = Connection(self.loop.address)
+        self.loop.watch(self, self.connection.socket)
 
     def ask(self, connection: Connection) -> None:
         """Sends the request; where that fails, the answer that does not come says so."""
         try:
-            connection.ask(f"GET /{self.route} HTTP/1.1\r\nHost: {self.load.target}\r\n\r\n".encode())
+            connection.ask(f"GET /{self.route} HTTP/1.1\r\nHost: {self.loop.target}\r\n\r\n".encode())
         except OSError:
             self.ended(connection)
 
@@ -133,7 +113,7 @@ class User:
         assert connection is not None  # only what is watched is ready
         if not connection.open:
             if connection.opened():
-                self.load.await_answers(connection.socket)
+                self.loop.await_answers(connection.socket)
                 self.ask(connection)
             else:
                 self.ended(connection)
@@ -158,25 +138,14 @@ class User:
     def leave(self) -> None:
         """Closes the connection, and with that nobody watches it."""
         if self.connection is not None:
-            self.load.forget(self.connection.socket)
+            self.loop.forget(self.connection.socket)
             self.connection = None
 
     def answered(self, status: int, size: int) -> None:
-        """Writes the request down, and thinks."""
-        end_ns = now_ns()
+        """The request has ended; with the warm-up's last the load's end is known."""
         self.asking = False
-        self.load.write((self.number, self.route, self.intended_ns, self.start_ns, end_ns, status, size))
-        self.intended_ns = end_ns + int(self.think_s() * SECOND_NS)
-
-    def think_s(self) -> float:
-        """How long this user thinks after an answer, in seconds."""
-        if self.load.warm_up_left > 0:
-            return 0.0
-        if self.in_step:
-            # Users who begin together would ask in step for ever, as the think time varies by a tenth only.
-            self.in_step = False
-            return self.random.uniform(0, self.load.think_s[1])
-        return self.random.uniform(*self.load.think_s)
+        if self.visits.answered(self.route, self.start_ns, status, size):
+            self.loop.end_after_warm_up()
 
     def give_up(self, now: int) -> None:
         """Ends a request that takes too long."""
@@ -187,33 +156,26 @@ class User:
                 self.answered(0, 0)
 
 
-class Load:
+class Loop:
     """All users, and the one place where anything waits."""
 
-    def __init__(self, environment: dict[str, str], out: Path) -> None:
+    def __init__(self, load: Load, environment: Mapping[str, str]) -> None:
+        self.load = load
         self.target = environment["TARGET"]
         host, port = self.target.rsplit(":", 1)
         self.address = (socket.gethostbyname(host), int(port))
-        self.routes = environment["ROUTES"].split()
-        self.think_s = tuple(map(float, environment["THINK_TIME_S"].split()))
-        self.seed = int(environment["SEED"])
-        self.warm_up_left = int(environment["WARM_UP_REQUESTS"])
-        self.after_warm_up_ns = int(float(environment["AFTER_WARM_UP_S"]) * SECOND_NS)
         self.end_ns = now_ns() + int(float(environment["BOUND_S"]) * SECOND_NS)
-        # Line by line: the lab reads a long load while it goes on.
-        self.records = out.open("w", buffering=1)
-        self.records.write(f"# tollbooth.requests v1\n{','.join(COLUMNS)}\n")
         self.poll = select.epoll()
         self.watched: dict[int, User] = {}
-        self.users = [User(number + 1, self) for number in range(int(environment["USERS"]))]
-        if self.warm_up_left == 0:
-            self.end_after()
+        self.users = [User(self, Visits(load, number + 1)) for number in range(int(environment["USERS"]))]
+        if load.warm_up_left == 0:
+            self.end_after_warm_up()
 
     def run(self) -> None:
         """Returns when the load has ended; what is under way then is not written down."""
         while (now := now_ns()) < self.end_ns:
             for user in self.users:
-                if not user.asking and user.intended_ns <= now:
+                if not user.asking and user.visits.intended_ns <= now:
                     user.visit()
             for descriptor, _ in self.poll.poll(self.wait_s()):
                 if descriptor in self.watched:
@@ -222,7 +184,7 @@ class Load:
 
     def wait_s(self) -> float:
         """How long nothing is to be done, unless something comes."""
-        due = min([self.end_ns, *(user.intended_ns for user in self.users if not user.asking)])
+        due = min([self.end_ns, *(user.visits.intended_ns for user in self.users if not user.asking)])
         idle_s = max(0.0, (due - now_ns()) / SECOND_NS)
         return min(idle_s, LOOK_FOR_TIMEOUTS_EVERY_S) if any(user.asking for user in self.users) else idle_s
 
@@ -247,26 +209,19 @@ class Load:
         self.poll.unregister(connected)
         connected.close()
 
-    def write(self, row: tuple[object, ...]) -> None:
-        """Writes a finished request down, and counts it."""
-        self.records.write(",".join(map(str, row)) + "\n")
-        self.warm_up_left -= 1
-        if self.warm_up_left == 0:
-            self.end_after()
-
-    def end_after(self) -> None:
+    def end_after_warm_up(self) -> None:
         """The warm-up has ended, so the load's end is known."""
-        self.end_ns = min(self.end_ns, now_ns() + self.after_warm_up_ns)
+        self.end_ns = min(self.end_ns, now_ns() + int(self.load.after_warm_up_s * SECOND_NS))
 
 
 def main() -> None:
     """Runs the load that the environment describes; SIGTERM ends it."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     try:
-        load = Load(dict(os.environ), Path(os.environ.get("REQUESTS_FILE", "/out/requests.csv")))
+        loop = Loop(Load(os.environ), os.environ)
     except (KeyError, ValueError, OSError) as error:
         sys.exit(f"visitors: {type(error).__name__}: {error}")
-    load.run()
+    loop.run()
 
 
 if __name__ == "__main__":

@@ -1,0 +1,58 @@
+"""The users of `visits.py` by Locust, which has users, host and the longest run time by variables of its own."""
+
+import os
+
+import gevent
+from geventhttpclient import HTTPClient
+from geventhttpclient.response import HTTPParseError
+from locust import User, events, task
+from locust.env import Environment
+from visits import SECOND_NS, Load, Visits, now_ns
+
+load = Load(os.environ)
+
+
+def end_later(environment: Environment) -> None:
+    """Lets the load end when its window has."""
+    gevent.spawn_later(load.after_warm_up_s, environment.runner.quit)
+
+
+@events.test_start.add_listener
+def begin(environment: Environment, **_: object) -> None:
+    """Without a warm-up of its own, the load's end is known from its start."""
+    if load.warm_up_left == 0:
+        end_later(environment)
+
+
+class Visitor(User):
+    """One user of the closed loop. The think time is kept by its visits, not by `wait_time`, as there its end is known.
+
+    It asks by the client that Locust's own users are made with, without what these add to count and name requests:
+    requests are counted here, and the CPU would be missing beside the services.
+    """
+
+    born = 0
+
+    def on_start(self) -> None:
+        """Numbers the user."""
+        Visitor.born += 1
+        self.http = HTTPClient.from_url(self.host, connection_timeout=10.0, network_timeout=60.0)
+        self.visits = Visits(load, Visitor.born)
+
+    @task
+    def visit(self) -> None:
+        """Waits until the intended start, asks the next route, and records it."""
+        gevent.sleep(max(0.0, (self.visits.intended_ns - now_ns()) / SECOND_NS))
+        route = self.visits.next_route()
+        start_ns = now_ns()
+        status, size_bytes = self.ask("/" + route)
+        if self.visits.answered(route, start_ns, status, size_bytes):
+            end_later(self.environment)
+
+    def ask(self, path: str) -> tuple[int, int]:
+        """Returns the answer's status, 0 where there is none, and its size in bytes."""
+        try:
+            answer = self.http.get(path)
+            return answer.status_code, len(answer.read())
+        except (OSError, HTTPParseError):
+            return 0, 0
