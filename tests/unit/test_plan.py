@@ -108,7 +108,7 @@ def test_the_duration_counts_every_trial() -> None:
 
 
 def test_side_by_side_a_blocks_window_counts_once_and_few_users_warm_up_slowly() -> None:
-    experiment = load_experiment(QUICK.with_name("side-by-side.yaml"), ["repetitions=2"])
+    experiment = load_experiment(QUICK.with_name("side-by-side.yaml"), ["repetitions=2", "window_s=300"])
     plan = make_plan(experiment)
     found_s = estimate_duration_s(plan, experiment, {level.name: 18.0 for level in plan.levels})
     assert found_s == pytest.approx(2 * (8 * 18 + 8 * 30 + 300))
