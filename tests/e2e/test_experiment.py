@@ -34,7 +34,7 @@ factors:
     baseline: {telemetry: baseline}
     otel-manual: {telemetry: otel-manual}
 baseline: baseline
-protocol: {warm_up_requests: 60, window_s: 7, repetitions: 1, retries: 1, seed: 3}
+protocol: {warm_up_requests: 60, window_s: 12, repetitions: 1, retries: 1, seed: 3}
 observer: {rate_hz: 4}
 """
 
