@@ -1,11 +1,11 @@
 """What one trial alone cannot tell: a level's values beside those of the same block that it is compared with."""
 
-import statistics
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 
 from lab.metrics.metric import PairedMetric, Values
 from lab.records import TrialSummary
+from lab.stats.compare import mean_of
 
 
 def with_paired_values(trials: Sequence[TrialSummary], references: Collection[str]) -> list[TrialSummary]:
@@ -18,17 +18,11 @@ def with_paired_values(trials: Sequence[TrialSummary], references: Collection[st
         if trial.valid and trial.level in references:
             beside[trial.block].append(trial.values)
     return [
-        trial.model_copy(update={"values": {**trial.values, **_paired(trial.values, _mean(beside[trial.block]))}})
+        trial.model_copy(update={"values": {**trial.values, **_paired(trial.values, mean_of(beside[trial.block]))}})
         if trial.valid and trial.level not in references and beside[trial.block]
         else trial
         for trial in trials
     ]
-
-
-def _mean(runs: Sequence[Values]) -> Values:
-    """Return the means of what all runs have."""
-    shared = set(runs[0]).intersection(*runs)
-    return {name: statistics.fmean(run[name] for run in runs) for name in shared}
 
 
 def _paired(values: Values, baseline: Values) -> dict[str, float]:

@@ -3,12 +3,13 @@
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
 import numpy as np
 
 from lab.stats.intervals import FloatArray, Interval, mean_interval
 
+Key = TypeVar("Key", int, str)
 Finding = Literal["higher", "lower", "same within margin", "cannot tell"]
 
 
@@ -55,10 +56,10 @@ def paired(level: Mapping[int, float], baseline: Mapping[int, float]) -> list[tu
     return [(level[block], baseline[block]) for block in sorted(level.keys() & baseline.keys())]
 
 
-def mean_of(runs: Sequence[Mapping[int, float]]) -> dict[int, float]:
-    """Return, by block, the mean of what several runs of the same system gave, of those that have the block."""
-    blocks = sorted(set().union(*runs))
-    return {block: statistics.fmean(run[block] for run in runs if block in run) for block in blocks}
+def mean_of(runs: Sequence[Mapping[Key, float]]) -> dict[Key, float]:
+    """Return, by block or by metric, the mean of what several runs of one system gave, of those that have it."""
+    keys = sorted(set().union(*runs))
+    return {key: statistics.fmean(run[key] for run in runs if key in run) for key in keys}
 
 
 def compare(pairs: Sequence[tuple[float, float]], confidence: float, seed: int) -> Comparison:
