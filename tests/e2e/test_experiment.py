@@ -21,8 +21,6 @@ pytestmark = [pytest.mark.containers, pytest.mark.timeout(900)]
 
 # Reasons that a machine gives on which other things run; what the lab itself may do wrong is not among them.
 THE_MACHINE = re.compile("stole|programs outside the lab|not steady|still warming up|requests ended in the window")
-# As much work on two JVMs; three systems of five each would stand only after a minute.
-PAIR = Path(__file__).parents[1] / "contract" / "pair.yaml"
 TINY = """
 format: tollbooth.experiment
 version: 1
@@ -168,7 +166,7 @@ def test_analysis_and_report_can_be_done_again(course: Course) -> None:
 
 
 def test_levels_side_by_side_are_whole_trials_of_one_window(tiny: Path) -> None:
-    settings = ("side_by_side=true", "retries=0", "warm_up_requests=30", "window_s=12", f"topology={PAIR}")
+    settings = ("side_by_side=true", "retries=0", "warm_up_requests=30", "window_s=12")
     done = lab("run", str(tiny), *(word for setting in settings for word in ("--set", setting)))
     folder = (workshop.RESULTS / "tiny" / "latest").resolve()
     assert "3 systems stand side by side" in done.stdout, done.stderr

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from textwrap import fill as wrapped
 
 from markupsafe import Markup
 from matplotlib.axes import Axes
@@ -14,7 +15,9 @@ from lab.report.svg import WIDTH_IN, draw, quiet
 from lab.stats.intervals import Interval
 
 ROW_IN = 0.24
-TITLE_IN, AXIS_IN = 0.42, 0.5
+# Room for a title of two lines.
+TITLE_IN, AXIS_IN = 0.6, 0.5
+TITLE_CHARACTERS_PER_IN = 12
 LEFT_IN, RIGHT_IN = 1.7, 1.85
 TEXT_POINTS = 8
 LONGEST_LABEL = 24
@@ -69,7 +72,8 @@ def waterfall(rows: Sequence[Sequence[Panel]], colours: Mapping[str, Colour], de
                         plot_in / height,
                     )
                 )
-                _panel(axes, panel, colours, _limits(rows, panel.axis))
+                title = wrapped(panel.title, int(width * TITLE_CHARACTERS_PER_IN), max_lines=2)
+                _panel(axes, panel, title, colours, _limits(rows, panel.axis))
             top -= row_in
 
     return draw("waterfall", "What each level of a ladder adds", description, height, fill)
@@ -82,7 +86,7 @@ def _limits(rows: Sequence[Sequence[Panel]], axis: str) -> tuple[float, float]:
     return low - margin, high + margin
 
 
-def _panel(axes: Axes, panel: Panel, colours: Mapping[str, Colour], limits: tuple[float, float]) -> None:
+def _panel(axes: Axes, panel: Panel, title: str, colours: Mapping[str, Colour], limits: tuple[float, float]) -> None:
     axes.set_xlim(*limits)
     axes.set_ylim(len(panel.bars) - 0.5, -0.5)
     axes.axvline(0, color=MUTED.light, linewidth=1, zorder=1.5)
@@ -94,9 +98,7 @@ def _panel(axes: Axes, panel: Panel, colours: Mapping[str, Colour], limits: tupl
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}".replace("-", "\N{MINUS SIGN}")))
     axes.set_xlabel(panel.axis)
     # The title begins where the labels do.
-    axes.annotate(
-        panel.title, (0, 1), (-LEFT_IN * 72 + 4, 10), "axes fraction", "offset points", weight="bold", fontsize=9.5
-    )
+    axes.annotate(title, (0, 1), (-LEFT_IN * 72 + 4, 10), "axes fraction", "offset points", weight="bold", fontsize=9.5)
     axes.spines[["left", "bottom"]].set_visible(False)
     quiet(axes, "x")
 
