@@ -8,22 +8,18 @@ lint() { .venv/bin/ruff check . && .venv/bin/mypy; }
 images() { .venv/bin/lab images quick; }
 go() { .venv/bin/python scripts/test_image.py observer sink spinner ghz; }
 java() { .venv/bin/python scripts/test_image.py services; }
-# As root Chromium would raise its own priority, over that of everything else. Between sessions only the kernel's
-# autogroups have priorities, where it has such groups; the containers are in none, and would share the CPUs equally.
+# As root Chromium would raise its own priority, over that of everything else.
 without_containers() {
   local meek=(nice -n 19)
-  echo 19 2>/dev/null >/proc/self/autogroup || true
   ((EUID)) || meek+=(setpriv --bounding-set=-sys_nice)
   "${meek[@]}" .venv/bin/pytest -m "not containers and not long"
 }
 contracts() { .venv/bin/pytest -m "containers and not long and $1" "${@:2}" tests/contract; }
 variants() { contracts beside -k test_variants; }
-# Lets a stage go on in a session of its own, which is ended as a whole: Ctrl-C does not reach it there.
-# Python stands in for setsid, which macOS has not.
-background() { .venv/bin/python -c "$IN_A_SESSION" scripts/test.sh "$2" >"$1" 2>&1 & }
-IN_A_SESSION='import os, sys; os.setsid(); os.execv(sys.argv[1], sys.argv[1:])'
+# Lets a command go on in a process group of its own, which is ended as a whole: Ctrl-C does not reach it there.
+background() { set -m; "$2" >"$1" 2>&1 & set +m; }
 # Waits for what goes on in the background (process, log), and shows its log where it failed.
-ended() { wait "$1" || { cat "$2"; return 1; }; grep '^=.* passed' "$2"; }
+ended() { wait "$1" || { cat "$2"; return 1; }; grep ' passed' "$2"; }
 python() {
   if [[ -n ${PYTEST_ARGS:-} ]]; then
     # shellcheck disable=SC2086  # several arguments in one variable
