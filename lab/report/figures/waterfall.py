@@ -72,7 +72,7 @@ def waterfall(rows: Sequence[Sequence[Panel]], colours: Mapping[str, Colour], de
                         plot_in / height,
                     )
                 )
-                title = wrapped(panel.title, int(width * TITLE_CHARACTERS_PER_IN), max_lines=2)
+                title = wrapped(panel.title, int(width * TITLE_CHARACTERS_PER_IN), max_lines=2, placeholder="…")
                 _panel(axes, panel, title, colours, _limits(rows, panel.axis))
             top -= row_in
 
