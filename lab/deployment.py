@@ -8,7 +8,7 @@ from typing import Any
 from lab.backends import BACKENDS
 from lab.driver import Deployment
 from lab.machine import CpuSplit
-from lab.topology import Topology
+from lab.topology import DOMAIN, Topology
 from lab.variants import Telemetry
 
 OBSERVER = "observer"
@@ -72,7 +72,11 @@ def _node(name: str, kind: str, telemetry: Mapping[str, str], root: Path) -> dic
     given = {"NODE": name, "OTEL_SERVICE_NAME": name, **telemetry}
     # Compose would take a dollar sign for a variable of its own.
     environment = {key: value.replace("$", "$$") for key, value in given.items()}
-    service: dict[str, Any] = {"environment": environment, "profiles": [kind]}
+    service: dict[str, Any] = {
+        "environment": environment,
+        "profiles": [kind],
+        "networks": {"app": {"aliases": [name + DOMAIN]}, "telemetry": {}},
+    }
     if name != kind:
         service["extends"] = {"file": str(root / "compose.yaml"), "service": kind}
     return service

@@ -118,8 +118,7 @@ def _clock_synchronized(synchronized: bool | None) -> Check:
 def _bridges(call_iptables: bool | None) -> Check:
     if call_iptables:
         # The engine has some rules for each network, and a packet inside one passes those of the others before its own.
-        # Off, callers found a service that had been killed over the telemetry network, and no cut of `app` was proved.
-        mend = "it may cost CPU; for runs side by side, never with faults: sysctl net.bridge.bridge-nf-call-iptables=0"
+        mend = "it may cost CPU: sysctl net.bridge.bridge-nf-call-iptables=0 (until the next boot)"
         return Check("bridges", "warn", "ask iptables about every packet", mend)
     return Check("bridges", "ok", "not known to ask iptables" if call_iptables is None else "do not ask iptables")
 

@@ -25,6 +25,11 @@ ENTRY_KINDS = ("gateway", "svc-b")
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,30}$")]
 Reference = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,30}\.[a-z][a-z0-9-]{0,30}$", description="node.operation")]
 
+# What callers add to a node's name. By its bare name a container is found in every network, so that one that starts
+# again may be called over the telemetry's; by this name it is found in the application's alone. Nobody outside can own
+# the domain.
+DOMAIN = ".internal"
+
 _HINT = "docs/formats.md describes the format; experiments/topologies/ has examples"
 
 

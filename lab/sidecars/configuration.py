@@ -10,6 +10,7 @@ from lab.sidecars.merge import merged
 from lab.sidecars.modes import Mode
 from lab.sidecars.nodes import MOVED_PORTS, PORTS, Node, ProtocolName
 from lab.sidecars.source import Part, Pattern, Source, added
+from lab.topology import DOMAIN
 
 Side = Literal["front", "both"]
 SIDES: tuple[Side, ...] = ("front", "both")
@@ -69,8 +70,9 @@ def _inbound(source: Source, node: Node, chosen: Sequence[Pattern], side: Side) 
 def _outbound(source: Source, node: Node, chosen: Sequence[Pattern]) -> dict[str, list[Any]]:
     patterns = [pattern for pattern in chosen if pattern.place != "service"]
     targets = [
-        _Target(f"outbound-{peer}", (peer, f"{peer}:{PORTS[protocol]}"), protocol, peer, PORTS[protocol])
+        _Target(f"outbound-{peer}", (host, f"{host}:{PORTS[protocol]}"), protocol, host, PORTS[protocol])
         for peer, protocol in node.peers.items()
+        for host in [peer + DOMAIN]
     ]
     return _proxy(source.outbound, source.protocols, targets, patterns, tells_attempt=True)
 

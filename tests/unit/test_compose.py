@@ -50,6 +50,9 @@ def test_every_combination(tmp_path: Path, telemetry: str, topology: str, genera
     nodes = load_topology(workshop.TOPOLOGIES / f"{topology}.yaml").nodes
     assert all(services[node]["environment"]["NODE"] == node for node in nodes)
     assert all(services[node]["cpuset"] == "0" for node in nodes)
+    for node in nodes:
+        found = {network: (given or {}).get("aliases", []) for network, given in services[node]["networks"].items()}
+        assert found == {"app": [f"{node}.internal"], "telemetry": []}
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

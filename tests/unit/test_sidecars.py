@@ -185,10 +185,10 @@ def addresses(cluster: dict[str, Any]) -> list[tuple[str, int]]:
 
 def test_on_the_way_out_the_authority_says_which_peer() -> None:
     plain = made(ENTRY, "passthrough", "both")
-    assert host(plain, "outbound-s2")["domains"] == ["s2", "s2:9090"]
+    assert host(plain, "outbound-s2")["domains"] == ["s2.internal", "s2.internal:9090"]
     assert route(plain, "outbound-s2") == {"cluster": "outbound-s2"}
-    assert addresses(cluster(plain, "outbound-s2")) == [("s2", 9090)]
-    assert addresses(cluster(plain, "outbound-a1")) == [("a1", 8080)]
+    assert addresses(cluster(plain, "outbound-s2")) == [("s2.internal", 9090)]
+    assert addresses(cluster(plain, "outbound-a1")) == [("a1.internal", 8080)]
     assert host(plain, "outbound-s2")["routes"][0]["match"] == {"prefix": "/", "grpc": {}}
     assert host(plain, "outbound-a1")["routes"][0]["match"] == {"prefix": "/"}
     out = plain["static_resources"]["listeners"][1]["address"]["socket_address"]

@@ -187,7 +187,7 @@ class OperationControllerTest {
         1,
         "baseline",
         Optional.empty(),
-        PeerAddresses.byContainerName(topology),
+        PeerAddresses.byHostName(topology),
         Optional.of(InetSocketAddress.createUnresolved(address.getHost(), address.getPort())));
   }
 

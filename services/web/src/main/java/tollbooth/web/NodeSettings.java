@@ -58,7 +58,7 @@ public record NodeSettings(
         seed(environment.getOrDefault("SEED", "1")),
         environment.getOrDefault("TELEMETRY", "baseline"),
         Optional.ofNullable(environment.get("READY_DIR")).map(NodeSettings::writable),
-        PeerAddresses.byContainerName(topology),
+        PeerAddresses.byHostName(topology),
         Optional.ofNullable(environment.get("PEER_PROXY")).map(NodeSettings::address));
   }
 

@@ -14,11 +14,18 @@ public interface PeerAddresses {
   /** Where nodes listen that are asked by gRPC. */
   int GRPC_PORT = 9090;
 
-  /** In the lab a node's name is its host name, and all of one protocol listen on one port. */
-  static PeerAddresses byContainerName(Topology topology) {
+  /**
+   * What the lab adds to a node's name for its callers. A container is found by its bare name in
+   * every network, so that one that starts again may be called over the network of the telemetry;
+   * by this name it is found in the application's alone. Nobody outside can own the domain.
+   */
+  String DOMAIN = ".internal";
+
+  /** In the lab a node's host name is made from its name; all of one protocol listen on one port. */
+  static PeerAddresses byHostName(Topology topology) {
     return node -> {
       boolean grpc = topology.nodes().get(node).kind().equals(Kinds.SVC_B);
-      return URI.create("http://" + node + ":" + (grpc ? GRPC_PORT : REST_PORT));
+      return URI.create("http://" + node + DOMAIN + ":" + (grpc ? GRPC_PORT : REST_PORT));
     };
   }
 
