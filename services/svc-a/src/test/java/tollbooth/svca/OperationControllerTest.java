@@ -156,7 +156,7 @@ class OperationControllerTest {
       assertThat(node.get("/op/work", "17").statusCode()).isEqualTo(200);
 
       assertThat(proxy.asked()).hasSize(5);
-      assertThat(proxy.header("Host")).containsOnly("a2:8080");
+      assertThat(proxy.header("Host")).containsOnly("a2.internal:8080");
     }
   }
 

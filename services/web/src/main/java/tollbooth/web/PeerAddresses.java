@@ -21,7 +21,7 @@ public interface PeerAddresses {
    */
   String DOMAIN = ".internal";
 
-  /** In the lab a node's host name is made from its name; all of one protocol listen on one port. */
+  /** In the lab a node's host name is made from its name, and a protocol has one port. */
   static PeerAddresses byHostName(Topology topology) {
     return node -> {
       boolean grpc = topology.nodes().get(node).kind().equals(Kinds.SVC_B);

@@ -48,8 +48,8 @@ class NodeSettingsTest {
     assertThat(settings.telemetry()).isEqualTo("otel-manual");
     assertThat(settings.readyDirectory()).contains(folder);
     assertThat(settings.node().operations()).containsOnlyKeys("answer");
-    assertThat(settings.addresses().of("a1")).hasToString("http://a1:8080");
-    assertThat(settings.addresses().of("b1")).hasToString("http://b1:9090");
+    assertThat(settings.addresses().of("a1")).hasToString("http://a1.internal:8080");
+    assertThat(settings.addresses().of("b1")).hasToString("http://b1.internal:9090");
     assertThat(settings.peerProxy()).isEmpty();
   }
 
