@@ -6,7 +6,9 @@ import random
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from scipy import special
+import numpy as np
+from numpy.typing import NDArray
+from scipy import optimize, special
 
 from lab.spec import Experiment, Level
 
@@ -50,21 +52,41 @@ def make_plan(experiment: Experiment) -> Plan:
     a block is that of random keys from `random.Random(seed).random()`, the one sequence that Python promises
     to keep between versions (Mersenne Twister, 53 bits). More repetitions leave the first blocks as they are.
     The trials of a block share one seed, so that its levels see the same draws. Levels that share a start of the
-    containers are whole plots of a split-plot design: starts are in random order, and levels within each.
+    containers are whole plots of a split-plot design: starts are in random order, and levels within each. Side by side
+    a system's place in the order of starts matters: there orders are those of a Latin square.
     """
     levels = (*experiment.levels(), experiment.placebo_level())
     generator = random.Random(experiment.protocol.seed)
+    stood_at = np.zeros((len(levels), len(levels)), dtype=np.int64)
     trials: list[Trial] = []
     for block in range(experiment.protocol.repetitions):
         seed = int(generator.random() * 2**32)
-        keyed = [(generator.random(), level) for level in levels]
-        ordered = [level for _, level in sorted(keyed, key=lambda pair: pair[0])]
+        if experiment.protocol.side_by_side:
+            ordered = [levels[index] for index in _latin_order(stood_at, generator)]
+        else:
+            keyed = [(generator.random(), level) for level in levels]
+            ordered = [level for _, level in sorted(keyed, key=lambda pair: pair[0])]
         if experiment.protocol.without_restart:
             places = {start: generator.random() for start in dict.fromkeys(level.start for level in levels)}
             ordered.sort(key=lambda level: places[level.start])
         for position, level in enumerate(ordered):
             trials.append(Trial(len(trials) + 1, block, position, level.name, seed))
     return Plan(levels, tuple(trials))
+
+
+def _latin_order(stood_at: NDArray[np.int64], generator: random.Random) -> list[int]:
+    """Draw the order of a block: of those that best even out where levels stood before, one at random.
+
+    `stood_at` counts in how many blocks a level (row) stood at a place (column); the block is added to it. In as many
+    blocks as there are levels each stands once at each place, as in a Latin square (Fisher, The Design of Experiments,
+    1935): what a place costs is then the same for all. An order is an assignment of places that costs least; a random
+    part, in sum less than 1, decides among equals.
+    """
+    size = len(stood_at)
+    drawn = [[generator.random() / size for _ in range(size)] for _ in range(size)]
+    levels, places = optimize.linear_sum_assignment(stood_at + np.array(drawn))
+    stood_at[levels, places] += 1
+    return [int(level) for level in np.argsort(places)]
 
 
 def trial_folder_name(trial: Trial, attempt: int) -> str:

@@ -8,6 +8,7 @@ from lab.plan import Plan, Trial, blocks_for_precision, estimate_duration_s, mak
 from lab.spec import Experiment, load_experiment
 
 QUICK = Path(__file__).parents[2] / "experiments" / "quick.yaml"
+SIDE_BY_SIDE = QUICK.with_name("side-by-side.yaml")
 LEVELS = {"baseline", "otel-manual", "otel-agent", "placebo"}
 
 
@@ -44,6 +45,29 @@ def test_every_level_comes_at_every_position_about_as_often() -> None:
     assert all(abs(first.count(level) - 250) < 68 for level in LEVELS)
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_side_by_side_every_level_stands_once_at_each_place_in_as_many_blocks_as_levels(seed: int) -> None:
+    found = orders(make_plan(load_experiment(SIDE_BY_SIDE, ["repetitions=20", f"seed={seed}"])))
+    levels = set(found[0])
+    assert len(levels) == 8
+    assert all(set(order) == levels for order in found)
+    for square in (found[:8], found[8:16]):
+        assert all(set(column) == levels for column in zip(*square, strict=True))
+    # The blocks after the last whole square have each level at most once at a place.
+    assert all(len(set(column)) == 4 for column in zip(*found[16:], strict=True))
+
+
+def test_side_by_side_no_order_is_drawn_more_often_than_others() -> None:
+    plans = [make_plan(load_experiment(SIDE_BY_SIDE, ["repetitions=3", f"seed={seed}"])) for seed in range(600)]
+    for block in range(3):
+        second = [orders(plan)[block][1] for plan in plans]
+        # Binomial with n = 600 and p = 1/8: five standard deviations are 41.
+        assert all(abs(second.count(level) - 75) < 41 for level in set(second))
+        followed = [orders(plan)[block].index("placebo") - orders(plan)[block].index("baseline") for plan in plans]
+        # One of 56 pairs of places in each of 7 cases: n = 600 and p = 1/8 again.
+        assert abs(followed.count(1) - 75) < 41
+
+
 def test_the_same_seed_makes_the_same_plan_and_another_another() -> None:
     assert make_plan(quick(seed=7)) == make_plan(quick(seed=7))
     assert orders(make_plan(quick(seed=7))) != orders(make_plan(quick(seed=8)))
@@ -58,6 +82,8 @@ def test_the_order_is_the_same_on_every_machine() -> None:
 
 def test_more_repetitions_leave_the_first_blocks_as_they_are() -> None:
     assert make_plan(quick(repetitions=9)).trials[:12] == make_plan(quick(repetitions=3)).trials
+    few, many = (load_experiment(SIDE_BY_SIDE, [f"repetitions={count}"]) for count in (3, 9))
+    assert make_plan(many).trials[:24] == make_plan(few).trials
 
 
 def test_levels_of_a_block_share_a_seed_and_blocks_do_not() -> None:
