@@ -100,6 +100,7 @@ def _judged(folder: Path) -> tuple[TrialSummary, Pieces | None]:
         trial=folder.name,
         level=trial.level,
         block=trial.block,
+        position=trial.position,
         valid=trial.valid,
         reasons=trial.reasons,
         values=values(data) if data else {},

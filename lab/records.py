@@ -138,21 +138,23 @@ class Estimate(Record):
 
 
 class TrialSummary(Record):
-    """One trial's verdict and values."""
+    """One trial's verdict and values. `position`: its place in its block, from 0; older summaries do not say."""
 
     trial: str
     level: str
     block: int
+    position: int | None = None
     valid: bool
     reasons: Sequence[str]
     values: Mapping[str, float]
 
 
 class Adjustment(Record):
-    """How a metric was adjusted to equal machine speed, or time stood: as measured * (usual / covariate) ** exponent.
+    """How a metric was adjusted to equal machine speed: as measured * (usual / covariate) ** exponent.
 
     `usual` is the covariate's geometric mean over the run. `explained`: the share of the metric's variance within
-    windows, in `pieces` pieces, that goes with the covariate; of time stood, of what levels and blocks leave of trials.
+    windows, in `pieces` pieces, that goes with the covariate. Summaries from before there was `PlaceAdjustment` have
+    the time that systems had stood as a covariate: then of what levels and blocks leave of trials.
     """
 
     covariate: str
@@ -160,6 +162,17 @@ class Adjustment(Record):
     exponent: float
     standard_error: float
     pieces: int
+    explained: float
+
+
+class PlaceAdjustment(Record):
+    """How a metric was adjusted to equal places in the order of starts: as measured / the ratio of the trial's place.
+
+    `ratios`: by place, to the geometric mean of all. `explained`: the share of what levels and blocks leave of the
+    metric's variance that goes with the place.
+    """
+
+    ratios: Sequence[float]
     explained: float
 
 
@@ -181,8 +194,8 @@ class Summary(Record):
     levels: Mapping[str, LevelSummary]
     estimates: Sequence[Estimate]
     trials: Sequence[TrialSummary]
-    adjustments: Mapping[str, Adjustment] = Field(default_factory=dict)
-    """By the metric that was adjusted; none where no spinner ran."""
+    adjustments: Mapping[str, Adjustment | PlaceAdjustment] = Field(default_factory=dict)
+    """By the metric that was adjusted; none where it was not."""
 
     @property
     def references(self) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ A neighbour on the same physical core makes the same work cost more CPU time, in
 reference, or else the spinner, sees that beside the services: it is the covariate. How strongly a metric follows it is
 learned *within* windows, piece by piece, where nothing else differs; between trials it is then taken out
 (docs/statistics.md). Side by side all trials of a block share the machine's speed, but not their places in the order in
-which systems were started: there the covariate is how long each had stood.
+which systems were started: there it is the place's part that is taken out.
 """
 
 import itertools
@@ -19,10 +19,11 @@ from lab.metrics.metric import Measure, Metric
 from lab.metrics.resources import METRICS as RESOURCES
 from lab.metrics.speed import CACHE_STEP, REFERENCE, STOOD
 from lab.metrics.speed import METRICS as SPEED
-from lab.records import Adjustment, TrialData, TrialSummary
+from lab.records import Adjustment, PlaceAdjustment, TrialData, TrialSummary
 from lab.series import NotDerivableError
-from lab.stats.covariate import Row, Slope, crossed_slope, within_slope
+from lab.stats.covariate import Slope, within_slope
 from lab.stats.intervals import FloatArray
+from lab.stats.places import Row, without_places
 
 # In shorter ones the noise of both hides what they have in common: the slope comes out too small.
 PIECE_S = 10.0
@@ -92,49 +93,59 @@ def _log(metric: Metric, data: TrialData) -> float | None:
 
 def with_adjusted_values(
     trials: Sequence[TrialSummary], windows: Sequence[Pieces]
-) -> tuple[list[TrialSummary], dict[str, Adjustment]]:
-    """Adjust each valid trial's times, and keep them as measured beside; return with what exponent each was adjusted.
+) -> tuple[list[TrialSummary], dict[str, Adjustment | PlaceAdjustment]]:
+    """Adjust each valid trial's times, and keep them as measured beside; return how each metric was adjusted.
 
     A trial of which the covariate says nothing keeps them as measured only: it cannot be compared with the others.
     Nothing is changed where there is no covariate, or where a metric does not clearly follow it.
     """
-    covariate = next((name for name in (STOOD, REFERENCE) if any(name in trial.values for trial in trials)), CACHE_STEP)
-    slopes = _between(trials) if covariate == STOOD else _within(windows)
+    if any(STOOD in trial.values for trial in trials):
+        return _at_equal_places(trials)
+    covariate = REFERENCE if any(REFERENCE in trial.values for trial in trials) else CACHE_STEP
+    slopes = {name: within_slope([one[name] for one in windows]) for name in _RAW}
     known = {name: slope for name, slope in slopes.items() if slope is not None and slope.clear}
     measured = [trial.values[covariate] for trial in trials if trial.valid and covariate in trial.values]
     if not known or not measured:
         return list(trials), {}
     usual = float(np.exp(np.mean(np.log(measured))))
-    adjusted = [_adjusted(trial, known, covariate, usual) if trial.valid else trial for trial in trials]
+    adjusted = [_at_usual_speed(trial, known, covariate, usual) if trial.valid else trial for trial in trials]
     return adjusted, {name: _adjustment(slope, covariate, usual) for name, slope in known.items()}
 
 
-def _within(windows: Sequence[Pieces]) -> dict[str, Slope | None]:
-    return {name: within_slope([one[name] for one in windows]) for name in _RAW}
+def _at_usual_speed(trial: TrialSummary, slopes: Mapping[str, Slope], covariate: str, usual: float) -> TrialSummary:
+    measured = [name for name in slopes if name in trial.values]
+    if covariate not in trial.values:
+        return _replaced(trial, measured, {})
+    faster = usual / trial.values[covariate]
+    return _replaced(trial, measured, {name: trial.values[name] * faster ** slopes[name].exponent for name in measured})
 
 
-def _between(trials: Sequence[TrialSummary]) -> dict[str, Slope | None]:
-    """Fit how metrics follow, from trial to trial, the time that systems had stood."""
-    return {
-        name: crossed_slope(
-            [
-                Row(trial.level, trial.block, math.log(trial.values[STOOD]), math.log(trial.values[name]))
-                for trial in trials
-                if trial.valid and STOOD in trial.values and trial.values.get(name, 0) > 0
-            ]
-        )
-        for name in _RAW
-    }
+def _at_equal_places(
+    trials: Sequence[TrialSummary],
+) -> tuple[list[TrialSummary], dict[str, Adjustment | PlaceAdjustment]]:
+    """Take what a trial's place in the order of starts adds out of each metric in which it can be told."""
+    adjusted, how = list(trials), dict[str, Adjustment | PlaceAdjustment]()
+    for name in _RAW:
+        rows = {
+            index: Row(trial.level, trial.block, trial.position, math.log(trial.values[name]))
+            for index, trial in enumerate(trials)
+            if trial.valid and trial.position is not None and trial.values.get(name, 0) > 0
+        }
+        found = without_places(list(rows.values()))
+        if found is None:
+            continue
+        for index, left in zip(rows, found.left, strict=True):
+            adjusted[index] = _replaced(adjusted[index], [name], {name: math.exp(left)})
+        ratios = [math.exp(effect) for _, effect in sorted(found.effects.items())]
+        how[name] = PlaceAdjustment(ratios=ratios, explained=found.explained)
+    return adjusted, how
 
 
-def _adjusted(trial: TrialSummary, slopes: Mapping[str, Slope], covariate: str, usual: float) -> TrialSummary:
-    measured = {name: trial.values[name] for name in slopes if name in trial.values}
-    values = {name: value for name, value in trial.values.items() if name not in measured}
-    values |= {as_measured_name(name): value for name, value in measured.items()}
-    if covariate in values:
-        faster = usual / values[covariate]
-        values |= {name: value * faster ** slopes[name].exponent for name, value in measured.items()}
-    return trial.model_copy(update={"values": values})
+def _replaced(trial: TrialSummary, names: Sequence[str], adjusted: Mapping[str, float]) -> TrialSummary:
+    """Return the trial with these metrics under their names as measured, and the adjusted ones under their own."""
+    values = {name: value for name, value in trial.values.items() if name not in names}
+    values |= {as_measured_name(name): trial.values[name] for name in names}
+    return trial.model_copy(update={"values": {**values, **adjusted}})
 
 
 def _adjustment(slope: Slope, covariate: str, usual: float) -> Adjustment:

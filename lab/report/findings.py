@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 
 from lab.metrics.speed import CACHE_STEP, REFERENCE, STOOD
-from lab.records import Estimate, Summary
+from lab.records import Adjustment, Estimate, PlaceAdjustment, Summary
 from lab.report.numbers import change, noise, number, percent
 
 PRIMARY = "cpu_per_request_services_ms"
@@ -143,6 +143,13 @@ def _adjustment(summary: Summary) -> str:
     found = summary.adjustments.get(metric or "")
     if metric is None or found is None:
         return ""
+    if isinstance(found, PlaceAdjustment):
+        return (
+            "Times are as if every system had been started at every place of its block's order. Against the mean of "
+            f"all places {_title(summary, metric)} was {change(found.ratios[0])} at the first and "
+            f"{change(found.ratios[-1])} at the last; places are {percent(found.explained)} of what levels and blocks "
+            "leave. Values as measured are among the other measures."
+        )
     taken = [trial.values[found.covariate] for trial in summary.trials if found.covariate in trial.values]
     if found.covariate == STOOD:
         return (
@@ -217,10 +224,12 @@ def _levels_all_refused(summary: Summary) -> Sequence[str]:
 def _machine_slower_beside(summary: Summary) -> Sequence[str]:
     """Name the levels beside which the machine seemed to have another speed: it may have been the level that did it."""
     found = summary.adjustments.get(primary_metric(summary) or "")
-    rows = [] if found is None else [row for row in summary.estimates if row.metric == found.covariate]
+    # The order of starts is drawn: a system's place, or how long it stood, is none of its level's doing.
+    if not isinstance(found, Adjustment) or found.covariate == STOOD:
+        return []
+    rows = [row for row in summary.estimates if row.metric == found.covariate]
     wrong = [f"{row.level} ({change_interval(row)})" for row in rows if row.finding in {"higher", "lower"}]
-    # The order of starts is drawn: how long a system stood is none of its level's doing.
-    if found is None or not wrong or found.covariate == STOOD:
+    if not wrong:
         return []
     return [
         f"{WATCHED[found.covariate][0]} did not take as long at every level: {', '.join(wrong)}. If a level "

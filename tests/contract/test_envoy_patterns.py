@@ -24,6 +24,7 @@ from lab.driver.compose import ComposeDriver
 from lab.sidecars import ADMIN_PORT, Admin, Node, Side, files, load, overlay, parse_mode, sidecar
 from lab.sidecars.nodes import MOVED_PORTS, PORTS
 from lab.sidecars.overlay import OUTBOUND
+from lab.topology import DOMAIN
 
 pytestmark = [pytest.mark.containers, pytest.mark.beside, pytest.mark.timeout(120)]
 
@@ -85,7 +86,7 @@ ANSWERS = {
         {"header": {"key": "grpc-status", "value": "0"}, "append_action": "OVERWRITE_IF_EXISTS_OR_ADD"},
     ],
 }
-ASKS_S2 = {"route": {"cluster": "out", "host_rewrite_literal": "s2:8080"}}
+ASKS_S2 = {"route": {"cluster": "out", "host_rewrite_literal": f"s2{DOMAIN}:8080"}}
 
 
 def service(node: Node) -> dict[str, Any]:
@@ -152,7 +153,7 @@ def composed(node: Node, side: Side) -> dict[str, dict[str, Any]]:
     base: dict[str, Any] = {
         "extends": {"file": str(workshop.ROOT / "compose.yaml"), "service": "envoy"},
         "profiles": ["envoy"],
-        "networks": ["app"],
+        "networks": {"app": {"aliases": [node.name + DOMAIN]}},
         "volumes": [f"${{TRIAL_DIR}}/service-{node.name}.json:/etc/envoy/envoy.json:ro"],
     }
     ports = [*added[node.name]["ports"], f"127.0.0.1::{SERVICE_ADMIN_PORT}", f"127.0.0.1::{PORTS[node.protocol]}"]

@@ -1,0 +1,135 @@
+"""Side by side, what a place in the order of starts adds is told from what a level costs, and taken out."""
+
+import random
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from lab.analyse import summarise
+from lab.metrics import with_adjusted_values
+from lab.metrics.adjusted import as_measured_name
+from lab.metrics.speed import STOOD
+from lab.plan import make_plan
+from lab.records import PlaceAdjustment, TrialSummary
+from lab.report.findings import cautions, remarks
+from lab.spec import parse_experiment
+from lab.stats.places import Row, without_places
+from tests.unit.test_adjusted import log_ratios
+
+CPU = "cpu_per_request_services_ms"
+TRUTH = {"baseline": 96.0, "placebo": 96.0, "manual": 110.0, "metrics": 120.0, "agent": 130.0, "other": 140.0}
+# As on the machine where this was built: the first costs most, by far.
+ADDED = np.array([0.02, 0.003, 0.0, -0.004, -0.009, -0.01])
+SPEC = """
+format: tollbooth.experiment
+version: 1
+title: Test
+question: Does it say so?
+topology: mesh
+load: {generator: locust, users: 12, think_time_s: [1.0, 1.1]}
+factors: {telemetry: {LEVELS}}
+baseline: baseline
+protocol: {warm_up_requests: 20, window_s: 15, repetitions: BLOCKS, retries: 0, side_by_side: true}
+"""
+
+
+def orders(blocks: int, seed: int) -> list[list[str]]:
+    """As the lab would have them."""
+    levels = ", ".join(f"{level}: {{telemetry: baseline}}" for level in TRUTH if level != "placebo")
+    spec = SPEC.replace("LEVELS", levels).replace("BLOCKS", str(blocks)).replace("side_by_side: true",
+        f"side_by_side: true, seed: {seed}")  # fmt: skip
+    plan = make_plan(parse_experiment(spec, "test"))
+    return [[trial.level for trial in plan.trials if trial.block == block] for block in range(blocks)]
+
+
+def study(
+    rng: np.random.Generator, planned: Sequence[Sequence[str]], added: np.ndarray = ADDED, noise: float = 0.01
+) -> list[TrialSummary]:
+    """Trials of six levels which are started one after the other, in a planned order, on a machine that changes."""
+    trials = []
+    for block, order in enumerate(planned):
+        speed = rng.normal(0, 0.05)
+        for place, level in enumerate(order):
+            cost = np.log(TRUTH[level]) + speed + added[place] + rng.normal(0, noise)
+            values = {STOOD: 450.0 - 30 * place, CPU: float(np.exp(cost))}
+            trials.append(
+                TrialSummary(trial=f"{block}", level=level, block=block, position=place, valid=True, reasons=[],
+                             values=values)
+            )  # fmt: skip
+    return trials
+
+
+def rows(trials: Sequence[TrialSummary]) -> list[Row]:
+    return [Row(one.level, one.block, one.position or 0, float(np.log(one.values[CPU]))) for one in trials]
+
+
+def test_without_noise_exactly_the_places_part_is_taken_out() -> None:
+    found = without_places(rows(study(np.random.default_rng(1), orders(6, 1), noise=0.0)))
+    assert found is not None
+    assert list(found.effects.values()) == pytest.approx(ADDED - ADDED.mean(), abs=1e-9)
+    assert found.explained == pytest.approx(1)
+    plain = study(np.random.default_rng(1), orders(6, 1), np.full(6, ADDED.mean()), noise=0.0)
+    assert found.left == pytest.approx([row.measure for row in rows(plain)], abs=1e-9)
+
+
+def test_a_place_is_told_from_a_level_where_a_trial_is_missing_too() -> None:
+    trials = study(np.random.default_rng(2), orders(6, 2), noise=0.0)
+    found = without_places(rows(trials[:7] + trials[8:]))
+    assert found is not None
+    assert list(found.effects.values()) == pytest.approx(ADDED - ADDED.mean(), abs=1e-9)
+
+
+@pytest.mark.parametrize("blocks", [1, 2])
+def test_too_few_blocks_tell_nothing_of_places(blocks: int) -> None:
+    trials = study(np.random.default_rng(3), orders(blocks, 3))
+    assert without_places(rows(trials)) is None
+    assert with_adjusted_values(trials, []) == (trials, {})
+
+
+def test_always_the_same_order_tells_nothing_of_places() -> None:
+    assert without_places(rows(study(np.random.default_rng(4), [list(TRUTH)] * 8))) is None
+
+
+def test_what_a_place_adds_is_taken_out_and_the_levels_stay() -> None:
+    trials = study(np.random.default_rng(5), orders(36, 5))
+    adjusted, how = with_adjusted_values(trials, [])
+    assert set(how) == {CPU}
+    assert isinstance(how[CPU], PlaceAdjustment)
+    raw, better = (log_ratios(adjusted, name, "agent") for name in (as_measured_name(CPU), CPU))
+    assert better.std() < raw.std()
+    # Six whole squares: places are the same for all levels, so that means are as measured.
+    assert better.mean() == pytest.approx(raw.mean(), abs=1e-9)
+    assert better.mean() == pytest.approx(np.log(130 / 96), abs=0.01)
+
+
+def test_a_trial_of_which_no_place_is_known_is_left_as_it_is() -> None:
+    old = [one.model_copy(update={"position": None}) for one in study(np.random.default_rng(6), orders(6, 6))]
+    assert with_adjusted_values(old, []) == (old, {})
+
+
+@pytest.mark.parametrize("added", [ADDED, np.zeros(6)], ids=["with", "without"])
+@pytest.mark.parametrize(("blocks", "quantile"), [(3, 4.303), (4, 3.182), (6, 2.571), (8, 2.365)])
+def test_intervals_cover_the_truth_as_often_as_they_say(added: np.ndarray, blocks: int, quantile: float) -> None:
+    """Whether places add something or nothing: 400 studies of five levels, classical t intervals."""
+    rng, covered = np.random.default_rng(7), []
+    draw = random.Random(8)
+    planned = [orders(blocks, draw.randrange(10**6)) for _ in range(40)]
+    for index in range(400):
+        adjusted, _ = with_adjusted_values(study(rng, planned[index % 40], added), [])
+        for level, truth in TRUTH.items():
+            if level != "baseline":
+                ratios = log_ratios(adjusted, CPU, level)
+                half = quantile * ratios.std(ddof=1) / np.sqrt(blocks)
+                covered.append(abs(ratios.mean() - np.log(truth / TRUTH["baseline"])) <= half)
+    assert 0.93 <= np.mean(covered) <= 0.97
+
+
+def test_the_report_says_so() -> None:
+    levels = ", ".join(f"{level}: {{telemetry: baseline}}" for level in TRUTH if level != "placebo")
+    spec = parse_experiment(SPEC.replace("LEVELS", levels).replace("BLOCKS", "18"), "test")
+    summary = summarise(spec, study(np.random.default_rng(9), orders(18, 9)))
+    sentence = remarks(summary)[1]
+    assert sentence.startswith("Times are as if every system had been started at every place of its block's order.")
+    assert "of what levels and blocks leave" in sentence
+    assert not [caution for caution in cautions(summary) if "taken for the machine's" in caution]
