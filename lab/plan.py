@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import optimize, special
+from scipy import special
 
 from lab.spec import Experiment, Level
 
@@ -84,7 +85,7 @@ def _latin_order(stood_at: NDArray[np.int64], generator: random.Random) -> list[
     """
     size = len(stood_at)
     drawn = [[generator.random() / size for _ in range(size)] for _ in range(size)]
-    levels, places = optimize.linear_sum_assignment(stood_at + np.array(drawn))
+    levels, places = scipy.optimize.linear_sum_assignment(stood_at + np.array(drawn))
     stood_at[levels, places] += 1
     return [int(level) for level in np.argsort(places)]
 

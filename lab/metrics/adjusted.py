@@ -97,7 +97,8 @@ def with_adjusted_values(
     """Adjust each valid trial's times, and keep them as measured beside; return how each metric was adjusted.
 
     A trial of which the covariate says nothing keeps them as measured only: it cannot be compared with the others.
-    Nothing is changed where there is no covariate, or where a metric does not clearly follow it.
+    Nothing is changed where there is no covariate, or where a metric does not clearly follow it; side by side, where
+    there are too few blocks to tell places from levels.
     """
     if any(STOOD in trial.values for trial in trials):
         return _at_equal_places(trials)
@@ -136,8 +137,7 @@ def _at_equal_places(
             continue
         for index, left in zip(rows, found.left, strict=True):
             adjusted[index] = _replaced(adjusted[index], [name], {name: math.exp(left)})
-        ratios = [math.exp(effect) for _, effect in sorted(found.effects.items())]
-        how[name] = PlaceAdjustment(ratios=ratios, explained=found.explained)
+        how[name] = PlaceAdjustment(ratios=np.exp(found.effects).tolist(), explained=found.explained)
     return adjusted, how
 
 

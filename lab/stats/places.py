@@ -22,11 +22,11 @@ class Row:
 class Places:
     """What places add to a measure, and what is left of it without.
 
-    `effects`: by place, as logarithms with mean 0. `explained`: the share of what levels and blocks leave of the
-    variance. `left`: each row's measure without its place's part.
+    `effects`: in the order of places, as logarithms with mean 0. `explained`: the share of what levels and blocks leave
+    of the variance. `left`: each row's measure without its place's part.
     """
 
-    effects: dict[int, float]
+    effects: FloatArray
     explained: float
     left: FloatArray
 
@@ -46,18 +46,20 @@ def without_places(rows: Sequence[Row]) -> Places | None:
         for found in ([row.level for row in rows], [row.block for row in rows], [row.place for row in rows])
     )
     few, many = np.hstack((levels, blocks)), np.hstack((levels, blocks, places))
-    free_few, free_many = (len(rows) - int(np.linalg.matrix_rank(design)) for design in (few, many))
-    if free_many < 1 or np.linalg.matrix_rank(many) < many.shape[1] - 2:
+    rank_few, rank_many = (int(np.linalg.matrix_rank(design)) for design in (few, many))
+    # Levels, blocks and places each sum to the same column of ones.
+    if rank_many == len(rows) or rank_many < many.shape[1] - 2:
         return None
     fitted = np.linalg.lstsq(many, measure, rcond=None)[0]
-    effects = fitted[-places.shape[1] :]
-    effects = effects - effects.mean()
+    of_places = fitted[-places.shape[1] :]
+    effects = of_places - of_places.mean()
     noise = measure - many @ fitted
     before = measure - few @ np.linalg.lstsq(few, measure, rcond=None)[0]
     whole = float(before @ before)
-    larger = np.sqrt(free_few / free_many * _variance(many, levels) / _variance(few, levels))
+    fewer_free = (len(rows) - rank_few) / (len(rows) - rank_many)
+    larger = np.sqrt(fewer_free * _variance(many, levels) / _variance(few, levels))
     return Places(
-        effects=dict(zip(sorted({row.place for row in rows}), effects.tolist(), strict=True)),
+        effects=effects,
         explained=1 - float(noise @ noise) / whole if whole else 0.0,
         left=measure - places @ effects + (larger - 1) * noise,
     )

@@ -67,7 +67,7 @@ def rows(trials: Sequence[TrialSummary]) -> list[Row]:
 def test_without_noise_exactly_the_places_part_is_taken_out() -> None:
     found = without_places(rows(study(np.random.default_rng(1), orders(6, 1), noise=0.0)))
     assert found is not None
-    assert list(found.effects.values()) == pytest.approx(ADDED - ADDED.mean(), abs=1e-9)
+    assert found.effects == pytest.approx(ADDED - ADDED.mean(), abs=1e-9)
     assert found.explained == pytest.approx(1)
     plain = study(np.random.default_rng(1), orders(6, 1), np.full(6, ADDED.mean()), noise=0.0)
     assert found.left == pytest.approx([row.measure for row in rows(plain)], abs=1e-9)
@@ -77,7 +77,7 @@ def test_a_place_is_told_from_a_level_where_a_trial_is_missing_too() -> None:
     trials = study(np.random.default_rng(2), orders(6, 2), noise=0.0)
     found = without_places(rows(trials[:7] + trials[8:]))
     assert found is not None
-    assert list(found.effects.values()) == pytest.approx(ADDED - ADDED.mean(), abs=1e-9)
+    assert found.effects == pytest.approx(ADDED - ADDED.mean(), abs=1e-9)
 
 
 @pytest.mark.parametrize("blocks", [1, 2])
