@@ -12,6 +12,7 @@ from pathlib import Path
 from lab import records
 from lab.clock import wait_until
 from lab.deployment import OBSERVER
+from lab.errors import UserError
 from lab.generators import Loaded, LoadPlan
 from lab.generators.generator import SECOND_NS
 from lab.generators.users import SETTLE_S, WARM_UP_REQUEST_BOUND_S, answered, last_end_ns, lasting
@@ -37,7 +38,7 @@ def run_side_by_side(
     `say` is told how far it has come, as that takes minutes. Raises `StartFailed` where a container does not do its
     part, `NotRemoved`, and the driver's errors.
     """
-    shares = [max(1, round(users * level.users_fraction / len(levels))) for level in levels]
+    shares = _shares(users, [level.users_fraction for level in levels])
     stands = [_stand(bench, level, place, shares[place], seed, out) for place, level in enumerate(levels)]
     loads: list[Loaded] = []
     with standing(stands, lambda: _measured(stands, loads)):
@@ -51,6 +52,24 @@ def run_side_by_side(
         for stand, loaded in zip(stands, loads, strict=True):
             stand.collect(loaded.load_start_ns, loaded.window_end_ns)
     return _measured(stands, loads)
+
+
+def _shares(users: int, fractions: Sequence[float]) -> list[int]:
+    """Each level's users: an equal share of all, times its fraction.
+
+    Shares are small, so the smallest is rounded, to one at least, and the others are their multiples of it: half of
+    another level's load stays half of it. Raises `UserError` where two fractions come out as the same load.
+    """
+    smallest = min(fractions)
+    fewest = max(1, round(users * smallest / len(fractions)))
+    by_fraction = {fraction: round(fewest * fraction / smallest) for fraction in fractions}
+    if len(set(by_fraction.values())) < len(by_fraction):
+        told = " and ".join(f"{fraction:g}" for fraction in sorted(by_fraction))
+        raise UserError(
+            f"of {users} users shared by {len(fractions)} systems, the users_fractions {told} are not different loads",
+            "ask more users (--set load.users=...), or measure one after the other: --set side_by_side=false",
+        )
+    return [by_fraction[fraction] for fraction in fractions]
 
 
 def _stand(bench: Bench, level: Level, place: int, users: int, seed: int, out: Path) -> Stand:

@@ -99,6 +99,21 @@ def test_a_level_with_half_of_the_load_has_half_of_its_share(tmp_path: Path) -> 
     assert {trial.level: trial.users for trial in found} == {"baseline": 4, "placebo": 4, "otel-manual": 2}
 
 
+def test_half_of_one_user_is_one_and_the_others_have_two(tmp_path: Path) -> None:
+    few = SPEC.replace("users: 12", "users: 3")
+    on, _ = bench(few.replace("otel-manual: {telemetry", "otel-manual: {users_fraction: 0.5, telemetry"))
+    run, _ = complete(on, tmp_path)
+    found = [records.read_trial_record(path.parent) for path in run.folder.glob("trials/*/trial.json")]
+    assert {trial.level: trial.users for trial in found} == {"baseline": 2, "placebo": 2, "otel-manual": 1}
+
+
+def test_loads_that_differ_by_less_than_a_user_are_refused(tmp_path: Path) -> None:
+    few = SPEC.replace("users: 12", "users: 3")
+    on, _ = bench(few.replace("otel-manual: {telemetry", "otel-manual: {users_fraction: 0.9, telemetry"))
+    with pytest.raises(UserError, match=r"of 3 users shared by 3 systems, the users_fractions 0\.9 and 1 are not"):
+        complete(on, tmp_path)
+
+
 def test_each_system_has_ports_of_its_own_and_one_spinner_keeps_the_cpus_awake(tmp_path: Path) -> None:
     on, drivers = bench(SPEC.replace("side_by_side: true", "side_by_side: true, keep_cpus_awake: true"))
     run, _ = complete(on, tmp_path)
