@@ -64,10 +64,15 @@ def analyse(folder: Folder = None) -> None:
     commands.analyse(folder)
 
 
-@app.command(epilog="Example: lab table docs/results/quick")
-def table(folder: Folder = None) -> None:
+@app.command(epilog="Example: lab table docs/results/quick --metric latency_p95_ms")
+def table(
+    folder: Folder = None,
+    metric: Annotated[
+        str | None, typer.Option(help="Only this measure of summary.json, with all of its numbers.")
+    ] = None,
+) -> None:
     """Prints the tables and verdicts of a run that was analysed; needs no raw records."""
-    commands.table(folder)
+    commands.table(folder, metric)
 
 
 @app.command(epilog="Example: lab report results/quick/latest")

@@ -18,6 +18,7 @@ from lab.doctor import run as run_doctor
 from lab.errors import UserError
 from lab.lock import only_run
 from lab.progress import Progress, minutes
+from lab.records import read_summary
 from lab.sample import write_sample
 from lab.schema import SCHEMAS, schema_text
 
@@ -55,9 +56,14 @@ def analyse(folder: Path | None) -> None:
     _analyse(workshop.results_folder(folder))
 
 
-def table(folder: Path | None) -> None:
-    """Prints what a results folder that was analysed says."""
-    _print(workshop.results_folder(folder))
+def table(folder: Path | None, metric: str | None) -> None:
+    """Prints what a results folder that was analysed says, or all that it says of one measure."""
+    if metric is None:
+        _print(workshop.results_folder(folder))
+        return
+    from lab.metric_table import print_metric  # noqa: PLC0415  as below
+
+    print_metric(read_summary(workshop.results_folder(folder) / "summary.json"), metric, console)
 
 
 def report(folder: Path | None) -> None:

@@ -1,4 +1,4 @@
-"""What the terminal shows of a run that was analysed: its tables, its ladders, the verdicts on published claims."""
+"""What the terminal shows of a run that was analysed: its tables, its views, the verdicts on published claims."""
 
 from pathlib import Path
 
@@ -6,6 +6,7 @@ from rich.console import Console
 
 from lab.claims.records import read_verdicts
 from lab.claims.table import print_claims
+from lab.crossing_table import print_crossings
 from lab.frontier_table import print_frontiers
 from lab.ladder_table import print_ladders
 from lab.outage_table import print_outages
@@ -27,6 +28,7 @@ def print_results(folder: Path, console: Console) -> None:
         console.print(sentence, highlight=False)
     views = compare_views(summary, manifest)
     print_ladders(views.ladders, console)
+    print_crossings(summary, views.crossings, console)
     if errors := resilience(summary, ()):
         print_resilience(errors, console)
     if faults := outages(summary):

@@ -30,10 +30,14 @@ class Crossed:
 
 @dataclass(frozen=True)
 class Crossing:
-    """An interaction view with its numbers; the first level of each factor is its reference, the baseline's."""
+    """An interaction view with its numbers; the first level of each factor is its reference, the baseline's.
+
+    `held`: the other factors, each with the level that all of this was measured at, the baseline's.
+    """
 
     title: str
     factors: Sequence[str]
+    held: Mapping[str, str]
     first: Sequence[str]
     second: Sequence[str]
     metrics: Sequence[Crossed]
@@ -52,7 +56,8 @@ def cross(summary: Summary, view: Interaction, factors: Mapping[str, Sequence[st
         for a, b in itertools.product(first, second)
     }
     found = [_crossed(summary, metric, names, (first[0], second[0]), seed) for metric in METRICS]
-    return Crossing(view.title, view.factors, first, second, [crossed for crossed in found if crossed.ratios])
+    held = {factor: level for factor, level in reference.items() if factor not in view.factors}
+    return Crossing(view.title, view.factors, held, first, second, [crossed for crossed in found if crossed.ratios])
 
 
 def _crossed(summary: Summary, metric: str, names: Mapping[Cell, str], reference: Cell, seed: int) -> Crossed:

@@ -118,7 +118,7 @@ def page(summary: Summary, manifest: Mapping[str, Any], trials: Sequence[TrialRe
     colours = level_colours(list(summary.levels), summary.baseline, summary.placebo)
     spec = facts.mapping(manifest.get("spec"))
     main = main_metrics(summary)
-    others = {name: metric for name, metric in summary.metrics.items() if name not in main}
+    others = [name for name in summary.metrics if name not in main]
     return Page(
         title=summary.title,
         question=" ".join(str(spec.get("question") or "").split()),
@@ -132,8 +132,8 @@ def page(summary: Summary, manifest: Mapping[str, Any], trials: Sequence[TrialRe
         remarks=findings.remarks(summary),
         glance_titles=[metric.title for metric in _compared_metrics(summary).values()],
         glance=_glance(summary),
-        table=[_metric_rows(summary, name, metric) for name, metric in main.items()],
-        other_table=[_metric_rows(summary, name, metric) for name, metric in others.items()],
+        table=[metric_rows(summary, name) for name in main],
+        other_table=[metric_rows(summary, name) for name in others],
         ladders=ladder_rows(compared.ladders),
         crossings=crossing_rows(summary, compared.crossings),
         refusals=[_refusal(trial) for trial in trials if not trial.valid],
@@ -203,7 +203,9 @@ def _glance_cell(summary: Summary, name: str, metric: MetricSummary, level: str)
     return Glance(Shown(f"{shown.value} {scale.unit}".rstrip(), shown.interval), finding)
 
 
-def _metric_rows(summary: Summary, name: str, metric: MetricSummary) -> MetricRows:
+def metric_rows(summary: Summary, name: str) -> MetricRows:
+    """Build the part of the table of one of the summary's metrics."""
+    metric = summary.metrics[name]
     estimates = {estimate.level: estimate for estimate in summary.estimates if estimate.metric == name}
     scale = _scale(metric, list(estimates.values()))
     rows = [_row(estimates[level], metric, scale) if level in estimates else Row(level) for level in summary.levels]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from lab.records import Summary
 from lab.report.cells import NOTHING, Finding, Shown, finding
-from lab.report.crossings import Crossing
+from lab.report.crossings import Crossed, Crossing
 from lab.report.ladders import Climb, Ladder, Step, step_scales
 from lab.report.numbers import Scale, ratio, signed, within
 from lab.stats.compare import Comparison
@@ -33,23 +33,28 @@ class LadderRows:
 
 @dataclass(frozen=True)
 class CrossingRow:
-    """How many times more a level costs beside another level of the second factor than beside its first."""
+    """What a level costs beside a level of the second factor, and how many times more than beside its first.
+
+    Beside the first itself there is nothing more to say: no `more` and no finding.
+    """
 
     metric: str
     level: str
     beside: str
-    ratio: Shown
-    finding: Finding
+    cost: Shown
+    more: Shown
+    finding: Finding | None
     n: str
 
 
 @dataclass(frozen=True)
 class CrossingRows:
-    """Two crossed factors' table."""
+    """Two crossed factors' table. `held`: at which levels of other factors, in words; empty where there is none."""
 
     title: str
     factors: Sequence[str]
     references: Sequence[str]
+    held: str
     rows: Sequence[CrossingRow]
 
 
@@ -89,20 +94,21 @@ def crossing_rows(summary: Summary, crossings: Sequence[Crossing]) -> list[Cross
             crossing.title,
             crossing.factors,
             (crossing.first[0], crossing.second[0]),
-            [
-                CrossingRow(
-                    summary.metrics[metric.metric].title,
-                    level,
-                    beside,
-                    _ratio(found),
-                    finding(metric.findings[level, beside]),
-                    str(found.n),
-                )
-                for metric in crossing.metrics
-                for (level, beside), found in metric.interactions.items()
-            ],
+            " and ".join(f"{factor} {level}" for factor, level in crossing.held.items()),
+            [row for metric in crossing.metrics for row in _crossed(summary.metrics[metric.metric].title, metric)],
         )
         for crossing in crossings
+    ]
+
+
+def _crossed(title: str, metric: Crossed) -> list[CrossingRow]:
+    return [
+        CrossingRow(title, level, beside, _ratio(cost), NOTHING, None, str(cost.n))
+        if (found := metric.interactions.get((level, beside))) is None
+        else CrossingRow(
+            title, level, beside, _ratio(cost), _ratio(found), finding(metric.findings[level, beside]), str(found.n)
+        )
+        for (level, beside), cost in metric.ratios.items()
     ]
 
 

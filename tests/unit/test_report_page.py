@@ -91,8 +91,15 @@ ADDED = Step("<b>&", Interval(19.0, 17.0, 21.0), "higher", False, 3)
 LADDER = Ladder("<By hand>", "baseline", [Climb(MEASURES[0], 41.0, [ADDED], ADDED)])
 TWICE = Comparison(3, Interval(2.0, 1.9, 2.1), Interval(1.0))
 CROSSING = Crossing(
-    "Does <load> matter?", ("telemetry", "load"), ("none", "agent"), ("full", "half"),
-    [Crossed(CPU, {("agent", "half"): TWICE}, {("agent", "half"): TWICE}, {("agent", "half"): "higher"})],
+    "Does <load> matter?", ("telemetry", "load"), {"size": "<s>"}, ("none", "agent"), ("full", "half"),
+    [
+        Crossed(
+            CPU,
+            {("agent", "full"): TWICE, ("agent", "half"): TWICE},
+            {("agent", "half"): TWICE},
+            {("agent", "half"): "higher"},
+        )
+    ],
 )  # fmt: skip
 
 

@@ -1,17 +1,21 @@
 """The experiment's views: ladders, sweeps and crossed factors of values whose truth is known."""
 
-from collections.abc import Mapping
+import io
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
+from rich.console import Console
 
+from lab.crossing_table import print_crossings
 from lab.errors import UserError
 from lab.records import Summary
 from lab.report.compared import Compared, compare_views
+from lab.report.crossings import Crossing
 from lab.report.drawings import views as drawn
 from lab.report.figures.sweep import setting
 from lab.report.ladders import Climb, step_scales
-from lab.report.numbers import MINUS
+from lab.report.numbers import DASH, MINUS
 from lab.report.palette import level_colours
 from lab.report.view_rows import crossing_rows, ladder_rows
 
@@ -148,10 +152,37 @@ def test_an_interaction_is_a_ratio_of_ratios_beside_the_baselines_level_of_other
         ("agent", "full"): 1.5,
         ("agent", "half"): 1.8,
     }
-    (row,) = crossing_rows(run, [crossing])[0].rows
-    assert (row.level, row.beside, row.ratio.value, row.finding.word, row.n) == ("agent", "half", "1.20", "higher", "3")
+    (table,) = crossing_rows(run, [crossing])
+    assert table.held == "size s"
+    assert [(row.beside, row.cost.value, row.more.value, row.finding and row.finding.word) for row in table.rows] == [
+        ("full", "1.50", DASH, None),
+        ("half", "1.80", "1.20", "higher"),
+    ]
     figure = str(drawn.crossing(run, crossing, 1).figure)
     assert "agent beside half 1.80" in figure
+
+
+def test_the_terminal_tells_an_interaction_too() -> None:
+    run = summary(CROSSED, baseline="none/full/s")
+    rows = [line.split("  ") for line in printed(run, compared(run, INTERACTION, factors=FACTORS).crossings)]
+    told = [[cell.strip() for cell in row if cell.strip()] for row in rows]
+    assert told[0] == ["Load, at size s"]
+    beside_full, beside_half = (row for row in told if "agent" in row)
+    assert (beside_full[2], beside_half[2]) == ("full", "half")
+    assert beside_half[4].startswith("1.20 (")
+    assert beside_half[5] == "higher"
+    assert len(beside_full) == 4
+
+
+def test_a_run_without_crossed_factors_prints_nothing_of_them() -> None:
+    run = summary({"none/full/s": {CPU: 40.0}, "placebo": {CPU: 40.0}}, baseline="none/full/s")
+    assert printed(run, compared(run, INTERACTION, factors=FACTORS).crossings) == []
+
+
+def printed(run: Summary, crossings: Sequence[Crossing]) -> list[str]:
+    out = io.StringIO()
+    print_crossings(run, crossings, Console(file=out, width=100))
+    return out.getvalue().splitlines()
 
 
 def test_a_crossing_that_was_not_run_is_not_drawn() -> None:
