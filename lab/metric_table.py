@@ -5,10 +5,10 @@ from rich.markup import escape
 
 from lab.errors import UserError
 from lab.nearest import suggestion
-from lab.records import Estimate, Summary
+from lab.records import Summary
 from lab.report.findings import estimate_of
-from lab.report.numbers import fixed, percent
-from lab.report.view import Row, metric_rows
+from lab.report.numbers import DASH, fixed, percent
+from lab.report.view import Row, metric_rows, metric_scale
 from lab.tables import by_level
 
 
@@ -30,18 +30,31 @@ def print_metric(summary: Summary, name: str, console: Console) -> None:
         table.add_column("±", justify="right", no_wrap=True)
     table.add_column("finding")
     for row in metric.rows:
-        ratio = (row.ratio.text, _half_width(estimate_of(summary, name, row.level))) if has_ratios else ()
-        table.add_row(escape(row.level), row.n, row.mean.value, row.difference.text, *ratio, _finding(row))
+        ratio = (row.ratio.text, half_width(summary, name, row.level)) if has_ratios else ()
+        mean = mean_text(summary, name, row.level) if has_ratios else row.mean.text
+        table.add_row(escape(row.level), row.n, mean, row.difference.text, *ratio, _finding(row))
     told = f"( ) are {percent(summary.confidence)} intervals"
-    half = "; ± is half of the ratio's, in percentage points" if has_ratios else ""
+    if has_ratios:
+        told = f"± of a mean and {told}; ± of a ratio is half of its interval, in percentage points"
     console.print(table, highlight=False)
-    console.print(f"{told}{half}.", style="dim", highlight=False)
+    console.print(f"{told}.", style="dim", highlight=False)
 
 
-def _half_width(estimate: Estimate | None) -> str:
-    if estimate is None or estimate.ratio_low is None or estimate.ratio_high is None:
+def mean_text(summary: Summary, metric: str, level: str) -> str:
+    """Format a mean with half of its interval, on the scale of all levels."""
+    found, scale = estimate_of(summary, metric, level), metric_scale(summary, metric)
+    if found is None:
+        return DASH
+    half = "" if found.mean_high is None else f" ± {scale.show(found.mean_high - found.mean)}"
+    return f"{scale.show(found.mean)}{half}"
+
+
+def half_width(summary: Summary, metric: str, level: str) -> str:
+    """Format half of a ratio's interval, in percentage points; empty where there is none."""
+    found = estimate_of(summary, metric, level)
+    if found is None or found.ratio_low is None or found.ratio_high is None:
         return ""
-    return fixed(50 * (estimate.ratio_high - estimate.ratio_low), 1)
+    return fixed(50 * (found.ratio_high - found.ratio_low), 1)
 
 
 def _finding(row: Row) -> str:

@@ -205,15 +205,16 @@ def _glance_cell(summary: Summary, name: str, metric: MetricSummary, level: str)
 
 def metric_rows(summary: Summary, name: str) -> MetricRows:
     """Build the part of the table of one of the summary's metrics."""
-    metric = summary.metrics[name]
+    metric, scale = summary.metrics[name], metric_scale(summary, name)
     estimates = {estimate.level: estimate for estimate in summary.estimates if estimate.metric == name}
-    scale = _scale(metric, list(estimates.values()))
     rows = [_row(estimates[level], metric, scale) if level in estimates else Row(level) for level in summary.levels]
     return MetricRows(metric.title, scale.unit, rows)
 
 
-def _scale(metric: MetricSummary, estimates: Sequence[Estimate]) -> Scale:
-    return scale_for(metric.unit, [estimate.mean for estimate in estimates])
+def metric_scale(summary: Summary, name: str) -> Scale:
+    """Choose how one of the summary's metrics is shown."""
+    means = [estimate.mean for estimate in summary.estimates if estimate.metric == name]
+    return scale_for(summary.metrics[name].unit, means)
 
 
 def _row(estimate: Estimate, metric: MetricSummary, scale: Scale) -> Row:

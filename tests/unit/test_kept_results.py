@@ -8,12 +8,19 @@ import pytest
 from rich.console import Console
 
 from lab.terminal import print_results
+from tests.figures import CELLS, cell
 
 ROOT = Path(__file__).resolve().parents[2]
 SHOWN = re.compile(r"<!-- lab table (docs/results/\S+) -->\n```text\n(.*?)```\n<!-- end -->", re.DOTALL)
+DOCUMENTS = sorted((ROOT / "docs" / "results").glob("*.md"))
+TABLES = [
+    pytest.param(columns.split("|"), table.splitlines(), id=f"{path.name}: {columns[:60]}")
+    for path in DOCUMENTS
+    for columns, table in CELLS.findall(path.read_text())
+]
 PLACES = [
     pytest.param(folder, text, id=f"{path.name}: {folder}")
-    for path in (ROOT / "README.md", *sorted((ROOT / "docs" / "results").glob("*.md")))
+    for path in (ROOT / "README.md", *DOCUMENTS)
     for folder, text in SHOWN.findall(path.read_text())
 ]
 
@@ -28,3 +35,19 @@ def test_a_document_shows_what_the_command_that_it_names_prints(folder: str, tex
 def test_every_kept_result_is_shown_somewhere() -> None:
     kept = {path.parent.relative_to(ROOT).as_posix() for path in ROOT.glob("docs/results/*/summary.json")}
     assert kept == {place.values[0] for place in PLACES}
+
+
+@pytest.mark.parametrize(("columns", "table"), TABLES)
+def test_the_cells_of_a_table_are_what_the_command_prints(columns: list[str], table: list[str]) -> None:
+    for row in table[2:]:
+        level, *cells = (text.strip() for text in row.strip("|").split("|"))
+        wanted = [column.split() for column in columns]
+        assert cells == [
+            cell(ROOT / "docs" / "results" / folder, level, metric, number) for folder, metric, number in wanted
+        ]
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_no_table_of_a_result_is_written_by_hand(path: Path) -> None:
+    text = path.read_text()
+    assert len(re.findall(r"^\|---", text, re.MULTILINE)) == len(CELLS.findall(text))

@@ -30,7 +30,7 @@ def test_a_levels_row_has_mean_difference_ratio_and_half_width() -> None:
     ]
     assert agent.ratio and agent.ratio_low and agent.ratio_high and agent.difference
     for shown in (
-        f" {agent.mean:.1f} ",
+        f" {agent.mean:.1f} ± ",
         f"+{agent.difference:.1f} (",
         f"{agent.ratio:.2f} ({agent.ratio_low:.2f} to {agent.ratio_high:.2f})",
         f" {50 * (agent.ratio_high - agent.ratio_low):.1f} higher",
