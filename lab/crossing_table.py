@@ -29,14 +29,19 @@ def _table(crossing: CrossingRows) -> Table:
     first, second = crossing.factors
     reference, beside = map(escape, crossing.references)
     title = f"{crossing.title}{f', at {crossing.held}' if crossing.held else ''}"
-    table = Table(title=escape(title), title_justify="left", padding=(0, 1), pad_edge=False, box=None)
-    for heading in ("measure", first, f"beside ({second})"):
-        table.add_column(escape(heading))
+    table = Table(
+        title=escape(title), title_justify="left", padding=(0, 1), pad_edge=False, collapse_padding=True, box=None
+    )
+    table.add_column("measure", no_wrap=True)
+    table.add_column(escape(first), overflow="fold")
+    table.add_column(f"beside ({escape(second)})", overflow="fold")
     table.add_column(f"to {reference}", justify="right", no_wrap=True)
     table.add_column(f"than beside {beside}", justify="right", no_wrap=True)
     table.add_column("finding")
-    for row in crossing.rows:
+    for number, row in enumerate(crossing.rows):
+        told = number > 0 and crossing.rows[number - 1].metric == row.metric
         found = row.finding.word if row.finding else ""
         more = row.more.text if row.finding else ""
-        table.add_row(escape(row.metric), escape(row.level), escape(row.beside), row.cost.text, more, found)
+        measure = "" if told else escape(row.metric)
+        table.add_row(measure, escape(row.level), escape(row.beside), row.cost.text, more, found)
     return table

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from lab.records import Summary
 from lab.report.blocks import by_block
-from lab.stats.compare import Comparison, Finding, compare, paired
+from lab.stats.compare import Comparison, Finding, compare, mean_of, paired
 from lab.stats.interactions import Cell, interactions
 from lab.stats.multiple import holm
 from lab.views import Interaction
@@ -44,7 +44,10 @@ class Crossing:
 
 
 def cross(summary: Summary, view: Interaction, factors: Mapping[str, Sequence[str]], seed: int) -> Crossing:
-    """Compare all combinations of two of an experiment's `factors` (level names by factor, in the file's order)."""
+    """Compare all combinations of two of an experiment's `factors` (level names by factor, in the file's order).
+
+    The baseline's combination has the mean of all levels that the run compares with, as everywhere else.
+    """
     reference = dict(zip(factors, summary.baseline.split("/"), strict=True))
     one, other = view.factors
     first, second = (
@@ -62,6 +65,7 @@ def cross(summary: Summary, view: Interaction, factors: Mapping[str, Sequence[st
 
 def _crossed(summary: Summary, metric: str, names: Mapping[Cell, str], reference: Cell, seed: int) -> Crossed:
     cells = {cell: by_block(summary, name, metric) for cell, name in names.items()}
+    cells[reference] = mean_of([by_block(summary, name, metric) for name in summary.references])
     ratios = {}
     for (a, b), blocks in cells.items():
         pairs = paired(blocks, cells[reference[0], b])

@@ -162,16 +162,23 @@ def test_an_interaction_is_a_ratio_of_ratios_beside_the_baselines_level_of_other
     assert "agent beside half 1.80" in figure
 
 
+def test_the_baselines_combination_is_the_mean_of_all_that_a_run_compares_with() -> None:
+    both = CROSSED | {"placebo": {CPU: 80.0}}
+    run = summary(both, baseline="none/full/s").model_copy(update={"compared_with": ("none/full/s", "placebo")})
+    ((cpu,),) = (crossing.metrics for crossing in compared(run, INTERACTION, factors=FACTORS).crossings)
+    beside_full, beside_half = (cpu.ratios["agent", load].ratio for load in ("full", "half"))
+    assert beside_full and beside_half
+    assert (round(beside_full.mean, 1), round(beside_half.mean, 1)) == (1.0, 1.8)
+
+
 def test_the_terminal_tells_an_interaction_too() -> None:
     run = summary(CROSSED, baseline="none/full/s")
-    rows = [line.split("  ") for line in printed(run, compared(run, INTERACTION, factors=FACTORS).crossings)]
-    told = [[cell.strip() for cell in row if cell.strip()] for row in rows]
-    assert told[0] == ["Load, at size s"]
-    beside_full, beside_half = (row for row in told if "agent" in row)
-    assert (beside_full[2], beside_half[2]) == ("full", "half")
-    assert beside_half[4].startswith("1.20 (")
-    assert beside_half[5] == "higher"
-    assert len(beside_full) == 4
+    lines = printed(run, compared(run, INTERACTION, factors=FACTORS).crossings)
+    assert lines[0].strip() == "Load, at size s"
+    beside_full, beside_half = (line.split() for line in lines if " agent " in line)
+    assert beside_full[1:] == ["agent", "full", "1.50", "(1.47", "to", "1.53)"]
+    assert beside_half[:3] == ["agent", "half", "1.80"]
+    assert (beside_half[6], beside_half[-1]) == ("1.20", "higher")
 
 
 def test_a_run_without_crossed_factors_prints_nothing_of_them() -> None:
