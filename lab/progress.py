@@ -1,5 +1,6 @@
 """What a person sees while a long run goes on: a line per thing done, and a bar with the time left on a terminal."""
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -34,8 +35,11 @@ class Progress:
         self.say(f"{text}: {time.monotonic() - started_s:.0f} s")
 
     @contextmanager
-    def trials(self, total: int, done: int) -> Iterator[Report]:
-        """Yields a function to call after each attempt; `done` trials of `total` are there already."""
+    def trials(self, total: int, done: int, bound_s: Callable[[], float] = lambda: math.inf) -> Iterator[Report]:
+        """Yields a function to call after each attempt; `done` trials of `total` are there already.
+
+        `bound_s` says when asked how many seconds are left at most, whatever is to be done yet.
+        """
         if done:
             self.say(f"{done} of {total} trials are there already")
         # Once a second: drawing the bar takes CPU from what is measured.
@@ -48,7 +52,7 @@ class Progress:
             disable=not self.console.is_terminal,
             transient=True,
         )
-        tally = _Tally(total, done)
+        tally = _Tally(total, done, bound_s)
         with bar:
             task = bar.add_task(f"trial {done + 1} of {total}", total=total, completed=done)
 
@@ -64,8 +68,8 @@ class Progress:
 class _Tally:
     """Counts trials and tells how long the rest will take."""
 
-    def __init__(self, total: int, done: int) -> None:
-        self.total, self.done = total, done
+    def __init__(self, total: int, done: int, bound_s: Callable[[], float]) -> None:
+        self.total, self.done, self.bound_s = total, done, bound_s
         self.attempts_s: list[float] = []
 
     def add(self, settled: bool, took_s: float) -> None:
@@ -73,8 +77,11 @@ class _Tally:
         self.done += settled
 
     def left(self) -> str:
+        if self.done >= self.total:
+            return ""
         left_s = (self.total - self.done) * sum(self.attempts_s) / len(self.attempts_s)
-        return "" if self.done >= self.total else f", about {minutes(left_s)} left"
+        bound_s = self.bound_s()
+        return f", about {minutes(left_s)} left" if left_s <= bound_s else f", at most {minutes(bound_s)} left"
 
     def next(self) -> str:
         return f"trial {min(self.done + 1, self.total)} of {self.total}{self.left()}"

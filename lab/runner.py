@@ -113,7 +113,7 @@ def complete(bench: Bench, run: Run, progress: Progress) -> None:
     users = _users(bench, run, progress)
     plan = make_plan(bench.experiment)
     settled = sum(_settled(bench, run, trial) for trial in plan.trials)
-    with _beside(bench, progress), progress.trials(len(plan.trials), settled) as report:
+    with _beside(bench, progress), progress.trials(len(plan.trials), settled, left.left_s) as report:
         for start in plan.starts():
             in_time = _until_valid(bench, run, plan, start, users, left, progress.say, report)
             run.manifest["durations_s"]["trials"] = round(left.spent_s(), 1)

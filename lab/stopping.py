@@ -50,7 +50,11 @@ class Budget:
 
     def allows(self, level: str) -> bool:
         """Whether an attempt at `level` that begins now will probably end in time."""
-        return self.minutes is None or self.spent_s() + self._expected_s(level) <= 60 * self.minutes
+        return self._expected_s(level) <= self.left_s()
+
+    def left_s(self) -> float:
+        """How long the run may take yet; infinity where it has no budget."""
+        return math.inf if self.minutes is None else max(0.0, 60 * self.minutes - self.spent_s())
 
     def spent_s(self) -> float:
         """How long the run has taken so far."""

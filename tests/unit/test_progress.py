@@ -30,3 +30,13 @@ def test_without_a_terminal_there_are_lines_with_the_time_left_and_no_escape_cod
     assert "refused" in lines[2]
     assert lines[3].strip() == "because the host stole 9 %"
     assert "\x1b" not in out.getvalue()
+
+
+def test_a_budget_bounds_the_time_left() -> None:
+    out, left_s = io.StringIO(), [100.0]
+    with Progress(Console(file=out, width=200)).trials(total=4, done=0, bound_s=lambda: left_s[0]) as report:
+        report(Trial(1, 0, 0, "baseline", 1), [], 40.0, True)
+        left_s[0] = 60.0
+        report(Trial(2, 0, 1, "otel-agent", 1), [], 20.0, True)
+    told = [line.rsplit(", ", 1)[1] for line in out.getvalue().splitlines()]
+    assert told == ["at most 2 min left", "about 60 s left"]
