@@ -147,11 +147,17 @@ class ComposeDriver:
         return self._log(service, "--tail", str(count)).splitlines()
 
     def remove(self) -> None:
-        """See `Driver.remove`. By label, so that it also takes what a run with another overlay left."""
+        """See `Driver.remove`. By label, so that it also takes what a run with another overlay left.
+
+        An engine may miscount a network's ends, and then refuses to remove one that has none until it is restarted
+        (https://github.com/moby/moby/issues/42119, seen with 20.10). That network stays: it is empty, the next
+        deployment of this project takes it as it is, and is not to wait for a restart.
+        """
         label = f"label=com.docker.compose.project={self.project}"
         if ids := self._docker("ps", "--all", "--quiet", "--filter", label).split():
             self._docker("rm", "--force", "--volumes", *ids)
-        if not wait_until(lambda: self._networks_removed(label), NETWORK_BOUND_S, NETWORK_EVERY_S, SystemClock()):
+        removed = wait_until(lambda: self._networks_removed(label), NETWORK_BOUND_S, NETWORK_EVERY_S, SystemClock())
+        if not removed and self._has_ends(label):
             raise EngineRefused(
                 f"the engine holds networks of {self.project} in use whose containers it has removed",
                 "restart the engine, then go on with --resume",
@@ -168,6 +174,12 @@ class ComposeDriver:
                     raise
                 return False
         return True
+
+    def _has_ends(self, label: str) -> bool:
+        """Whether a container is joined to one of the networks, one that is gone included."""
+        networks = self._docker("network", "ls", "--quiet", "--filter", label).split()
+        described = json.loads(self._docker("network", "inspect", *networks)) if networks else []
+        return any(item["Containers"] for item in described)
 
     def projects(self) -> set[str]:
         """The Compose projects of which the engine has containers or networks, this one and others."""

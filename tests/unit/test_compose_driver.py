@@ -21,6 +21,7 @@ case "$1 $2" in
         exit 1
     fi
     touch removed ;;
+"network inspect") echo "[{\\"Containers\\": $ENDS}]" ;;
 esac
 """
 
@@ -32,6 +33,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     script.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     monkeypatch.setenv("REFUSAL", "has active endpoints")
+    monkeypatch.setenv("ENDS", '{"ep-0f3": {"Name": "tollbooth-a1-1"}}')
     return tmp_path
 
 
@@ -47,6 +49,16 @@ def test_one_that_stays_in_use_is_told(folder: Path, monkeypatch: pytest.MonkeyP
     (folder / "refusals").write_text("again\n" * 100)
     with pytest.raises(EngineRefused, match="holds networks of tollbooth in use"):
         ComposeDriver(folder, folder).remove()
+
+
+def test_an_empty_one_that_the_engine_miscounts_stays_for_the_next_deployment(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lab.driver.compose.NETWORK_BOUND_S", 0.3)
+    monkeypatch.setenv("ENDS", "{}")
+    (folder / "refusals").write_text("again\n" * 100)
+    ComposeDriver(folder, folder).remove()
+    assert not (folder / "removed").exists()
 
 
 def test_another_refusal_is_not_waited_for(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
