@@ -92,19 +92,13 @@ def test_a_block_is_one_window_of_all_levels(tmp_path: Path) -> None:
     assert [driver.done[-1] for driver in drivers] == ["remove"] * 3
 
 
-def test_a_level_with_half_of_the_load_has_half_of_its_share(tmp_path: Path) -> None:
-    on, _ = bench(SPEC.replace("otel-manual: {telemetry", "otel-manual: {users_fraction: 0.5, telemetry"))
+@pytest.mark.parametrize(("users", "whole", "half"), [(12, 4, 2), (3, 2, 1)])
+def test_a_level_with_half_of_the_load_has_half_of_its_share(users: int, whole: int, half: int, tmp_path: Path) -> None:
+    spec = SPEC.replace("users: 12", f"users: {users}")
+    on, _ = bench(spec.replace("otel-manual: {telemetry", "otel-manual: {users_fraction: 0.5, telemetry"))
     run, _ = complete(on, tmp_path)
     found = [records.read_trial_record(path.parent) for path in run.folder.glob("trials/*/trial.json")]
-    assert {trial.level: trial.users for trial in found} == {"baseline": 4, "placebo": 4, "otel-manual": 2}
-
-
-def test_half_of_one_user_is_one_and_the_others_have_two(tmp_path: Path) -> None:
-    few = SPEC.replace("users: 12", "users: 3")
-    on, _ = bench(few.replace("otel-manual: {telemetry", "otel-manual: {users_fraction: 0.5, telemetry"))
-    run, _ = complete(on, tmp_path)
-    found = [records.read_trial_record(path.parent) for path in run.folder.glob("trials/*/trial.json")]
-    assert {trial.level: trial.users for trial in found} == {"baseline": 2, "placebo": 2, "otel-manual": 1}
+    assert {trial.level: trial.users for trial in found} == {"baseline": whole, "placebo": whole, "otel-manual": half}
 
 
 def test_loads_that_differ_by_less_than_a_user_are_refused(tmp_path: Path) -> None:
