@@ -21,7 +21,7 @@ def print_metric(summary: Summary, name: str, console: Console) -> None:
         raise UserError(f"this run has no measure '{name}'", suggestion(name, summary.metrics))
     metric = metric_rows(summary, name)
     has_ratios = any(row.ratio.interval for row in metric.rows)
-    table = by_level(f"{metric.title} ({metric.unit})", summary.levels)
+    table = by_level(f"{metric.title} ({metric.unit})" if metric.unit else metric.title, summary.levels)
     table.add_column("n", justify="right", no_wrap=True)
     table.add_column("mean", justify="right", no_wrap=True)
     table.add_column("difference", justify="right")
