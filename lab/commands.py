@@ -18,7 +18,6 @@ from lab.doctor import run as run_doctor
 from lab.errors import UserError
 from lab.lock import only_run
 from lab.progress import Progress, minutes
-from lab.records import read_summary
 from lab.sample import write_sample
 from lab.schema import SCHEMAS, schema_text
 
@@ -58,12 +57,7 @@ def analyse(folder: Path | None) -> None:
 
 def table(folder: Path | None, metric: str | None) -> None:
     """Prints what a results folder that was analysed says, or all that it says of one measure."""
-    if metric is None:
-        _print(workshop.results_folder(folder))
-        return
-    from lab.metric_table import print_metric  # noqa: PLC0415  as below
-
-    print_metric(read_summary(workshop.results_folder(folder) / "summary.json"), metric, console)
+    _print(workshop.results_folder(folder), metric)
 
 
 def report(folder: Path | None) -> None:
@@ -152,10 +146,13 @@ def _analyse(folder: Path) -> None:
 
 
 # Matplotlib takes a second to load, which a mistake in a command's words is not to wait for.
-def _print(folder: Path) -> None:
-    from lab.terminal import print_results  # noqa: PLC0415
+def _print(folder: Path, metric: str | None = None) -> None:
+    from lab.terminal import print_metric_of, print_results  # noqa: PLC0415
 
-    print_results(folder, console)
+    if metric is None:
+        print_results(folder, console)
+    else:
+        print_metric_of(folder, metric, console)
 
 
 def _report(folder: Path) -> None:

@@ -9,6 +9,7 @@ from rich.table import Table
 from lab.records import Summary
 from lab.report.crossings import Crossing
 from lab.report.view_rows import CrossingRows, crossing_rows
+from lab.tables import print_note
 
 
 def print_crossings(summary: Summary, crossings: Sequence[Crossing], console: Console) -> None:
@@ -17,11 +18,10 @@ def print_crossings(summary: Summary, crossings: Sequence[Crossing], console: Co
     for crossing in tables:
         console.print(_table(crossing), highlight=False)
     if tables:
-        console.print(
+        print_note(
             "How many times larger a ratio is than beside the other factor's first level, paired within blocks: 1 "
             "where the factors' costs multiply, and neither changes the other's.",
-            style="dim",
-            highlight=False,
+            console,
         )
 
 

@@ -12,7 +12,7 @@ from lab.report.figures.frontier import Panel
 from lab.report.frontiers import frontier_panels
 from lab.report.numbers import fixed, number, within
 from lab.stats.intervals import Interval
-from lab.tables import by_level
+from lab.tables import by_level, print_note
 from lab.views import Frontier
 
 
@@ -22,11 +22,10 @@ def print_frontiers(summary: Summary, views: Sequence[Frontier], console: Consol
     for title, panels in drawn.items():
         console.print(_table(title, panels), highlight=False)
     if drawn:
-        console.print(
+        print_note(
             "Success: of what was asked, in %. * no other level succeeds as often at less of this cost, by the "
             "estimates alone; intervals may overlap.",
-            style="dim",
-            highlight=False,
+            console,
         )
 
 

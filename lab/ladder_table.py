@@ -8,6 +8,7 @@ from rich.table import Table
 
 from lab.report.ladders import Ladder
 from lab.report.view_rows import Added, LadderRows, ladder_rows
+from lab.tables import print_note
 
 
 def print_ladders(ladders: Sequence[Ladder], console: Console) -> None:
@@ -15,11 +16,10 @@ def print_ladders(ladders: Sequence[Ladder], console: Console) -> None:
     for ladder in ladder_rows(ladders):
         console.print(_table(ladder), highlight=False)
     if ladders:
-        console.print(
+        print_note(
             "What each level adds to the one above it, paired within blocks, with its interval; within noise: the "
             "placebo's own difference may be as large.",
-            style="dim",
-            highlight=False,
+            console,
         )
 
 

@@ -9,7 +9,7 @@ from lab.records import Summary
 from lab.report.findings import estimate_of
 from lab.report.numbers import DASH, fixed, percent
 from lab.report.view import Row, metric_rows, metric_scale
-from lab.tables import by_level
+from lab.tables import by_level, print_note
 
 
 def print_metric(summary: Summary, name: str, console: Console) -> None:
@@ -37,7 +37,7 @@ def print_metric(summary: Summary, name: str, console: Console) -> None:
     if has_ratios:
         told = f"± of a mean and {told}; ± of a ratio is half of its interval, in percentage points"
     console.print(table, highlight=False)
-    console.print(f"{told}.", style="dim", highlight=False)
+    print_note(f"{told}.", console)
 
 
 def mean_text(summary: Summary, metric: str, level: str) -> str:

@@ -5,19 +5,18 @@ from rich.markup import escape
 from rich.table import Table
 
 from lab.report.outages import Outages
-from lab.tables import by_level
+from lab.tables import by_level, print_note
 
 
 def print_outages(found: Outages, console: Console) -> None:
     """Print a row per level that had faults; readable from 100 columns on."""
     console.print(_table(found), highlight=False)
-    console.print(
+    print_note(
         f"( ) are {found.confidence} intervals. Lost: requests that failed from the fault's begin to the recovery, "
         "beyond the usual share; many may have waited for its end instead, the slowest so long. More: than the same "
         "level without sidecars, paired within blocks. Recovered: after how many faults requests were seen to be "
         "served as before, and how long after the fault's end.",
-        style="dim",
-        highlight=False,
+        console,
     )
 
 

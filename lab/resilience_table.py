@@ -5,7 +5,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from lab.report.resilience import Resilience
-from lab.tables import by_level
+from lab.tables import by_level, print_note
 
 # Of what sidecars add, the columns that the terminal has room for.
 ADDED = {0: "CPU, µs per request", 2: "p50, ms", 3: "p99, ms"}
@@ -14,24 +14,22 @@ ADDED = {0: "CPU, µs per request", 2: "p50, ms", 3: "p99, ms"}
 def print_resilience(found: Resilience, console: Console) -> None:
     """Print both tables and the counters' word on what failed; readable from 100 columns on."""
     console.print(_errors(found), highlight=False)
-    console.print(
+    print_note(
         f"{found.confidence} intervals, all valid trials of a level together; drawn: what the drawn errors alone would "
         "fail. Attempts and refused retries: of all sidecars, for each request.",
-        style="dim",
-        highlight=False,
+        console,
     )
     if found.covered:
-        console.print(
+        print_note(
             f"Without patterns, the interval covers what was drawn at {found.covered} levels; that of a single trial "
             f"in {found.covered_trials}.",
-            style="dim",
-            highlight=False,
+            console,
         )
     for level, sentence in found.origin:
         console.print(f"[bold]{escape(level)}[/]: {escape(sentence)}", highlight=False)
     if found.added:
         console.print(_added(found), highlight=False)
-        console.print("To the same level without them, paired within blocks.", style="dim", highlight=False)
+        print_note("To the same level without them, paired within blocks.", console)
 
 
 def _errors(found: Resilience) -> Table:

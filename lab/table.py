@@ -9,7 +9,7 @@ from rich.table import Table
 from lab.records import Estimate, Summary
 from lab.report.findings import finding_word, has_sidecars, primary_metric, remarks, within_noise
 from lab.report.numbers import noise, number, percent, ratio
-from lab.tables import LONGEST_NAME
+from lab.tables import LONGEST_NAME, print_note
 
 LATENCY = "latency_p95_ms"
 MEMORY = "memory_services_mean_mib"
@@ -27,15 +27,14 @@ Row = Mapping[str | None, Estimate]
 def print_table(summary: Summary, console: Console) -> None:
     """Print the main metrics of every level, and the refused trials; readable from 100 columns on."""
     console.print(_table(summary))
-    console.print(
+    print_note(
         f"± and \\[ ] are {percent(summary.confidence)} intervals; the finding is about CPU"
         f"{', that of services and sidecars' if has_sidecars(summary) else ''}. Noise floor: how far from 1 the ratio "
         f"of the {escape(summary.placebo)}, which is the baseline under another name, may be.",
-        style="dim",
-        highlight=False,
+        console,
     )
     for remark in remarks(summary):
-        console.print(escape(remark), style="dim", highlight=False)
+        print_note(escape(remark), console)
     for trial in summary.trials:
         if not trial.valid:
             console.print(

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
@@ -17,3 +18,8 @@ def by_level(title: str, levels: Iterable[str]) -> Table:
     longest = max(map(len, levels), default=0)
     table.add_column("level", overflow="fold", no_wrap=longest <= LONGEST_NAME)
     return table
+
+
+def print_note(text: str, console: Console) -> None:
+    """Print below a table what to know of it."""
+    console.print(text, style="dim", highlight=False)

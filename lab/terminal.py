@@ -9,6 +9,7 @@ from lab.claims.table import print_claims
 from lab.crossing_table import print_crossings
 from lab.frontier_table import print_frontiers
 from lab.ladder_table import print_ladders
+from lab.metric_table import print_metric
 from lab.outage_table import print_outages
 from lab.records import read_json, read_summary
 from lab.report.compared import compare_views
@@ -37,3 +38,8 @@ def print_results(folder: Path, console: Console) -> None:
     verdicts = folder / "claims.json"
     if verdicts.exists():
         print_claims(read_verdicts(verdicts), console)
+
+
+def print_metric_of(folder: Path, metric: str, console: Console) -> None:
+    """Print all that a results folder's `summary.json` says of one metric; raises `UserError` for one it has not."""
+    print_metric(read_summary(folder / "summary.json"), metric, console)

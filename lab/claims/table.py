@@ -8,6 +8,7 @@ from lab.claims.records import Judged, Verdicts
 from lab.claims.wording import headline
 from lab.report.claims import FigureCell, FigureTable, claims
 from lab.report.numbers import percent
+from lab.tables import print_note
 
 COLOURS = {"holds here": "green", "does not hold here": "yellow", "cannot tell": "dim", "not tested here": "dim"}
 
@@ -18,11 +19,10 @@ def print_claims(verdicts: Verdicts, console: Console) -> None:
         console.print(_verdicts(verdicts), highlight=False)
     for figures in claims(verdicts).figures:
         console.print(_figures(figures), highlight=False)
-    console.print(
+    print_note(
         f"( ) are {percent(verdicts.confidence)} intervals. A claim holds where every comparison does; a comparison "
         "fails where its interval, corrected for the claim's number of comparisons, leaves out what was claimed.",
-        style="dim",
-        highlight=False,
+        console,
     )
 
 

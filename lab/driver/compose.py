@@ -6,6 +6,7 @@ import os
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from lab.clock import SystemClock, wait_until
 from lab.driver import Container, Deployment, EngineGone, EngineRefused
@@ -66,15 +67,9 @@ class ComposeDriver:
 
     def networks(self) -> dict[str, str]:
         """See `Driver.networks`."""
-        names = self._docker(
-            "network", "ls", "--filter", f"label=com.docker.compose.project={self.project}", "--format", "{{.Name}}"
-        ).split()
-        if not names:
-            return {}
-        described = json.loads(self._docker("network", "inspect", *names))
         return {
             item["Labels"]["com.docker.compose.network"]: config["Subnet"]
-            for item in described
+            for item in self._described_networks()
             for config in item["IPAM"]["Config"]
             if ":" not in config["Subnet"]
         }
@@ -157,7 +152,8 @@ class ComposeDriver:
         if ids := self._docker("ps", "--all", "--quiet", "--filter", label).split():
             self._docker("rm", "--force", "--volumes", *ids)
         removed = wait_until(lambda: self._networks_removed(label), NETWORK_BOUND_S, NETWORK_EVERY_S, SystemClock())
-        if not removed and self._has_ends(label):
+        # Its ends include those of containers that are gone.
+        if not removed and any(item["Containers"] for item in self._described_networks()):
             raise EngineRefused(
                 f"the engine holds networks of {self.project} in use whose containers it has removed",
                 "restart the engine, then go on with --resume",
@@ -175,11 +171,11 @@ class ComposeDriver:
                 return False
         return True
 
-    def _has_ends(self, label: str) -> bool:
-        """Whether a container is joined to one of the networks, one that is gone included."""
+    def _described_networks(self) -> list[Any]:
+        """What the engine says of each of the project's networks."""
+        label = f"label=com.docker.compose.project={self.project}"
         networks = self._docker("network", "ls", "--quiet", "--filter", label).split()
-        described = json.loads(self._docker("network", "inspect", *networks)) if networks else []
-        return any(item["Containers"] for item in described)
+        return list(json.loads(self._docker("network", "inspect", *networks))) if networks else []
 
     def projects(self) -> set[str]:
         """The Compose projects of which the engine has containers or networks, this one and others."""
