@@ -82,6 +82,7 @@ class TrialRecord(Record):
     expected_spans_per_request: float | None = None
     spans_in_trace: int | None = None
     trace_difference: str | None = None
+    trace_of_second_start: bool = False
     backend: BackendRecord | None = None
     expected_error_fraction: float = 0.0
     sidecars: Mapping[str, SidecarRecord] = Field(default_factory=dict)

@@ -2,28 +2,21 @@
 
 import json
 import os
-import statistics
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from lab import records, reference
-from lab.backends import Backend
-from lab.clock import Clock, wait_until
+from lab.clock import wait_until
+from lab.delivery import delivered
 from lab.deployment import OBSERVER, SPINNER
 from lab.driver import Container, Driver
 from lab.generators import GENERATORS, LoadGenerator, LoadPlan, Stage
 from lab.reference import Reference
-from lab.spantree import difference
 from lab.spec import Experiment, Level
 from lab.system import System
-from lab.topology import Topology
-from lab.variants import Traces
 
-DELIVERY_BOUND_S = 10.0
-# A Collector holds what it got for 0.2 s before it passes it on, and that takes up to half a second more.
-DELIVERY_QUIET_S = 1.0
 # A counter's increase over a window needs a sample after its end. Where none comes, a check refuses the trial.
 OBSERVED_BOUND_S = 10.0
 OBSERVED_EVERY_S = 0.2
@@ -122,9 +115,8 @@ class Stand:
             if self.bench.reference:
                 self.bench.reference.save_requests(self.out / reference.FILE, load_start_ns, load_end_ns)
             # A service's telemetry SDK delivers what it still holds when it is asked to end; the backend is read then.
-            self.system.driver.stop(list(self.system.topology.nodes))
-            self.delivered = self._delivered(self.system.backend(self.level))
-            self.system.driver.stop([OBSERVER])
+            self.system.driver.stop([*self.system.topology.nodes, OBSERVER])
+            self.delivered = delivered(self.system, self.level, self.out)
             self.system.driver.save_logs(self.out / "logs")
 
     def remove(self) -> None:
@@ -148,17 +140,6 @@ class Stand:
         """The system's containers, and the services of the reference that stands beside it."""
         beside = self.bench.reference.containers() if self.bench.reference else {}
         return self.system.driver.containers() | beside
-
-    def _delivered(self, backend: Backend) -> dict[str, object]:
-        if not backend.services:
-            return {}
-        system, traces = self.system, self.system.telemetry(self.level).traces
-        accepted = _settled(backend.accepted_spans, system.clock)
-        return {
-            "expected_spans_per_request": mean_spans_per_request(system.topology) if traces == "all" else None,
-            "backend": {"accepted_spans": accepted, "counters": backend.counters()},
-            **(_traced(system.topology, traces, backend, self.out) if backend.keeps_traces else {}),
-        }
 
     def _described(self) -> dict[str, object]:
         system, bench = self.system, self.bench
@@ -189,46 +170,7 @@ def observed_until_ns(out: Path) -> int:
     return next((int(sample["t_ns"]) for sample in samples if sample["kind"] == "container"), 0)
 
 
-def mean_spans_per_request(topology: Topology) -> float:
-    """Spans that a request makes on average: users visit all routes equally often."""
-    return statistics.mean(topology.expected_spans(route) for route in topology.routes())
-
-
-def trace_difference(topology: Topology, traces: Traces, spans: list[dict[str, object]]) -> str | None:
-    """None if the trace is what the topology predicts for one of its routes, else what differs from the first."""
-    if not spans:
-        # With sampling there may be no trace yet among the few requests of a short trial.
-        return "the backend has no trace" if traces == "all" else None
-    if traces == "none":
-        return "no request was to be traced"
-    differences = [difference(topology.expected_tree(route), spans) for route in topology.routes()]
-    return None if None in differences else differences[0]
-
-
 def _intervals(every_s: float) -> Mapping[str, str]:
     """What the observer is told; of what is dear to read it takes a sample a second at most."""
     told = {"OBSERVER_INTERVAL": every_s, "OBSERVER_SLOW_INTERVAL": max(every_s, DEAR_EVERY_S)}
     return {name: f"{1000 * interval_s:.0f}ms" for name, interval_s in told.items()}
-
-
-def _traced(topology: Topology, traces: Traces, backend: Backend, out: Path) -> dict[str, object]:
-    """What one trace says, which is kept in `out`."""
-    trace = backend.newest_trace()
-    if trace is not None:
-        records.write_json_atomic(out / "trace.json", trace)
-    spans = trace["spans"] if trace else []
-    assert isinstance(spans, list)
-    return {"spans_in_trace": len(spans), "trace_difference": trace_difference(topology, traces, spans)}
-
-
-def _settled(read: Callable[[], int | None], clock: Clock) -> int | None:
-    """The counter's value once two readings agree, or after a bound: batches may still be on their way in."""
-    last = read()
-
-    def same_again() -> bool:
-        nonlocal last
-        before, last = last, read()
-        return before == last
-
-    wait_until(same_again, DELIVERY_BOUND_S, DELIVERY_QUIET_S, clock)
-    return last

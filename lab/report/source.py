@@ -1,6 +1,6 @@
 """Reads a results folder into what the report is built from; the only part of it that reads files."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,8 @@ class Source:
     observed: Sequence[Observed]
     traces: Mapping[str, Sequence[Span]]
     """A trace for each level that has one: that of its first valid trial."""
+    second_starts: Collection[str]
+    """The levels whose trace is not of the trial's load but of services that were started once more after it."""
     verdicts: Verdicts | None
     """What became of the claims that the experiment tests; None where it tests none."""
 
@@ -30,6 +32,7 @@ def read(results_dir: Path) -> Source:
     trials = []
     observed = []
     traces: dict[str, Sequence[Span]] = {}
+    second_starts = set()
     for path in sorted((results_dir / "trials").glob("*/trial.json")):
         trial = read_trial_record(path.parent)
         trials.append(trial)
@@ -39,6 +42,8 @@ def read(results_dir: Path) -> Source:
         observed.append(observe(data))
         if data.trace is not None and trial.level not in traces:
             traces[trial.level] = trace_spans(data.trace)
+            if trial.trace_of_second_start:
+                second_starts.add(trial.level)
     verdicts = results_dir / "claims.json"
     return Source(
         summary=read_summary(results_dir / "summary.json"),
@@ -46,5 +51,6 @@ def read(results_dir: Path) -> Source:
         trials=sorted(trials, key=lambda trial: (trial.number, trial.attempt)),
         observed=observed,
         traces=traces,
+        second_starts=second_starts,
         verdicts=read_verdicts(verdicts) if verdicts.exists() else None,
     )

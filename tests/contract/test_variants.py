@@ -7,8 +7,8 @@ import pytest
 from lab import images, workshop
 from lab.backends import BACKENDS, Backend
 from lab.clock import wait_until
+from lab.delivery import trace_difference
 from lab.spec import Level
-from lab.stand import trace_difference
 from lab.system import System
 from lab.variants import Variant, load_variants
 from tests.contract.deployed import QUICK_START, ask, parameters, running

@@ -106,8 +106,9 @@ def test_traces_of_one_tree_are_drawn_once() -> None:
     levels = {"manual": spans("a1", 8), "batch-1": spans("a3", 8), "agent": spans("a1", 36)}
     record = {name: {"settings": {}, "trials": 1, "refused": 0} for name in levels}
     summary = Summary.model_construct(levels=record)
-    drawn = traces(Source(summary, {}, [], [], levels, None))
+    drawn = traces(Source(summary, {}, [], [], levels, {"agent"}, None))
     assert [(trace.level, trace.alike) for trace in drawn] == [("manual", ["batch-1"]), ("agent", [])]
+    assert [trace.second_start for trace in drawn] == [False, True]
 
 
 def test_labels_keep_their_distance_and_their_order() -> None:

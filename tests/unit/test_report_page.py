@@ -239,7 +239,10 @@ def test_the_page_is_the_golden_one(tmp_path: Path) -> None:
         cpu=drawn,
         memory=drawn,
         jvm=drawn,
-        traces=[Trace("<b>&", "123 spans", drawn, ["placebo", "baseline"])],
+        traces=[
+            Trace("<b>&", "123 spans", drawn, ["placebo", "baseline"], second_start=False),
+            Trace("agent", "123 spans", drawn, [], second_start=True),
+        ],
         order=drawn,
     )
     compared = Compared([LADDER], [], [CROSSING])

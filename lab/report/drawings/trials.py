@@ -21,12 +21,16 @@ MOST_SPANS = 1500
 
 @dataclass(frozen=True)
 class Trace:
-    """A level's trace, drawn; how many spans it has, in words; the levels whose traces differ only in their times."""
+    """A level's trace, drawn; how many spans it has, in words; the levels whose traces differ only in their times.
+
+    `second_start`: see `Source.second_starts`.
+    """
 
     level: str
     extent: str
     figure: Markup
-    alike: Sequence[str] = ()
+    alike: Sequence[str]
+    second_start: bool
 
 
 def traces(source: Source) -> list[Trace]:
@@ -45,7 +49,8 @@ def traces(source: Source) -> list[Trace]:
         )
         shown = spans[:MOST_SPANS]
         extent = f"{len(spans)} spans" if shown == spans else f"{len(spans)} spans, the first {len(shown)} drawn"
-        drawn.append(Trace(level, extent, gantt(f"trace-{index}", shown, description), others))
+        drawing = gantt(f"trace-{index}", shown, description)
+        drawn.append(Trace(level, extent, drawing, others, level in source.second_starts))
     return drawn
 
 
