@@ -16,6 +16,7 @@ from typing import Any
 from lab import records
 from lab.backends import Backend
 from lab.clock import Clock, wait_until
+from lab.sidecars.nodes import PORTS
 from lab.spantree import Span, difference
 from lab.spec import Level
 from lab.system import StartFailed, System
@@ -27,7 +28,6 @@ BOUND_S = 10.0
 QUIET_S = 1.0
 # Fewer than the 50 traces that a backend keeps; where one request in eight is sampled, one is missed in 200 times.
 ASKED_AGAIN = 40
-HTTP_PORT = 8080
 # Slower than this no request of the studies is, a JVM's first one included.
 REQUEST_BOUND_S = 10.0
 
@@ -112,7 +112,7 @@ def _ask_again(system: System, level: Level, backend: Backend, out: Path) -> Non
             # They are in the network namespaces of services that have ended.
             driver.stop(list(proxies.values()))
         system.start(level, out)
-        port = driver.published_port(topology.entry, HTTP_PORT)
+        port = driver.published_port(topology.entry, PORTS["rest"])
         for _ in range(ASKED_AGAIN):
             ask(port, f"/{_longest(topology)}")
         driver.stop(list(topology.nodes))

@@ -1,0 +1,40 @@
+"""Where no whole trace of a load arrived, one of the same containers' second start is looked at."""
+
+from pathlib import Path
+
+import pytest
+
+from lab import images
+from lab.delivery import ASKED_AGAIN, delivered
+from lab.records import read_json
+from lab.spec import Level
+from tests.contract.deployed import QUICK_START, ask, running
+
+pytestmark = [pytest.mark.containers, pytest.mark.beside, pytest.mark.timeout(300)]
+
+# Another topology than that of `test_variants`, which may go on beside: it names the Compose project.
+PAIR = str(Path(__file__).parent / "pair.yaml")
+# By itself the SDK sends nothing while the test runs: what a killed service holds is lost for good.
+KEEPS = {**QUICK_START, "OTEL_BSP_SCHEDULE_DELAY": "600000"}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def the_images() -> None:
+    images.ensure(("services", "jaeger"), print)
+
+
+def test_services_start_once_more_where_only_rests_of_traces_are_left(tmp_path: Path) -> None:
+    level, out = Level("manual", "otel-manual", KEEPS), tmp_path / "out"
+    with running(level, PAIR, out) as (system, backend):
+        ready = {path.name: path.read_bytes() for path in (out / "ready").iterdir()}
+        ask(system, "a1", 1)
+        system.driver.kill(["a1"])
+        system.driver.stop(list(system.topology.nodes))
+        found = delivered(system, level, out)
+        assert (found["trace_difference"], found["trace_of_second_start"]) == (None, True)
+        spans = system.topology.expected_spans("a1")
+        assert found["spans_in_trace"] == len(read_json(out / "trace.json", "tollbooth.trace", 1)["spans"]) == spans
+        of_the_load = found["backend"]["accepted_spans"]  # type: ignore[index]
+        assert 0 < of_the_load < spans
+        assert backend.accepted_spans() == of_the_load + ASKED_AGAIN * spans
+        assert {path.name: path.read_bytes() for path in (out / "ready").iterdir()} == ready
