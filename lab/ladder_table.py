@@ -17,7 +17,8 @@ def print_ladders(ladders: Sequence[Ladder], console: Console) -> None:
         console.print(_table(ladder), highlight=False)
     if ladders:
         print_note(
-            "What each level adds to the one above it, paired within blocks, with its interval; within noise: the "
+            "What each level adds to the one above it, paired within blocks, with its interval; in % it is a share of "
+            "what the first level takes in the same block, in which a machine's speed cancels. Within noise: the "
             "placebo's own difference may be as large.",
             console,
         )
@@ -28,7 +29,6 @@ def _table(ladder: LadderRows) -> Table:
     table.add_column(f"beginning with {escape(ladder.foot)}")
     for measure in ladder.measures:
         table.add_column(escape(measure), justify="right")
-        table.add_column("")
     for level, cells in ladder.rows:
         table.add_row(escape(level), *_cells(cells))
     table.add_section()
@@ -37,4 +37,4 @@ def _table(ladder: LadderRows) -> Table:
 
 
 def _cells(cells: Sequence[Added]) -> list[str]:
-    return [text for cell in cells for text in (cell.shown.text, cell.finding.word)]
+    return [f"{cell.shown.text}\n{cell.finding.word}" for cell in cells]

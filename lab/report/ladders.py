@@ -15,15 +15,21 @@ from lab.views import Waterfall
 
 @dataclass(frozen=True)
 class Measure:
-    """What a ladder is climbed in: a sum of metrics."""
+    """What a ladder is climbed in: a sum of metrics or, `of_foot`, how many times that of the foot in the same block.
+
+    Where a machine's speed changes from block to block, such shares are known better than the values themselves.
+    """
 
     title: str
     unit: str
     metrics: tuple[str, ...]
+    of_foot: bool = False
 
 
+CPU = "cpu_per_request_services_ms"
 MEASURES = (
-    Measure("CPU per request, services", "ms", ("cpu_per_request_services_ms",)),
+    Measure("CPU per request, services", "ms", (CPU,)),
+    Measure("CPU per request, services, of the first level's", "fraction", (CPU,), of_foot=True),
     Measure("Bytes per request, services, both planes", "B", ("bytes_per_request_app", "bytes_per_request_telemetry")),
 )
 
@@ -79,6 +85,11 @@ def climb_ladder(summary: Summary, view: Waterfall, seed: int) -> Ladder:
 def _climb(summary: Summary, levels: Sequence[str], measure: Measure, seed: int) -> Climb:
     compared = {*levels, summary.placebo, *summary.references}
     values = {level: by_block(summary, level, *measure.metrics) for level in compared}
+    references = mean_of([values[name] for name in summary.references])
+    if measure.of_foot:
+        foots = references if levels[0] == summary.baseline else values[levels[0]]
+        values = {level: _shares(own, foots) for level, own in values.items()}
+        references = _shares(references, foots)
 
     def step(upper: Mapping[int, float], lower: Mapping[int, float]) -> Comparison | None:
         pairs = paired(upper, lower)
@@ -87,7 +98,7 @@ def _climb(summary: Summary, levels: Sequence[str], measure: Measure, seed: int)
 
     # The placebo is held against the baseline alone, all others against the mean of both.
     noise = _reach(step(values[summary.placebo], values[summary.baseline]))
-    values[summary.baseline] = mean_of([values[name] for name in summary.references])
+    values[summary.baseline] = references
     foot = list(values[levels[0]].values())
     steps = {upper: step(values[upper], values[lower]) for lower, upper in itertools.pairwise(levels)}
     whole = step(values[levels[-1]], values[levels[0]])
@@ -99,6 +110,11 @@ def _climb(summary: Summary, levels: Sequence[str], measure: Measure, seed: int)
         [_step(summary, level, comparison, adjusted.get(level), noise) for level, comparison in steps.items()],
         _step(summary, levels[-1], whole, whole.p_value if whole else None, noise),
     )
+
+
+def _shares(values: Mapping[int, float], foots: Mapping[int, float]) -> dict[int, float]:
+    """Return how many times the foot's each block's value is, of the blocks that have both."""
+    return {block: value / foots[block] for block, value in values.items() if foots.get(block)}
 
 
 def _step(summary: Summary, level: str, comparison: Comparison | None, p_adjusted: float | None, noise: float) -> Step:

@@ -87,6 +87,30 @@ def test_steps_are_paired_within_blocks_and_add_up() -> None:
     assert [step.finding for step in found.steps] == ["cannot tell", "higher", "lower"]
 
 
+def test_shares_of_the_foot_do_not_change_with_the_machines_speed() -> None:
+    run = summary(RUNGS)
+    values = {"baseline": 40.0, "placebo": 40.0, "off": 42.0, "made": 50.0, "sent": 49.0}
+    speeds = (0.5, 1.0, 2.0)
+    trials = [
+        trial.model_copy(update={"values": {CPU: values[trial.level] * speeds[trial.block]}}) for trial in run.trials
+    ]
+    in_ms, in_shares = compared(run.model_copy(update={"trials": trials}), LADDER).ladders[0].climbs
+    assert in_ms.steps[1].finding == "cannot tell"
+    assert [step.added.mean for step in in_shares.steps if step.added] == pytest.approx([0.05, 0.2, -0.025])
+    assert [step.finding for step in in_shares.steps] == ["higher", "higher", "lower"]
+    assert in_shares.foot == pytest.approx(1)
+    assert in_shares.whole.added is not None
+    assert in_shares.whole.added.mean == pytest.approx(0.225)
+
+
+def test_shares_of_another_foot_than_the_baseline_are_shares_of_that() -> None:
+    view = LADDER | {"levels": ["made", "sent"]}
+    shares = compared(summary(RUNGS), view).ladders[0].climbs[1]
+    assert shares.foot == pytest.approx(1)
+    assert shares.whole.added is not None
+    assert shares.whole.added.mean == pytest.approx(-1 / 45, abs=1e-3)
+
+
 def test_a_step_that_the_placebo_may_make_as_well_is_within_noise() -> None:
     noisy = {**RUNGS, "placebo": {CPU: 46.0}}
     found = climb(summary(noisy))
@@ -107,23 +131,27 @@ def test_a_step_without_a_common_block_is_no_step() -> None:
     assert "no shared block" in figure
 
 
-def test_a_waterfall_says_its_steps_in_the_units_of_both_measures() -> None:
+def test_a_waterfall_says_its_steps_in_the_units_of_all_measures() -> None:
     views = compared(summary(RUNGS), LADDER, LADDER | {"title": "By agent"})
     figure = str(drawn.waterfall(views.ladders, level_colours(list(RUNGS), "baseline", "placebo")))
     for text in ("By hand: CPU per request, services", "By agent: CPU per request, services", f"{MINUS}1.00 ("):
         assert text in figure
     scales = step_scales(views.ladders)
-    assert [scale.unit for scale in scales.values()] == ["ms", "kB"]
+    assert [scale.unit for scale in scales.values()] == ["ms", "%", "kB"]
     assert "+9.00 (" in figure
 
 
 def test_a_ladders_table_has_a_column_for_each_measure() -> None:
     (table,) = ladder_rows(compared(summary(RUNGS), LADDER).ladders)
-    assert table.measures == ["CPU per request, services (ms)", "Bytes per request, services, both planes (kB)"]
+    assert table.measures == [
+        "CPU per request, services (ms)",
+        "CPU per request, services, of the first level's (%)",
+        "Bytes per request, services, both planes (kB)",
+    ]
     level, cells = table.rows[-1]
     assert level == "sent"
-    assert [cell.shown.value for cell in cells] == [f"{MINUS}1.00", "+9.00"]
-    assert [cell.finding.tone for cell in cells] == ["better", "worse"]
+    assert [cell.shown.value for cell in cells] == [f"{MINUS}1.00", f"{MINUS}2.50", "+9.00"]
+    assert [cell.finding.tone for cell in cells] == ["better", "better", "worse"]
 
 
 def test_a_run_without_values_has_a_ladder_without_climbs_and_no_figure() -> None:
