@@ -6,7 +6,6 @@ others had sent of them, and what is left of each is a rest. Then nothing is sai
 services are started once more and asked for fewer traces than are kept, none of which can go.
 """
 
-import http.client
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any
 
 from lab import records
 from lab.backends import Backend
+from lab.backends.http import Http
 from lab.clock import Clock, wait_until
 from lab.sidecars.nodes import PORTS
 from lab.spantree import Span, difference
@@ -28,8 +28,6 @@ BOUND_S = 10.0
 QUIET_S = 1.0
 # Fewer than the 50 traces that a backend keeps; where one request in eight is sampled, one is missed in 200 times.
 ASKED_AGAIN = 40
-# Slower than this no request of the studies is, a JVM's first one included.
-REQUEST_BOUND_S = 10.0
 
 
 def delivered(system: System, level: Level, out: Path) -> dict[str, object]:
@@ -60,49 +58,37 @@ def trace_difference(topology: Topology, traces: Traces, spans: Sequence[Span]) 
     return None if None in differences else differences[0]
 
 
-def ask(port: int, path: str) -> None:
-    """Asks what listens at a port of 127.0.0.1, and waits for its answer, whatever that is: errors may be drawn.
-
-    Raises `OSError` where none comes.
-    """
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=REQUEST_BOUND_S)
-    try:
-        connection.request("GET", path)
-        connection.getresponse().read()
-    except http.client.HTTPException as error:
-        raise OSError(f"GET {path} at port {port}: {error!r}") from None
-    finally:
-        connection.close()
-
-
 def _traced(system: System, level: Level, backend: Backend, out: Path) -> dict[str, object]:
     """What one trace says, which is kept in `out`."""
-    traces, trace = system.telemetry(level).traces, backend.newest_trace()
-    wrong, second_start = trace_difference(system.topology, traces, _spans(trace)), False
-    if wrong and traces != "none" and len(_spans(trace)) < system.topology.expected_spans(_longest(system.topology)):
+    topology, traces = system.topology, system.telemetry(level).traces
+    longest = max(topology.routes(), key=topology.expected_spans)
+    trace, spans, wrong = _look(topology, traces, backend)
+    second_start = False
+    if wrong and traces != "none" and len(spans) < topology.expected_spans(longest):
         try:
-            _ask_again(system, level, backend, out)
+            _ask_again(system, level, longest, out)
         except (StartFailed, OSError) as error:
             # The trial was measured: it is kept, and refused.
             wrong = f"{wrong}; and no other could be asked for: {error}"
         else:
-            trace, second_start = backend.newest_trace(), True
-            wrong = trace_difference(system.topology, traces, _spans(trace))
+            _settled(backend.accepted_spans, system.clock)
+            trace, spans, wrong = _look(topology, traces, backend)
+            second_start = True
     if trace is not None:
         records.write_json_atomic(out / "trace.json", trace)
-    return {"spans_in_trace": len(_spans(trace)), "trace_difference": wrong, "trace_of_second_start": second_start}
+    return {"spans_in_trace": len(spans), "trace_difference": wrong, "trace_of_second_start": second_start}
 
 
-def _spans(trace: Mapping[str, Any] | None) -> list[Span]:
-    return list(trace["spans"]) if trace else []
+def _look(
+    topology: Topology, traces: Traces, backend: Backend
+) -> tuple[Mapping[str, Any] | None, list[Span], str | None]:
+    """The trace that the backend shows, its spans, and what is wrong with it."""
+    trace: Mapping[str, Any] | None = backend.newest_trace()
+    spans = list(trace["spans"]) if trace else []
+    return trace, spans, trace_difference(topology, traces, spans)
 
 
-def _longest(topology: Topology) -> str:
-    """The route whose requests make the most spans."""
-    return max(topology.routes(), key=topology.expected_spans)
-
-
-def _ask_again(system: System, level: Level, backend: Backend, out: Path) -> None:
+def _ask_again(system: System, level: Level, route: str, out: Path) -> None:
     """Starts the services once more, and asks them so little that the backend keeps all of it whole."""
     driver, topology = system.driver, system.topology
     if topology.entry_protocol != "http":
@@ -113,10 +99,11 @@ def _ask_again(system: System, level: Level, backend: Backend, out: Path) -> Non
             driver.stop(list(proxies.values()))
         system.start(level, out)
         port = driver.published_port(topology.entry, PORTS["rest"])
+        entry = Http(lambda _: port)
         for _ in range(ASKED_AGAIN):
-            ask(port, f"/{_longest(topology)}")
+            # Any answer will do: errors may be drawn.
+            entry.ask("GET", "GATEWAY_PORT", f"/{route}")
         driver.stop(list(topology.nodes))
-    _settled(backend.accepted_spans, system.clock)
 
 
 @contextmanager

@@ -6,7 +6,7 @@ import pytest
 
 from lab import images
 from lab.delivery import ASKED_AGAIN, delivered
-from lab.records import read_json
+from lab.records import BackendRecord, read_json
 from lab.spec import Level
 from tests.contract.deployed import QUICK_START, ask, running
 
@@ -34,7 +34,8 @@ def test_services_start_once_more_where_only_rests_of_traces_are_left(tmp_path: 
         assert (found["trace_difference"], found["trace_of_second_start"]) == (None, True)
         spans = system.topology.expected_spans("a1")
         assert found["spans_in_trace"] == len(read_json(out / "trace.json", "tollbooth.trace", 1)["spans"]) == spans
-        of_the_load = found["backend"]["accepted_spans"]  # type: ignore[index]
+        of_the_load = BackendRecord.model_validate(found["backend"]).accepted_spans
+        assert of_the_load is not None
         assert 0 < of_the_load < spans
         assert backend.accepted_spans() == of_the_load + ASKED_AGAIN * spans
         assert {path.name: path.read_bytes() for path in (out / "ready").iterdir()} == ready

@@ -9,6 +9,7 @@ import pytest
 
 from lab import delivery
 from lab.backends import BACKENDS
+from lab.backends.http import Http
 from lab.records import read_json
 from lab.spec import Level
 from lab.topology import load_topology
@@ -48,7 +49,12 @@ class Asked:
                 return 12_300 + 123 * len(asked.paths)
 
         monkeypatch.setitem(BACKENDS, "jaeger", Keeping)
-        monkeypatch.setattr(delivery, "ask", lambda port, path: self.paths.append((port, path)))
+
+        def ask(entry: Http, method: str, port_variable: str, path: str) -> tuple[int, bytes]:
+            asked.paths.append((entry.port(port_variable), path))
+            return 200, b""
+
+        monkeypatch.setattr(Http, "ask", ask)
 
 
 def cut(trace: Mapping[str, Any], spans: int) -> dict[str, object] | None:
@@ -172,9 +178,9 @@ def test_what_only_speaks_grpc_is_not_asked_again(tmp_path: Path, monkeypatch: p
 def test_a_request_without_an_answer_refuses_the_trial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Asked(monkeypatch, before=2)
 
-    def refused(port: int, path: str) -> None:
+    def refused(entry: Http, method: str, port_variable: str, path: str) -> tuple[int, bytes]:
         raise ConnectionRefusedError("refused")
 
-    monkeypatch.setattr(delivery, "ask", refused)
+    monkeypatch.setattr(Http, "ask", refused)
     found = delivered(FakeDriver(), tmp_path / "out")
     assert str(found["trace_difference"]).endswith("and no other could be asked for: refused")
