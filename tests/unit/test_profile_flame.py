@@ -15,7 +15,7 @@ from lab.report.figures.flame import HEAD, MOST_ROWS, ROW, SMALLEST, WIDTH, flam
 from lab.report.flame import MOST_ADDED, MOST_SAVED, profiles
 from tests import report_runs
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "flame.svg"
+GOLDEN = Path(__file__).parents[1] / "expected" / "flame.svg"
 CARRIER = "[ForkJoinPool-1-worker-2 tid=39]"
 TOMCAT = "org/apache/catalina/core/StandardWrapperValve.invoke"
 SPRING = "org/springframework/web/servlet/DispatcherServlet.doGet"

@@ -23,7 +23,7 @@ from lab.stats.compare import Comparison
 from lab.stats.intervals import Interval
 from lab.table import print_table
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "report.html"
+GOLDEN = Path(__file__).parents[1] / "expected" / "report.html"
 CPU = "cpu_per_request_services_ms"
 EXPORT = "bytes_per_request_telemetry"
 
