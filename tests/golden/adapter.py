@@ -1,0 +1,299 @@
+"""The one place where the golden tests meet the lab: its modules, its versions and its names may change only here.
+
+Every function returns plain JSON values, so that the comparison knows nothing of the lab's classes. The recordings are
+of format version 1; `run_folder` is where they are brought to the version that the lab reads.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from functools import cache
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from unittest import mock
+
+import yaml
+
+from lab import metrics, sidecars
+from lab.analyse import analyse, experiment_of
+from lab.checks import reasons
+from lab.claims.judge import judge
+from lab.claims.spec import load_claims
+from lab.driver import Container, Deployment
+from lab.driver.compose import PROJECT, ComposeDriver
+from lab.load import UsersLoad
+from lab.machine import CpuSplit
+from lab.plan import make_plan
+from lab.records import read_summary, read_trial
+from lab.side_by_side import run_side_by_side
+from lab.spec import Experiment, Level, load_experiment
+from lab.stand import Bench
+from lab.system import System
+from lab.topology import load_topology
+from lab.trial import run_start
+from lab.variants import Variant, load_variants
+from tests.fake import FakeClock
+
+Json = Any
+
+ROOT = Path(__file__).resolve().parents[2]
+EXPERIMENTS = ROOT / "experiments"
+KEPT = ROOT / "docs" / "results"
+# Separate ones, so that a file shows who was given which.
+CPUS = CpuSplit(services=(0, 1, 2), generator=(3,))
+# What a calibration would have found; enough for twelve systems at half the users.
+USERS = 48
+SEED = 4711
+COMPOSE_TIMEOUT_S = 60
+# In place of the trial's folder; Compose takes nothing but a path there.
+TRIAL = "/trial"
+
+
+# --- plans ------------------------------------------------------------------------------------------------------------
+def experiments() -> dict[str, Path]:
+    """Return the files of `experiments/`, by name."""
+    return {path.stem: path for path in sorted(EXPERIMENTS.glob("*.yaml"))}
+
+
+def plan_of(path: Path, overrides: Sequence[str] = ()) -> Json:
+    """Return the order of an experiment's trials, their seeds, and which of them share a start of the containers."""
+    plan = make_plan(load_experiment(path, overrides))
+    return {
+        "trials": [asdict(trial) for trial in plan.trials],
+        "starts": [[trial.number for trial in start] for start in plan.starts()],
+    }
+
+
+# --- Compose ----------------------------------------------------------------------------------------------------------
+WAYS: Mapping[str, Sequence[str]] = {
+    "as its file says": (),
+    "one after the other": ("protocol.side_by_side=false", "observer.rate_hz=1"),
+    "side by side": ("protocol.side_by_side=true", "protocol.retries=0", "protocol.reference=false"),
+}
+
+
+# Between them they have every backend and every generator of users.
+BOTH_WAYS = frozenset({"ladder", "quick", "side-by-side", "telemetry-overhead", "today", "in-turn"})
+
+
+def ways(path: Path) -> list[str]:
+    """Return the ways in which an experiment's levels are deployed here."""
+    own = ["as its file says"]
+    if path.stem not in BOTH_WAYS:
+        return own
+    together = load_experiment(path).protocol.side_by_side
+    return [*own, "one after the other" if together else "side by side"]
+
+
+# A system beside others reads compose.yaml twice to find its ports, and here there are hundreds.
+@mock.patch("lab.ports.yaml", SimpleNamespace(safe_load=cache(yaml.safe_load)))
+def deployments_of(path: Path, way: str) -> dict[str, Json]:
+    """Return what the driver is given for each start of an experiment's first block, by its first level.
+
+    The folders of the repository and of the trial are `<root>` and `/trial`. `files` are those that the containers
+    find in the trial's folder.
+    """
+    experiment = load_experiment(path, WAYS[way])
+    plan = make_plan(experiment)
+    block = [start for start in plan.starts() if start[0].block == 0]
+    found: dict[str, Json] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        if experiment.protocol.side_by_side:
+            (start,) = block
+            levels = [plan.level(trial) for trial in start]
+            drivers = [_RecordingDriver(f"{PROJECT}-{place}") for place in range(len(levels))]
+            bench = _bench(experiment, drivers[0], tuple(drivers))
+            _until_created(lambda out: run_side_by_side(bench, levels, USERS, SEED, out, lambda _: None), folder)
+            found |= {level.name: driver.created for level, driver in zip(levels, drivers, strict=True)}
+        else:
+            for start in block:
+                levels = [plan.level(trial) for trial in start]
+                driver = _RecordingDriver(PROJECT)
+                bench = _bench(experiment, driver)
+                _until_created(
+                    lambda out, b=bench, ls=levels: run_start(b, ls, _users(experiment, ls[0]), SEED, out), folder
+                )
+                found[" and ".join(sorted(level.name for level in levels))] = driver.created
+    return found
+
+
+def resolved(deployment: Mapping[str, Json]) -> Json:
+    """Return the Compose configuration of the services that a deployment names, resolved by the command here.
+
+    Needs the command, no engine.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        driver = _ResolvingDriver(ROOT, Path(folder), deployment["project"])
+        whole = driver.resolved(
+            json.loads(json.dumps(deployment["overlay"]).replace("<root>", str(ROOT))),
+            {name: value.replace("<root>", str(ROOT)) for name, value in deployment["environment"].items()},
+        )
+    wanted = {name: whole["services"][name] for name in deployment["services"]}
+    return {
+        "name": whole["name"],
+        "services": wanted,
+        "networks": whole.get("networks", {}),
+        "volumes": whole.get("volumes", {}),
+    }
+
+
+def compose_version() -> str:
+    """Return the version of the `docker compose` here."""
+    command = ["docker", "compose", "version", "--short"]
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=COMPOSE_TIMEOUT_S).stdout.strip()
+
+
+class _Created(Exception):
+    """All that is wanted was recorded: nothing is started."""
+
+
+class _RecordingDriver:
+    """A `Driver` that takes down what it is to create, and starts nothing."""
+
+    def __init__(self, project: str) -> None:
+        self.project = project
+        self.created: Json = None
+        self._deployment: Deployment | None = None
+
+    def create(self, deployment: Deployment) -> None:
+        self._deployment = deployment
+
+    def start(self, services: Sequence[str]) -> None:
+        raise _Created
+
+    def containers(self) -> dict[str, Container]:
+        assert self._deployment is not None
+        return {
+            name: Container(f"id-of-{name}", name, "sha256:0", False, 0, 0, False) for name in self._deployment.services
+        }
+
+    def networks(self) -> dict[str, str]:
+        return {"app": "172.18.0.0/16", "telemetry": "172.19.0.0/16"}
+
+    def published_port(self, service: str, port: int) -> int:
+        return port
+
+    def remove(self) -> None:
+        """Takes down what it was to create, with the files that are there by now."""
+        if self._deployment is None:
+            return
+        out = Path(self._deployment.environment["TRIAL_DIR"])
+        files = {str(path.relative_to(out)): path.read_text() for path in sorted(out.rglob("*")) if path.is_file()}
+        whole = {
+            "project": self.project,
+            "services": list(self._deployment.services),
+            "overlay": self._deployment.overlay,
+            "environment": self._deployment.environment,
+            "files": files,
+        }
+        text = json.dumps(whole).replace(str(out), TRIAL).replace(str(ROOT), "<root>")
+        self.created = json.loads(text)
+
+
+class _ResolvingDriver(ComposeDriver):
+    """Asks `docker compose` what it would make of an overlay, as `ComposeDriver` calls it."""
+
+    def resolved(self, overlay: Mapping[str, Json], environment: Mapping[str, str]) -> Json:
+        self.environment = dict(environment)
+        self.overlay_path.write_text(json.dumps(overlay))
+        with mock.patch.dict(os.environ, {name: os.environ[name] for name in ("PATH", "HOME")}, clear=True):
+            text = self._compose("--profile", "*", "config", "--format", "json")
+        return json.loads(text.replace(str(self.root), "<root>"))
+
+
+def _until_created(run: Any, folder: str) -> None:
+    out = Path(folder) / "trial"
+    try:
+        run(out)
+    except _Created:
+        shutil.rmtree(out)
+
+
+def _users(experiment: Experiment, level: Level) -> int:
+    """Return the users of a level's start, as the runner shares them out; 0 where the load counts requests."""
+    load = experiment.load
+    if not isinstance(load, UsersLoad):
+        return load.concurrency or 0
+    return max(1, round((load.users if isinstance(load.users, int) else USERS) * level.users_fraction))
+
+
+def _bench(experiment: Experiment, driver: _RecordingDriver, drivers: tuple[_RecordingDriver, ...] = ()) -> Bench:
+    names = dict.fromkeys((experiment.topology, *experiment.topologies()))
+    return Bench(experiment, {name: replace(_system(name), driver=driver) for name in names}, drivers=drivers)
+
+
+@cache
+def _system(topology: str) -> System:
+    path = EXPERIMENTS / "topologies" / f"{topology}.yaml"
+    return System(
+        root=ROOT,
+        topology=load_topology(path),
+        topology_path=path,
+        variants=_variants(),
+        envoy=_envoy(),
+        cpus=CPUS,
+        driver=_RecordingDriver(PROJECT),
+        clock=FakeClock(),
+        journal=ROOT / ".lab" / "faults.json",
+    )
+
+
+@cache
+def _variants() -> Mapping[str, Variant]:
+    return load_variants(ROOT / "services" / "telemetry")
+
+
+@cache
+def _envoy() -> sidecars.Source:
+    return sidecars.load(ROOT / "envoy")
+
+
+# --- records ----------------------------------------------------------------------------------------------------------
+@contextmanager
+def run_folder(recorded: Path) -> Iterator[Path]:
+    """Give a copy of a recorded results folder in the format version that the lab reads."""
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / recorded.name
+        shutil.copytree(recorded, copy)
+        yield copy
+
+
+def trials(folder: Path) -> list[Path]:
+    """Return the folders of a run's trials."""
+    return sorted(path.parent for path in folder.glob("trials/*/trial.json"))
+
+
+def judge_trial(folder: Path) -> list[str]:
+    """Return why a trial does not count; nothing for a valid one."""
+    return reasons(read_trial(folder))
+
+
+def values(folder: Path) -> dict[str, float]:
+    """Return what a trial's records measure."""
+    return metrics.values(read_trial(folder))
+
+
+def analyse_run(folder: Path) -> Json:
+    """Return the summary of a results folder, computed anew from its raw records."""
+    analyse(folder)
+    return json.loads((folder / "summary.json").read_text())
+
+
+def kept_results() -> dict[str, Path]:
+    """Return the results folders that the documents show, by name."""
+    return {path.parent.name: path.parent for path in sorted(KEPT.glob("*/summary.json"))}
+
+
+def judge_claims(folder: Path) -> Json:
+    """Return the verdicts on a results folder's claims from its summary; None where its experiment names none."""
+    experiment = experiment_of(folder)
+    if not experiment.claims:
+        return None
+    studies = load_claims(experiment.claims, EXPERIMENTS / "claims")
+    return judge(read_summary(folder / "summary.json"), studies, experiment.protocol.seed).model_dump(mode="json")

@@ -1,0 +1,107 @@
+"""What may differ from the golden records, and why: the one table of allowed renames and removals.
+
+A row applies to the golden side before it is compared. `where` is a pattern (`fnmatch`) of the place: record, then keys
+and indexes, joined with "/". Every row must apply somewhere.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+
+Json = Any
+
+
+@dataclass(frozen=True)
+class RenamedKey:
+    """The key `old` of the mappings at `where` is `new` now."""
+
+    where: str
+    old: str
+    new: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class RenamedText:
+    """What matches the regular expression `old` in the texts at `where` reads `new` now (as of `re.sub`)."""
+
+    where: str
+    old: str
+    new: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Removed:
+    """What was at `where` is there no more."""
+
+    where: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Added:
+    """What is at `where` now is new. Of the current side it is left out."""
+
+    where: str
+    reason: str
+
+
+Row = RenamedKey | RenamedText | Removed | Added
+
+ALLOWED: tuple[Row, ...] = ()
+
+
+def expected(record: str, golden: Json, rows: Iterable[Row] = ALLOWED) -> tuple[Json, set[Row]]:
+    """Return a golden record with its renames and removals, and the rows that applied."""
+    used: set[Row] = set()
+    return _golden(golden, record, tuple(row for row in rows if not isinstance(row, Added)), used), used
+
+
+def compared(record: str, current: Json, rows: Iterable[Row] = ALLOWED) -> tuple[Json, set[Row]]:
+    """Return what the code says now without what may be new, and the rows that applied."""
+    used: set[Row] = set()
+    return _without(current, record, tuple(row for row in rows if isinstance(row, Added)), used), used
+
+
+def _golden(data: Json, place: str, rows: tuple[Row, ...], used: set[Row]) -> Json:
+    if isinstance(data, dict):
+        kept = _without(data, place, tuple(row for row in rows if isinstance(row, Removed)), used, deep=False)
+        return {
+            _key(key, place, rows, used): _golden(value, f"{place}/{key}", rows, used) for key, value in kept.items()
+        }
+    if isinstance(data, list):
+        return [_golden(value, f"{place}/{index}", rows, used) for index, value in enumerate(data)]
+    if isinstance(data, str):
+        for row in rows:
+            if isinstance(row, RenamedText) and fnmatchcase(place, row.where) and re.search(row.old, data):
+                used.add(row)
+                data = re.sub(row.old, row.new, data)
+    return data
+
+
+def _key(key: str, place: str, rows: tuple[Row, ...], used: set[Row]) -> str:
+    for row in rows:
+        if isinstance(row, RenamedKey) and row.old == key and fnmatchcase(place, row.where):
+            used.add(row)
+            return row.new
+    return key
+
+
+def _without(data: Json, place: str, rows: tuple[Row, ...], used: set[Row], *, deep: bool = True) -> Json:
+    """Return `data` without the keys at the rows' places."""
+    if not rows:
+        return data
+    if isinstance(data, dict):
+        kept = {}
+        for key, value in data.items():
+            found = [row for row in rows if fnmatchcase(f"{place}/{key}", row.where)]
+            used.update(found)
+            if not found:
+                kept[key] = _without(value, f"{place}/{key}", rows, used) if deep else value
+        return kept
+    if isinstance(data, list) and deep:
+        return [_without(value, f"{place}/{index}", rows, used) for index, value in enumerate(data)]
+    return data
