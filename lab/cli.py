@@ -12,9 +12,9 @@ from rich.console import Console
 from rich.markup import escape
 from typer.exceptions import TyperException
 
-from lab import commands
+from lab.command import commands
+from lab.command.workshop import SCRATCH
 from lab.errors import UserError
-from lab.workshop import SCRATCH
 
 app = typer.Typer(
     no_args_is_help=True,

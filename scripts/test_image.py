@@ -7,9 +7,9 @@ import os
 import subprocess
 import sys
 
-from lab.image_engine import BUILD_ENVIRONMENT
-from lab.image_recipes import TABLE, ca_bundle_secret, stage_command
-from lab.images import ROOT, ensure, versions
+from lab.engine.image_engine import BUILD_ENVIRONMENT
+from lab.engine.image_recipes import TABLE, ca_bundle_secret, stage_command
+from lab.engine.images import ROOT, ensure, versions
 
 for name in sys.argv[1:]:
     ensure(TABLE[name].bases.values(), lambda line: sys.stderr.write(f"{line}\n"))

@@ -11,9 +11,9 @@ from typing import Any
 
 import yaml
 
-from lab import ports
-from lab.backends import BACKENDS, Backend
-from lab.image_recipes import TABLE
+from lab.backend import BACKENDS, Backend
+from lab.engine import ports
+from lab.engine.image_recipes import TABLE
 
 RECORDED = Path(__file__).parent / "fixtures" / "backends"
 MS = 1_000_000

@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
-from lab import sidecars
-from lab.machine import CpuSplit
-from lab.spec import parse_experiment
-from lab.stand import Bench
-from lab.system import System
-from lab.topology import load_topology
-from lab.variants import load_variants
+from lab.engine.machine import CpuSplit
+from lab.run.stand import Bench
+from lab.spec.experiment import parse_experiment
+from lab.target.mesh import sidecars
+from lab.target.mesh.system import System
+from lab.target.mesh.topology import load_topology
+from lab.target.mesh.variants import load_variants
 from tests.fake import FakeDriver
 
 ROOT = Path(__file__).resolve().parents[1]

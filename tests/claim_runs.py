@@ -4,10 +4,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from lab.claims.judge import judge
-from lab.claims.records import Judged
-from lab.claims.spec import Study, parse_claims
-from lab.records import Estimate, LevelSummary, MetricSummary, Summary, TrialSummary
+from lab.analysis.claims.judge import judge
+from lab.analysis.claims.records import Judged
+from lab.analysis.claims.spec import Study, parse_claims
+from lab.record.records import Estimate, LevelSummary, MetricSummary, Summary, TrialSummary
 
 CPU = "cpu_per_request_total_ms"
 MEMORY = "memory_services_mean_mib"

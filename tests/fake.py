@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from lab.backends import Backend
-from lab.driver import Container, Deployment
+from lab.backend import Backend
+from lab.engine.driver import Container, Deployment
 from tests import synthetic
 from tests.synthetic.truth import EPOCH_NS
 

@@ -8,8 +8,8 @@ import re
 from functools import cache
 from pathlib import Path
 
-from lab.metric_table import half_width, mean_text
-from lab.records import read_summary
+from lab.record.records import read_summary
+from lab.report.terminal.metric import half_width, mean_text
 from lab.report.view import metric_rows
 
 CELLS = re.compile(r"<!-- cells: (.*?) -->\n((?:\|.*\n)+)")

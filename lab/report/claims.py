@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lab.claims import wording
-from lab.claims.records import Answer, Beside, Judged, Part, Verdict, Verdicts
+from lab.analysis.claims.records import Answer, Beside, Judged, Part, Verdict, Verdicts
+from lab.report import wording
 from lab.report.numbers import Scale, interval, noise, number, percent, scale_for
 
 

@@ -7,11 +7,11 @@ from typing import Any
 from pydantic import ValidationError
 
 from lab.errors import UserError
-from lab.records import VERSION_HINT, Summary
+from lab.record.records import VERSION_HINT, Summary
 from lab.report.crossings import Crossing, cross
 from lab.report.facts import mapping
 from lab.report.ladders import Ladder, climb_ladder
-from lab.views import Frontier, Interaction, Sweep, Waterfall, parse_views
+from lab.spec.views import Frontier, Interaction, Sweep, Waterfall, parse_views
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,12 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from lab.records import Summary
+from lab.analysis.stats.compare import Comparison, Finding, compare, mean_of, paired
+from lab.analysis.stats.interactions import Cell, interactions
+from lab.analysis.stats.multiple import holm
+from lab.record.records import Summary
 from lab.report.blocks import by_block
-from lab.stats.compare import Comparison, Finding, compare, mean_of, paired
-from lab.stats.interactions import Cell, interactions
-from lab.stats.multiple import holm
-from lab.views import Interaction
+from lab.spec.views import Interaction
 
 METRICS = ("cpu_per_request_services_ms", "memory_services_mean_mib", "latency_p95_ms")
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
-from lab.metrics.errors import FAILED
-from lab.metrics.shares import pooled_share
-from lab.records import Summary
-from lab.stats.proportions import Pooled
+from lab.analysis.metrics.errors import FAILED
+from lab.analysis.metrics.shares import pooled_share
+from lab.analysis.stats.proportions import Pooled
+from lab.record.records import Summary
 
 
 def failed(summary: Summary) -> Mapping[str, Pooled]:

@@ -2,8 +2,8 @@
 
 from collections.abc import Collection, Sequence
 
-from lab.metrics.speed import CACHE_STEP, REFERENCE, STOOD
-from lab.records import Adjustment, Estimate, PlaceAdjustment, Summary
+from lab.analysis.metrics.speed import CACHE_STEP, REFERENCE, STOOD
+from lab.record.records import Adjustment, Estimate, PlaceAdjustment, Summary
 from lab.report.numbers import change, noise, number, percent
 
 PRIMARY = "cpu_per_request_services_ms"

@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 
-from lab.records import Summary
+from lab.analysis.stats.intervals import Interval
+from lab.analysis.stats.proportions import Pooled
+from lab.record.records import Summary
 from lab.report import findings
 from lab.report.failed import failed
 from lab.report.figures.frontier import Panel, Point
 from lab.report.numbers import divided, scale_for
-from lab.stats.intervals import Interval
-from lab.stats.proportions import Pooled
-from lab.views import Frontier
+from lab.spec.views import Frontier
 
 COSTS = ("cpu_per_request_proxied_ms", "latency_p99_ms")
 PERCENT = 100.0

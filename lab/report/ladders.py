@@ -4,13 +4,13 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from lab.records import Summary
+from lab.analysis.stats.compare import Comparison, Finding, compare, mean_of, paired
+from lab.analysis.stats.intervals import Interval, mean_interval
+from lab.analysis.stats.multiple import holm
+from lab.record.records import Summary
 from lab.report.blocks import by_block, having
 from lab.report.numbers import Scale, scale_for
-from lab.stats.compare import Comparison, Finding, compare, mean_of, paired
-from lab.stats.intervals import Interval, mean_interval
-from lab.stats.multiple import holm
-from lab.views import Waterfall
+from lab.spec.views import Waterfall
 
 
 @dataclass(frozen=True)

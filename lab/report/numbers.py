@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import floor, isfinite, log10
 
-from lab.stats.intervals import Interval
+from lab.analysis.stats.intervals import Interval
 
 DASH = "\N{EN DASH}"
 """Stands where there is no value."""

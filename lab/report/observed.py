@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lab.injection.records import Injection
-from lab.metrics.jvm import allocated
-from lab.metrics.latency import OK
-from lab.records import Fields, TrialData, TrialRecord
+from lab.analysis.metrics.jvm import allocated
+from lab.analysis.metrics.latency import OK
+from lab.record.faults import Injection
+from lab.record.records import Fields, TrialData, TrialRecord
+from lab.record.series import NotDerivableError, Series
 from lab.report.figures.gantt import Span
 from lab.report.figures.latency import Latencies
 from lab.report.figures.outages import Served
 from lab.report.figures.usage import Line
-from lab.series import NotDerivableError, Series
 
 MOST_POINTS = 120
 """Points of a line over time: more could not be told apart in a panel of a few centimetres."""

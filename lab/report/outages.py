@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lab.records import Summary, TrialSummary
+from lab.analysis.stats.intervals import Interval
+from lab.record.records import Summary, TrialSummary
 from lab.report.cells import NOTHING, Shown
 from lab.report.findings import estimate_of
 from lab.report.numbers import divided, number, percent, within
 from lab.report.twins import less, without_sidecars
-from lab.stats.intervals import Interval
 
 LOST, SLOWEST, RECOVERED, AFTER = "requests_lost", "latency_slowest_ms", "recovered_fraction", "recovery_s"
 

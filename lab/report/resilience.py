@@ -3,19 +3,19 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from lab.metrics.errors import FAILED
-from lab.metrics.shares import pooled_share
-from lab.records import Summary, TrialRecord, TrialSummary
+from lab.analysis.metrics.errors import FAILED
+from lab.analysis.metrics.shares import pooled_share
+from lab.analysis.stats.compare import paired
+from lab.analysis.stats.proportions import ConfidenceInterval, Pooled
+from lab.analysis.stats.ttests import ASSUMPTIONS, student, welch
+from lab.record.records import Summary, TrialRecord, TrialSummary
 from lab.report.blocks import by_block
 from lab.report.cells import Shown
 from lab.report.failed import failed
 from lab.report.numbers import DASH, interval, number, percent, scale_for, signed
 from lab.report.twins import less, mode, without_sidecars
-from lab.sidecars.counters import AS_PUBLISHED
-from lab.sidecars.modes import NONE, PASSTHROUGH
-from lab.stats.compare import paired
-from lab.stats.proportions import ConfidenceInterval, Pooled
-from lab.stats.ttests import ASSUMPTIONS, student, welch
+from lab.target.mesh.sidecars.counters import AS_PUBLISHED
+from lab.target.mesh.sidecars.modes import NONE, PASSTHROUGH
 
 TESTED = "latency_mean_ms"
 """What the sidecar study's t test was about: the time that requests take."""

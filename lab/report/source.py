@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lab.claims.records import Verdicts, read_verdicts
-from lab.records import Summary, TrialRecord, read_json, read_summary, read_trial, read_trial_record
+from lab.analysis.claims.records import Verdicts, read_verdicts
+from lab.record.records import Summary, TrialRecord, read_json, read_summary, read_trial, read_trial_record
 from lab.report.figures.gantt import Span
 from lab.report.observed import Observed, observe, trace_spans
 

@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 
-from lab.metrics.shares import SEED
-from lab.records import Summary
+from lab.analysis.metrics.shares import SEED
+from lab.analysis.stats.compare import compare, paired
+from lab.record.records import Summary
 from lab.report.blocks import by_block
 from lab.report.cells import NOTHING, Shown
 from lab.report.numbers import interval, number
-from lab.sidecars.modes import NONE
-from lab.stats.compare import compare, paired
+from lab.target.mesh.sidecars.modes import NONE
 
 OF_SIDECARS = {"sidecar", "sidecar_side", "envoy_runtime"}
 

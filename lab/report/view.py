@@ -4,12 +4,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lab.records import Estimate, MetricSummary, Summary, TrialRecord
+from lab.record.records import Estimate, MetricSummary, Summary, TrialRecord
 from lab.report import facts, findings
 from lab.report.cells import NOTHING, Finding, Shown, finding_of
 from lab.report.compared import Compared
 from lab.report.facts import Document, Facts
-from lab.report.numbers import DASH, Scale, change, duration, interval, noise, percent, ratio, scale_for, signed
+from lab.report.numbers import (
+    DASH,
+    Scale,
+    change,
+    duration,
+    interval,
+    noise,
+    percent,
+    ratio,
+    scale_for,
+    signed,
+)
 from lab.report.palette import level_colours
 from lab.report.view_rows import CrossingRows, LadderRows, crossing_rows, ladder_rows
 

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lab.records import Summary
+from lab.analysis.stats.compare import Comparison
+from lab.record.records import Summary
 from lab.report.cells import NOTHING, Finding, Shown, finding
 from lab.report.crossings import Crossed, Crossing
 from lab.report.ladders import Climb, Ladder, Step, step_scales
 from lab.report.numbers import Scale, ratio, signed, within
-from lab.stats.compare import Comparison
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from lab import ports, workshop
-from lab.backends import Backend
-from lab.driver.compose import PROJECT, ComposeDriver
-from lab.spec import Level
-from lab.system import System
+from lab.backend import Backend
+from lab.command import workshop
+from lab.engine import ports
+from lab.engine.compose import PROJECT, ComposeDriver
+from lab.spec.experiment import Level
+from lab.target.mesh.system import System
 
 # And quick to deliver: an SDK would hold a batch for five seconds.
 QUICK_START = {"JAVA_OPTS": "-XX:TieredStopAtLevel=1", "OTEL_BSP_SCHEDULE_DELAY": "1000"}

@@ -17,14 +17,15 @@ from typing import Any
 
 import pytest
 
-from lab import images, workshop
-from lab.clock import SystemClock, wait_until
-from lab.driver import Deployment
-from lab.driver.compose import ComposeDriver
-from lab.sidecars import ADMIN_PORT, Admin, Node, Side, files, load, overlay, parse_mode, sidecar
-from lab.sidecars.nodes import MOVED_PORTS, PORTS
-from lab.sidecars.overlay import OUTBOUND
-from lab.topology import DOMAIN
+from lab.command import workshop
+from lab.engine import images
+from lab.engine.clock import SystemClock, wait_until
+from lab.engine.compose import ComposeDriver
+from lab.engine.driver import Deployment
+from lab.target.mesh.sidecars import ADMIN_PORT, Admin, Node, Side, files, load, overlay, parse_mode, sidecar
+from lab.target.mesh.sidecars.nodes import MOVED_PORTS, PORTS
+from lab.target.mesh.sidecars.overlay import OUTBOUND
+from lab.target.mesh.topology import DOMAIN
 
 pytestmark = [pytest.mark.containers, pytest.mark.beside, pytest.mark.timeout(120)]
 

@@ -6,10 +6,11 @@ import json
 import pytest
 import yaml
 
-from lab import images, workshop
+from lab.command import workshop
+from lab.engine import images
 from lab.errors import UserError
-from lab.sidecars import SIDES, Node, Side, files, load, parse_mode, refuse_wrong
-from lab.sidecars.modes import PASSTHROUGH, contradiction, named_sets
+from lab.target.mesh.sidecars import SIDES, Node, Side, files, load, parse_mode, refuse_wrong
+from lab.target.mesh.sidecars.modes import PASSTHROUGH, contradiction, named_sets
 
 pytestmark = [pytest.mark.containers, pytest.mark.timeout(300)]
 

@@ -17,18 +17,19 @@ from pathlib import Path
 
 import pytest
 
-from lab import images, workshop
-from lab.clock import SystemClock, wait_until
-from lab.driver.compose import PROJECT, ComposeDriver
-from lab.injection.fault import DeclaredFault, Proxy, Subject
-from lab.injection.journal import Journal, lift_leftovers
-from lab.injection.kinds import KINDS, parse_fault
-from lab.injection.proved import unproved
-from lab.injection.records import Injection, read_injections
-from lab.injection.run import injector
-from lab.lock import only_run
-from lab.ports import port
-from lab.records import (
+from lab.command import workshop
+from lab.engine import images
+from lab.engine.clock import SystemClock, wait_until
+from lab.engine.compose import PROJECT, ComposeDriver
+from lab.engine.lock import only_run
+from lab.engine.ports import port
+from lab.fault.fault import DeclaredFault, Proxy, Subject
+from lab.fault.journal import Journal, lift_leftovers
+from lab.fault.kinds import KINDS, parse_fault
+from lab.fault.proved import unproved
+from lab.fault.run import injector
+from lab.record.faults import Injection, read_injections
+from lab.record.records import (
     REQUESTS_COLUMNS,
     REQUESTS_FIRST_LINE,
     TrialData,
@@ -37,8 +38,8 @@ from lab.records import (
     parse_requests,
     write_targets,
 )
-from lab.sidecars import ADMIN_PORT, Admin
-from lab.spec import Level
+from lab.spec.experiment import Level
+from lab.target.mesh.sidecars import ADMIN_PORT, Admin
 from tests.contract.deployed import QUICK_START
 from tests.contract.test_envoy_patterns import GRPC, running
 from tests.fake import FakeDriver
@@ -348,14 +349,14 @@ def id_of(service: str) -> str:
 RUNNER = """
 import sys
 from pathlib import Path
-from lab import workshop
-from lab.clock import SystemClock
-from lab.driver import Deployment
-from lab.driver.compose import ComposeDriver
-from lab.injection.fault import Subject
-from lab.injection.journal import Journal
-from lab.injection.kinds import parse_fault
-from lab.injection.run import injector
+from lab.command import workshop
+from lab.engine.clock import SystemClock
+from lab.engine.driver import Deployment
+from lab.engine.compose import ComposeDriver
+from lab.fault.fault import Subject
+from lab.fault.journal import Journal
+from lab.fault.kinds import parse_fault
+from lab.fault.run import injector
 
 folder = Path(sys.argv[1])
 driver, clock = ComposeDriver(workshop.ROOT, folder), SystemClock()

@@ -13,12 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from lab import images, ports, workshop
-from lab.backends import BACKENDS, Backend
-from lab.backends.http import Http
-from lab.clock import SystemClock, wait_until
-from lab.driver import Deployment
-from lab.driver.compose import ComposeDriver
+from lab.backend import BACKENDS, Backend
+from lab.backend.http import Http
+from lab.command import workshop
+from lab.engine import images, ports
+from lab.engine.clock import SystemClock, wait_until
+from lab.engine.compose import ComposeDriver
+from lab.engine.driver import Deployment
 from tests import backend_kit as kit
 
 pytestmark = [pytest.mark.containers, pytest.mark.beside, pytest.mark.timeout(180)]

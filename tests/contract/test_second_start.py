@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from lab import images
-from lab.delivery import ASKED_AGAIN, delivered
-from lab.records import BackendRecord, read_json
-from lab.spec import Level
+from lab.engine import images
+from lab.record.records import BackendRecord, read_json
+from lab.spec.experiment import Level
+from lab.target.mesh.delivery import ASKED_AGAIN, delivered
 from tests.contract.deployed import QUICK_START, ask, running
 
 pytestmark = [pytest.mark.containers, pytest.mark.beside, pytest.mark.timeout(300)]

@@ -5,12 +5,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lab import images, workshop
-from lab.backends.sink import Sink
-from lab.clock import wait_until
-from lab.spec import Level
-from lab.system import System
-from lab.variants import load_variants
+from lab.backend.sink import Sink
+from lab.command import workshop
+from lab.engine import images
+from lab.engine.clock import wait_until
+from lab.spec.experiment import Level
+from lab.target.mesh.system import System
+from lab.target.mesh.variants import load_variants
 from tests.contract.deployed import QUICK_START, ask, parameters, running
 
 pytestmark = [pytest.mark.containers, pytest.mark.timeout(300)]

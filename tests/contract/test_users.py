@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from lab import images, workshop
-from lab.clock import SystemClock, wait_until
-from lab.generators import GENERATORS
-from lab.generators.users import Users
+from lab.command import workshop
+from lab.engine import images
+from lab.engine.clock import SystemClock, wait_until
+from lab.load import GENERATORS
+from lab.load.users import Users
 
 pytestmark = [pytest.mark.containers, pytest.mark.beside, pytest.mark.timeout(120)]
 

@@ -4,13 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from lab import images, workshop
-from lab.backends import BACKENDS, Backend
-from lab.clock import wait_until
-from lab.delivery import trace_difference
-from lab.spec import Level
-from lab.system import System
-from lab.variants import Variant, load_variants
+from lab.backend import BACKENDS, Backend
+from lab.command import workshop
+from lab.engine import images
+from lab.engine.clock import wait_until
+from lab.spec.experiment import Level
+from lab.target.mesh.delivery import trace_difference
+from lab.target.mesh.system import System
+from lab.target.mesh.variants import Variant, load_variants
 from tests.contract.deployed import QUICK_START, ask, parameters, running
 
 pytestmark = [pytest.mark.containers, pytest.mark.beside, pytest.mark.timeout(300)]

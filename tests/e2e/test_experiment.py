@@ -12,9 +12,10 @@ from typing import Any
 
 import pytest
 
-from lab import metrics, workshop
-from lab.clock import SystemClock, wait_until
-from lab.records import read_json, read_trial
+from lab.analysis import metrics
+from lab.command import workshop
+from lab.engine.clock import SystemClock, wait_until
+from lab.record.records import read_json, read_trial
 from tests.command_line import LAB, lab, one_line
 
 pytestmark = [pytest.mark.containers, pytest.mark.timeout(900)]

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from lab.metrics import with_adjusted_values
-from lab.metrics.adjusted import TIMES, as_measured_name
-from lab.metrics.speed import CACHE_STEP
-from lab.records import TrialSummary
-from lab.stats.covariate import FEWEST_PIECES, within_slope
-from lab.stats.intervals import FloatArray
+from lab.analysis.metrics import with_adjusted_values
+from lab.analysis.metrics.adjusted import TIMES, as_measured_name
+from lab.analysis.metrics.speed import CACHE_STEP
+from lab.analysis.stats.covariate import FEWEST_PIECES, within_slope
+from lab.analysis.stats.intervals import FloatArray
+from lab.record.records import TrialSummary
 
 CPU = "cpu_per_request_services_ms"
 EXPONENT = 1.5

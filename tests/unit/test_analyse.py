@@ -7,15 +7,15 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from lab.analyse import analyse, summarise
-from lab.claims.judge import judge
-from lab.claims.spec import Study
+from lab.analysis.analyse import analyse, summarise
+from lab.analysis.claims.judge import judge
+from lab.analysis.claims.spec import Study
 from lab.errors import UserError
-from lab.records import Estimate, Summary, TrialSummary, read_summary
+from lab.record.records import Estimate, Summary, TrialSummary, read_summary
 from lab.report.ladders import climb_ladder
-from lab.spec import Experiment
-from lab.table import print_table
-from lab.views import Waterfall
+from lab.report.terminal.levels import print_table
+from lab.spec.experiment import Experiment
+from lab.spec.views import Waterfall
 from tests.synthetic import QUICK, write_results
 
 CPU = "cpu_per_request_services_ms"

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from lab.backends import BACKENDS
-from lab.backends.collector import Collector
-from lab.backends.exposition import total
-from lab.backends.http import Http
-from lab.backends.prometheus import TARGETS, Prometheus, metrics_by_service, targets
-from lab.backends.sink import Sink
+from lab.backend import BACKENDS
+from lab.backend.collector import Collector
+from lab.backend.exposition import total
+from lab.backend.http import Http
+from lab.backend.prometheus import TARGETS, Prometheus, metrics_by_service, targets
+from lab.backend.sink import Sink
 from lab.errors import UserError
 from tests import backend_kit as kit
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lab.calibration import users
+from lab.run.calibration import users
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from lab.checks import reasons
-from lab.records import TrialData, read_trial
+from lab.analysis.checks import reasons
+from lab.record.records import TrialData, read_trial
 from tests.synthetic import QUICK, Trial, write_trial
 
 

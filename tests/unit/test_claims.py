@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from scipy.stats import ttest_1samp
 
-from lab.claims.judge import judge
-from lab.claims.questions import questions
-from lab.claims.records import read_verdicts, write_verdicts
-from lab.claims.spec import load_claims, parse_claims
+from lab.analysis.claims.judge import judge
+from lab.analysis.claims.questions import questions
+from lab.analysis.claims.records import read_verdicts, write_verdicts
+from lab.analysis.claims.spec import load_claims, parse_claims
+from lab.analysis.stats.compare import compare
 from lab.errors import UserError
-from lab.faults import FaultsError
-from lab.spec import load_experiment
-from lab.stats.compare import compare
+from lab.spec.experiment import load_experiment
+from lab.spec.problems import FaultsError
 from tests.claim_runs import CPU, HEAD, MEMORY, judged, study, summary
 
 FOLDER = Path(__file__).parents[2] / "experiments" / "claims"

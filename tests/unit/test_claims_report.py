@@ -6,13 +6,13 @@ import pytest
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from rich.console import Console
 
-from lab.claims.judge import judge
-from lab.claims.records import Beside, Verdicts
-from lab.claims.spec import parse_claims
-from lab.claims.table import print_claims
-from lab.claims.wording import headline
+from lab.analysis.claims.judge import judge
+from lab.analysis.claims.records import Beside, Verdicts
+from lab.analysis.claims.spec import parse_claims
 from lab.report.claims import claims
 from lab.report.numbers import DASH, MINUS, TIMES
+from lab.report.terminal.claims import print_claims
+from lab.report.wording import headline
 from tests.claim_runs import CPU, summary
 
 CLAIMS = f"""\

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from lab import workshop
-from lab.backends import BACKENDS
-from lab.deployment import Place, deployment
-from lab.generators import GENERATORS
-from lab.machine import CpuSplit
-from lab.topology import load_topology
-from lab.variants import Telemetry, chosen, load_variants
+from lab.backend import BACKENDS
+from lab.command import workshop
+from lab.engine.machine import CpuSplit
+from lab.load import GENERATORS
+from lab.target.mesh.deployment import Place, deployment
+from lab.target.mesh.topology import load_topology
+from lab.target.mesh.variants import Telemetry, chosen, load_variants
 
 VARIANTS = load_variants(workshop.VARIANTS)
 TOPOLOGIES = sorted(path.stem for path in workshop.TOPOLOGIES.glob("*.yaml"))

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from lab.driver import EngineRefused
-from lab.driver.compose import ComposeDriver
+from lab.engine.compose import ComposeDriver
+from lab.engine.driver import EngineRefused
 
 # Says that the project has one network, and refuses to remove it as often as the file `refusals` has lines.
 DOCKER = """#!/bin/sh
@@ -45,7 +45,7 @@ def test_a_network_that_is_in_use_for_another_moment_is_removed_then(folder: Pat
 
 
 def test_one_that_stays_in_use_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lab.driver.compose.NETWORK_BOUND_S", 0.3)
+    monkeypatch.setattr("lab.engine.compose.NETWORK_BOUND_S", 0.3)
     (folder / "refusals").write_text("again\n" * 100)
     with pytest.raises(EngineRefused, match="holds networks of tollbooth in use"):
         ComposeDriver(folder, folder).remove()
@@ -54,7 +54,7 @@ def test_one_that_stays_in_use_is_told(folder: Path, monkeypatch: pytest.MonkeyP
 def test_an_empty_one_that_the_engine_miscounts_stays_for_the_next_deployment(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lab.driver.compose.NETWORK_BOUND_S", 0.3)
+    monkeypatch.setattr("lab.engine.compose.NETWORK_BOUND_S", 0.3)
     monkeypatch.setenv("ENDS", "{}")
     (folder / "refusals").write_text("again\n" * 100)
     ComposeDriver(folder, folder).remove()

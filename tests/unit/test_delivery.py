@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from lab import delivery
-from lab.backends import BACKENDS
-from lab.backends.http import Http
-from lab.records import read_json
-from lab.spec import Level
-from lab.topology import load_topology
+from lab.backend import BACKENDS
+from lab.backend.http import Http
+from lab.record.records import read_json
+from lab.spec.experiment import Level
+from lab.target.mesh import delivery
+from lab.target.mesh.topology import load_topology
 from tests import benches
 from tests.fake import FakeBackend, FakeClock, FakeDriver
 

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 import typer.main
 
-from lab.claims.spec import parse_claims
+from lab.analysis.claims.spec import parse_claims
 from lab.cli import app
-from lab.shape import validate
-from lab.spec import parse_experiment
-from lab.topology import parse_topology
-from lab.variants import Variant
-from lab.yamlfile import parse_yaml
+from lab.spec.experiment import parse_experiment
+from lab.spec.model import validate
+from lab.spec.yamlfile import parse_yaml
+from lab.target.mesh.topology import parse_topology
+from lab.target.mesh.variants import Variant
 
 ROOT = Path(__file__).parents[2]
 

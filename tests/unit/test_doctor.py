@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from lab import doctor
-from lab.doctor import GIB, Check, checks
-from lab.machine import Machine
+from lab.engine import doctor
+from lab.engine.doctor import GIB, Check, checks
+from lab.engine.machine import Machine
 
 GOOD = Machine(
     cores=8,

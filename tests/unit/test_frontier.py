@@ -5,15 +5,15 @@ import io
 import pytest
 from rich.console import Console
 
-from lab.frontier_table import print_frontiers
-from lab.records import Estimate, MetricSummary, Summary, TrialSummary
+from lab.analysis.stats.intervals import Interval
+from lab.analysis.stats.proportions import Count, clopper_pearson
+from lab.record.records import Estimate, MetricSummary, Summary, TrialSummary
 from lab.report.drawings.views import frontier
 from lab.report.figures.frontier import Point
 from lab.report.frontiers import frontier_panels, undominated
 from lab.report.palette import level_colours
-from lab.stats.intervals import Interval
-from lab.stats.proportions import Count, clopper_pearson
-from lab.views import Frontier
+from lab.report.terminal.frontier import print_frontiers
+from lab.spec.views import Frontier
 
 VIEW = Frontier(kind="frontier", title="One in five calls fails", levels=["none", "retries", "all"])
 REQUESTS = 1000

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from lab import images
-from lab.clock import SystemClock, wait_until
-from lab.errors import UserError
-from lab.image_engine import CommandLineEngine, image_ids
-from lab.image_recipes import (
+from lab.engine import images
+from lab.engine.clock import SystemClock, wait_until
+from lab.engine.image_engine import CommandLineEngine, image_ids
+from lab.engine.image_recipes import (
     TABLE,
     build_command,
     ca_bundle_secret,
@@ -22,7 +21,8 @@ from lab.image_recipes import (
     wanted_digests,
     with_bases,
 )
-from lab.images import ROOT, make_present
+from lab.engine.images import ROOT, make_present
+from lab.errors import UserError
 
 PINNED = {
     "DEBIAN_RELEASE": "trixie",
@@ -267,7 +267,7 @@ def test_a_pulled_image_gets_the_local_name(docker: Path) -> None:
 def test_a_registry_that_refuses_or_says_nothing_gives_nothing(
     answer: str, docker: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lab.image_engine.REGISTRY_ANSWERS_WITHIN_S", 0.2)
+    monkeypatch.setattr("lab.engine.image_engine.REGISTRY_ANSWERS_WITHIN_S", 0.2)
     says(docker, answer)
     assert not CommandLineEngine().pull("someone/jaeger:1", "tollbooth/jaeger:1")
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from lab import workshop
-from lab.image_recipes import TABLE
-from lab.injection.kinds import KINDS
+from lab.command import workshop
+from lab.engine.image_recipes import TABLE
+from lab.fault.kinds import KINDS
 
 
 def service(namespace: dict[str, str]) -> dict[str, Any]:

@@ -8,14 +8,21 @@ from typing import Any
 
 import pytest
 
-from lab.injection.evidence import share_doubt
-from lab.injection.kinds import KINDS, parse_fault
-from lab.injection.proved import unproved
-from lab.injection.records import ENDED, Action, Injection, ended_on_purpose
-from lab.metrics import values
-from lab.metrics.window import grown
-from lab.records import REQUESTS_COLUMNS, REQUESTS_FIRST_LINE, TrialData, TrialRecord, parse_counters, parse_requests
-from lab.series import NotDerivableError
+from lab.analysis.metrics import values
+from lab.analysis.metrics.window import grown
+from lab.fault.evidence import share_doubt
+from lab.fault.kinds import KINDS, parse_fault
+from lab.fault.proved import unproved
+from lab.record.faults import ENDED, Action, Injection, ended_on_purpose
+from lab.record.records import (
+    REQUESTS_COLUMNS,
+    REQUESTS_FIRST_LINE,
+    TrialData,
+    TrialRecord,
+    parse_counters,
+    parse_requests,
+)
+from lab.record.series import NotDerivableError
 from tests.synthetic.truth import EPOCH_NS
 
 SECOND_NS = 1_000_000_000

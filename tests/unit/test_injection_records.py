@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from lab.errors import UserError
-from lab.injection.records import Action, FaultLog, Injection, parse_injections, read_injections
+from lab.record.faults import Action, FaultLog, Injection, parse_injections, read_injections
 
 FROZEN = {"kind": "frozen", "target": "s2", "start_s": 10.0, "length_s": 5.0}
 CUT = {"kind": "cpu-cut", "target": "s3", "size": 0.25, "start_s": 1.0, "length_s": 5.0}

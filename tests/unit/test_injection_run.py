@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from lab.clock import SystemClock, wait_until
-from lab.driver import Deployment, EngineGone, EngineRefused
-from lab.injection.fault import DeclaredFault, Subject
-from lab.injection.journal import Journal, lift_leftovers
-from lab.injection.kinds import parse_fault
-from lab.injection.moments import ContainerTime
-from lab.injection.records import Injection, read_injections
-from lab.injection.run import Injector, injector
+from lab.engine.clock import SystemClock, wait_until
+from lab.engine.driver import Deployment, EngineGone, EngineRefused
+from lab.fault.fault import DeclaredFault, Subject
+from lab.fault.journal import Journal, lift_leftovers
+from lab.fault.kinds import parse_fault
+from lab.fault.moments import ContainerTime
+from lab.fault.run import Injector, injector
+from lab.record.faults import Injection, read_injections
 from tests.fake import FakeClock, FakeDriver
 from tests.synthetic.truth import EPOCH_NS
 

@@ -3,13 +3,13 @@
 import pytest
 from pydantic import Field
 
-from lab.faults import Fault, FaultsError, dotted
-from lab.injection.fault import DeclaredFault
-from lab.injection.kinds import KINDS, Faults
-from lab.injection.rules import contradictions, unknown_targets, without_sidecar
-from lab.injection.schedule import Step, drawn, steps
-from lab.shape import Shape, validate
-from lab.yamlfile import parse_yaml
+from lab.fault.fault import DeclaredFault
+from lab.fault.kinds import KINDS, Faults
+from lab.fault.rules import contradictions, unknown_targets, without_sidecar
+from lab.fault.schedule import Step, drawn, steps
+from lab.spec.model import Shape, validate
+from lab.spec.problems import Fault, FaultsError, dotted
+from lab.spec.yamlfile import parse_yaml
 
 
 class Level(Shape):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from lab.terminal import print_results
+from lab.report.terminal.results import print_results
 from tests.figures import CELLS, cell
 
 ROOT = Path(__file__).resolve().parents[2]

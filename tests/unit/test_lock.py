@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from lab.engine.lock import only_run
 from lab.errors import UserError
-from lab.lock import only_run
 
 
 def test_a_second_holder_is_refused_and_told_the_first(tmp_path: Path) -> None:
@@ -23,7 +23,7 @@ def test_a_killed_holder_frees_the_lock(tmp_path: Path) -> None:
     code = f"""
 import os, signal
 from pathlib import Path
-from lab.lock import only_run
+from lab.engine.lock import only_run
 with only_run(Path({str(tmp_path / "lock")!r})):
     os.kill(os.getpid(), signal.SIGKILL)
 """

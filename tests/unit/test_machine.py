@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.machine import (
+from lab.engine.machine import (
     engine_cores,
     engine_memory_bytes,
     parse_cpu_times,

@@ -7,8 +7,8 @@ import pytest
 from rich.console import Console
 
 from lab.errors import UserError
-from lab.metric_table import print_metric
-from lab.records import read_summary
+from lab.record.records import read_summary
+from lab.report.terminal.metric import print_metric
 from tests.command_line import lab, one_line
 
 RESULTS = Path(__file__).resolve().parents[2] / "docs" / "results"

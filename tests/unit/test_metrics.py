@@ -6,10 +6,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lab.metrics import METRICS, pieces, recovery, sidecars, values, window_requests, with_paired_values
-from lab.metrics.jvm import allocated
-from lab.records import SpinnerThread, TrialData, TrialSummary, read_trial
-from lab.series import NotDerivableError, Series
+from lab.analysis.metrics import (
+    METRICS,
+    pieces,
+    recovery,
+    sidecars,
+    values,
+    window_requests,
+    with_paired_values,
+)
+from lab.analysis.metrics.jvm import allocated
+from lab.record.records import SpinnerThread, TrialData, TrialSummary, read_trial
+from lab.record.series import NotDerivableError, Series
 from tests.synthetic import QUICK, Trial, write_trial
 
 AGENT = QUICK["otel-agent"]

@@ -28,5 +28,5 @@ def test_a_mistake_is_one_line_that_names_the_right_word(words: list[str], expec
 def test_what_is_slow_to_load_is_not_loaded_for_the_command_line() -> None:
     program = "import sys, lab.cli; print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split()
-    assert "lab.commands" in loaded
+    assert "lab.command.commands" in loaded
     assert SLOW.isdisjoint(loaded)

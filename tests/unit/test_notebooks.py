@@ -11,9 +11,9 @@ import pytest
 from nbclient import NotebookClient
 from nbformat import NotebookNode
 
-from lab import notebook
-from lab.notebook import SAMPLE_NOTE, SAMPLES, Mistake, open_run
-from lab.records import read_summary
+from lab.command import notebook
+from lab.command.notebook import SAMPLE_NOTE, SAMPLES, Mistake, open_run
+from lab.record.records import read_summary
 from lab.report.build import build
 from tests import report_runs
 

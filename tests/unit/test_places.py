@@ -6,15 +6,15 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from lab.analyse import summarise
-from lab.metrics import with_adjusted_values
-from lab.metrics.adjusted import as_measured_name
-from lab.metrics.speed import STOOD
-from lab.plan import make_plan
-from lab.records import PlaceAdjustment, TrialSummary
+from lab.analysis.analyse import summarise
+from lab.analysis.metrics import with_adjusted_values
+from lab.analysis.metrics.adjusted import as_measured_name
+from lab.analysis.metrics.speed import STOOD
+from lab.analysis.stats.places import Row, without_places
+from lab.record.records import PlaceAdjustment, TrialSummary
 from lab.report.findings import cautions, remarks
-from lab.spec import parse_experiment
-from lab.stats.places import Row, without_places
+from lab.run.plan import make_plan
+from lab.spec.experiment import parse_experiment
 from tests.unit.test_adjusted import log_ratios
 
 CPU = "cpu_per_request_services_ms"

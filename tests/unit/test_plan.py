@@ -4,8 +4,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lab.plan import Plan, Trial, blocks_for_precision, estimate_duration_s, make_plan, trial_folder_name
-from lab.spec import Experiment, load_experiment
+from lab.run.plan import (
+    Plan,
+    Trial,
+    blocks_for_precision,
+    estimate_duration_s,
+    make_plan,
+    trial_folder_name,
+)
+from lab.spec.experiment import Experiment, load_experiment
 
 QUICK = Path(__file__).parents[2] / "experiments" / "quick.yaml"
 SIDE_BY_SIDE = QUICK.with_name("side-by-side.yaml")

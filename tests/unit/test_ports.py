@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lab import ports
+from lab.engine import ports
 from lab.errors import UserError
 
 COMPOSE = """

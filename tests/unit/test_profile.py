@@ -11,20 +11,31 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from lab import runner
-from lab.backends import BACKENDS
-from lab.driver import EngineGone
+from lab.backend import BACKENDS
+from lab.engine.driver import EngineGone
 from lab.errors import UserError
-from lab.profile.capture import LIBRARY, profiled
-from lab.profile.compare import by_library, by_thread, together, tree
-from lab.profile.libraries import GC, JIT, NATIVE, RUNTIME, VIRTUAL, library, method, owner, path, thread_kind
-from lab.profile.records import Cost, Costs, NodeProfile, ProfileRecord, costs, read_profile
-from lab.profile.slices import slice_s, slices, within
-from lab.profile.stacks import added_up, collapsed, parse_collapsed
-from lab.progress import Progress
-from lab.records import read_requests
-from lab.spec import Level
-from lab.stand import Bench
+from lab.record.records import read_requests
+from lab.run import runner
+from lab.run.progress import Progress
+from lab.run.stand import Bench
+from lab.spec.experiment import Level
+from lab.target.mesh.profile.capture import LIBRARY, profiled
+from lab.target.mesh.profile.compare import by_library, by_thread, together, tree
+from lab.target.mesh.profile.libraries import (
+    GC,
+    JIT,
+    NATIVE,
+    RUNTIME,
+    VIRTUAL,
+    library,
+    method,
+    owner,
+    path,
+    thread_kind,
+)
+from lab.target.mesh.profile.records import Cost, Costs, NodeProfile, ProfileRecord, costs, read_profile
+from lab.target.mesh.profile.slices import slice_s, slices, within
+from lab.target.mesh.profile.stacks import added_up, collapsed, parse_collapsed
 from tests import benches, synthetic
 from tests.fake import FakeBackend, FakeDriver
 
@@ -238,7 +249,7 @@ profile: true
 @pytest.fixture(autouse=True)
 def no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(BACKENDS, "jaeger", FakeBackend)
-    monkeypatch.setattr("lab.provenance.collect", lambda *_: {"versions": {}})
+    monkeypatch.setattr("lab.engine.provenance.collect", lambda *_: {"versions": {}})
 
 
 @dataclass

@@ -5,8 +5,8 @@ import io
 import pytest
 from rich.console import Console
 
-from lab.plan import Trial
-from lab.progress import Progress, minutes
+from lab.run.plan import Trial
+from lab.run.progress import Progress, minutes
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from lab.stats.proportions import (
+from lab.analysis.stats.proportions import (
     ConfidenceInterval,
     Count,
     Pooled,

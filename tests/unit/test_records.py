@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lab import records
 from lab.errors import UserError
-from lab.series import NotDerivableError, Series, counter_increase
+from lab.record import records
+from lab.record.series import NotDerivableError, Series, counter_increase
 from tests.synthetic import write_results
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from lab.stats.recovery import Recovery, outcomes, recovery
+from lab.analysis.stats.recovery import Recovery, outcomes, recovery
 
 S = 1_000_000_000
 BEGIN = 1_760_000_000 * S

@@ -5,19 +5,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lab import sidecars
-from lab.generators import GENERATORS
-from lab.generators.users import answered
-from lab.machine import CpuSplit
-from lab.metrics import with_adjusted_values
-from lab.metrics.adjusted import TIMES, as_measured_name
-from lab.metrics.speed import CACHE_STEP, REFERENCE
-from lab.records import TrialSummary, read_requests
-from lab.reference import WARM_UP_REQUESTS, Reference, beside
-from lab.spec import parse_experiment
-from lab.system import StartFailed, System
-from lab.topology import load_topology
-from lab.variants import load_variants
+from lab.analysis.metrics import with_adjusted_values
+from lab.analysis.metrics.adjusted import TIMES, as_measured_name
+from lab.analysis.metrics.speed import CACHE_STEP, REFERENCE
+from lab.engine.machine import CpuSplit
+from lab.load import GENERATORS
+from lab.load.users import answered
+from lab.record.records import TrialSummary, read_requests
+from lab.run.reference import WARM_UP_REQUESTS, Reference, beside
+from lab.spec.experiment import parse_experiment
+from lab.target.mesh import sidecars
+from lab.target.mesh.system import StartFailed, System
+from lab.target.mesh.topology import load_topology
+from lab.target.mesh.variants import load_variants
 from tests.fake import FakeClock, FakeDriver
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from lab.records import Summary, read_trial
+from lab.record.records import Summary, read_trial
 from lab.report.drawings.trials import traces
 from lab.report.figures.forest import Group, Row, forest
 from lab.report.figures.gantt import Span, gantt

@@ -6,15 +6,15 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from rich.console import Console
 
-from lab.analyse import CONFIDENCE
-from lab.outage_table import print_outages
-from lab.records import Estimate, LevelSummary, Summary, TrialSummary
+from lab.analysis.analyse import CONFIDENCE
+from lab.record.records import Estimate, LevelSummary, Summary, TrialSummary
 from lab.report.cells import NOTHING
 from lab.report.figures.outages import Served
 from lab.report.figures.outages import outages as draw
 from lab.report.numbers import DASH, MINUS
 from lab.report.outages import outages
 from lab.report.palette import level_colours
+from lab.report.terminal.outage import print_outages
 
 KILLED = {"kind": "killed", "target": "s2", "start_s": [8, 10], "length_s": 5}
 

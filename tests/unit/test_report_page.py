@@ -9,7 +9,9 @@ import pytest
 from markupsafe import Markup
 from rich.console import Console
 
-from lab.records import Summary, TrialRecord, TrialSummary
+from lab.analysis.stats.compare import Comparison
+from lab.analysis.stats.intervals import Interval
+from lab.record.records import Summary, TrialRecord, TrialSummary
 from lab.report import findings
 from lab.report.compared import NO_VIEWS, Compared
 from lab.report.crossings import Crossed, Crossing
@@ -18,10 +20,8 @@ from lab.report.drawings.trials import order_cells
 from lab.report.ladders import MEASURES, Climb, Ladder, Step
 from lab.report.numbers import MINUS, TIMES
 from lab.report.render import render
+from lab.report.terminal.levels import print_table
 from lab.report.view import page
-from lab.stats.compare import Comparison
-from lab.stats.intervals import Interval
-from lab.table import print_table
 
 GOLDEN = Path(__file__).parents[1] / "expected" / "report.html"
 CPU = "cpu_per_request_services_ms"

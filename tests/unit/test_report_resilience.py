@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from lab.records import LevelSummary, MetricSummary, SidecarRecord, Summary, TrialRecord, TrialSummary
+from lab.record.records import LevelSummary, MetricSummary, SidecarRecord, Summary, TrialRecord, TrialSummary
 from lab.report.findings import primary_metric
 from lab.report.numbers import DASH
 from lab.report.resilience import Resilience, resilience
-from lab.resilience_table import print_resilience
+from lab.report.terminal.resilience import print_resilience
 
 REQUESTS = 10_000
 

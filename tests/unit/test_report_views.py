@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from lab.crossing_table import print_crossings
 from lab.errors import UserError
-from lab.records import Summary
+from lab.record.records import Summary
 from lab.report.compared import Compared, compare_views
 from lab.report.crossings import Crossing
 from lab.report.drawings import views as drawn
@@ -17,6 +16,7 @@ from lab.report.figures.sweep import setting
 from lab.report.ladders import Climb, step_scales
 from lab.report.numbers import DASH, MINUS
 from lab.report.palette import level_colours
+from lab.report.terminal.crossing import print_crossings
 from lab.report.view_rows import crossing_rows, ladder_rows
 
 CPU = "cpu_per_request_services_ms"

@@ -13,20 +13,20 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from lab import runner
-from lab.backends import BACKENDS
-from lab.calibration import calibrate
-from lab.driver import EngineGone
+from lab.backend import BACKENDS
+from lab.engine.driver import EngineGone
 from lab.errors import UserError
-from lab.plan import Trial
-from lab.progress import Progress
-from lab.records import read_requests
-from lab.reference import Reference
-from lab.spec import Level, parse_experiment
-from lab.stand import Bench
-from lab.stopping import FIRST_STAGE_BLOCKS
-from lab.system import StartFailed
-from lab.trial import Measured, StartInterrupted, head
+from lab.record.records import read_requests
+from lab.run import runner
+from lab.run.calibration import calibrate
+from lab.run.plan import Trial
+from lab.run.progress import Progress
+from lab.run.reference import Reference
+from lab.run.stand import Bench
+from lab.run.stopping import FIRST_STAGE_BLOCKS
+from lab.run.trial import Measured, StartInterrupted, head
+from lab.spec.experiment import Level, parse_experiment
+from lab.target.mesh.system import StartFailed
 from tests import benches, synthetic
 from tests.fake import FakeBackend, FakeDriver
 
@@ -63,7 +63,7 @@ protocol: {warm_up_s: 1, repetitions: 1, retries: 0, without_restart: [error_pro
 @pytest.fixture(autouse=True)
 def no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(BACKENDS, "jaeger", FakeBackend)
-    monkeypatch.setattr("lab.provenance.collect", lambda *_: {"versions": {}})
+    monkeypatch.setattr("lab.engine.provenance.collect", lambda *_: {"versions": {}})
 
 
 def bench(driver: FakeDriver, spec: str = SPEC) -> Bench:
@@ -204,7 +204,7 @@ def test_ctrl_c_keeps_the_trials_of_a_start_that_were_measured(tmp_path: Path, m
         return measured
 
     starts: list[list[str]] = []
-    monkeypatch.setattr("lab.runner.run_start", cut_short)
+    monkeypatch.setattr("lab.run.runner.run_start", cut_short)
     on = bench(FakeDriver(), COUNTED)
     run = runner.new_run(on, tmp_path, ["lab"], {})
     with pytest.raises(KeyboardInterrupt):

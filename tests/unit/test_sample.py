@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from lab.command.notebook import SAMPLES, open_run
+from lab.command.sample import MOST_SAMPLES, write_sample
 from lab.errors import UserError
-from lab.notebook import SAMPLES, open_run
-from lab.records import read_summary, read_trial, read_trial_record
-from lab.sample import MOST_SAMPLES, write_sample
+from lab.record.records import read_summary, read_trial, read_trial_record
 from tests import report_runs
 
 PRIVATE_PATH = re.compile(rb"/(home|Users|tmp|root|work)/")

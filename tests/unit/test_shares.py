@@ -2,13 +2,13 @@
 
 import pytest
 
-from lab.analyse import summarise
-from lab.claims.judge import judge
-from lab.claims.spec import Study
-from lab.metrics.shares import pooled_share
-from lab.records import Estimate, Summary, TrialSummary
-from lab.spec import parse_experiment
-from lab.stats.proportions import Count, clopper_pearson
+from lab.analysis.analyse import summarise
+from lab.analysis.claims.judge import judge
+from lab.analysis.claims.spec import Study
+from lab.analysis.metrics.shares import pooled_share
+from lab.analysis.stats.proportions import Count, clopper_pearson
+from lab.record.records import Estimate, Summary, TrialSummary
+from lab.spec.experiment import parse_experiment
 
 REQUESTS = 10_000
 SPEC = """

@@ -9,21 +9,24 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from lab import checks, records, runner, workshop
-from lab.analyse import analyse
-from lab.backends import BACKENDS
-from lab.driver import Deployment, EngineGone, EngineRefused
+from lab.analysis import checks
+from lab.analysis.analyse import analyse
+from lab.analysis.metrics import cpu_cores
+from lab.backend import BACKENDS
+from lab.command import workshop
+from lab.engine.driver import Deployment, EngineGone, EngineRefused
 from lab.errors import UserError
-from lab.faults import FaultsError
-from lab.metrics import cpu_cores
-from lab.progress import Progress
+from lab.record import records
+from lab.record.series import Series
 from lab.report.build import build
-from lab.series import Series
-from lab.spec import parse_experiment
-from lab.stand import Bench
-from lab.stopping import CPU
-from lab.system import StartFailed
-from lab.terminal import print_results
+from lab.report.terminal.results import print_results
+from lab.run import runner
+from lab.run.progress import Progress
+from lab.run.stand import Bench
+from lab.run.stopping import CPU
+from lab.spec.experiment import parse_experiment
+from lab.spec.problems import FaultsError
+from lab.target.mesh.system import StartFailed
 from tests import benches, synthetic
 from tests.fake import FakeBackend, FakeClock, FakeDriver
 
@@ -54,7 +57,7 @@ class Created(FakeDriver):
 @pytest.fixture(autouse=True)
 def no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(BACKENDS, "jaeger", FakeBackend)
-    monkeypatch.setattr("lab.provenance.collect", lambda *_: {"versions": {}})
+    monkeypatch.setattr("lab.engine.provenance.collect", lambda *_: {"versions": {}})
 
 
 def bench(spec: str = SPEC) -> tuple[Bench, list[Created]]:

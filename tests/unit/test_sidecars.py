@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 import yaml
 
-from lab import workshop
+from lab.command import workshop
 from lab.errors import UserError
-from lab.faults import FaultsError
-from lab.sidecars import Mode, Node, Side, configuration, files, load, nodes, overlay, parse_mode
-from lab.sidecars.merge import conflicts, merged
-from lab.sidecars.modes import named_sets
-from lab.sidecars.overlay import OUTBOUND
-from lab.topology import load_topology
+from lab.spec.problems import FaultsError
+from lab.target.mesh.sidecars import Mode, Node, Side, configuration, files, load, nodes, overlay, parse_mode
+from lab.target.mesh.sidecars.merge import conflicts, merged
+from lab.target.mesh.sidecars.modes import named_sets
+from lab.target.mesh.sidecars.overlay import OUTBOUND
+from lab.target.mesh.topology import load_topology
 
 SOURCE = load(workshop.ROOT / "envoy")
 PUBLISHED = yaml.safe_load((Path(__file__).parents[1] / "fixtures/sidecars/published.yaml").read_text())

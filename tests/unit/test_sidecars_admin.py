@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from lab.driver.compose import ComposeDriver
+from lab.engine.compose import ComposeDriver
 from lab.errors import UserError
-from lab.sidecars import Admin, refuse_wrong
-from lab.sidecars.counters import AS_PUBLISHED
+from lab.target.mesh.sidecars import Admin, refuse_wrong
+from lab.target.mesh.sidecars.counters import AS_PUBLISHED
 
 # Recorded from two Envoys, one behind the other, with `retries` and `rate-limit`, by tests/contract.
 RECORDED = json.loads((Path(__file__).parents[1] / "fixtures/sidecars/admin.json").read_text())

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from lab.spantree import ExpectedSpan, difference
-from lab.topology import load_topology
+from lab.target.mesh.spantree import ExpectedSpan, difference
+from lab.target.mesh.topology import load_topology
 
 ROOT = Path(__file__).parents[2]
 MESH = load_topology(ROOT / "experiments" / "topologies" / "mesh.yaml").expected_tree("a1")

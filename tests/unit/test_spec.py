@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from lab.command.schema import SCHEMAS, schema_text
 from lab.errors import UserError
-from lab.schema import SCHEMAS, schema_text
-from lab.spec import Experiment, check_names, find_experiment, load_experiment, parse_experiment
-from lab.variants import Variant
-from lab.yamlfile import MAX_FILE_BYTES
+from lab.spec.experiment import Experiment, check_names, find_experiment, load_experiment, parse_experiment
+from lab.spec.yamlfile import MAX_FILE_BYTES
+from lab.target.mesh.variants import Variant
 
 EXPERIMENTS = Path(__file__).parents[2] / "experiments"
 

@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from lab.driver import Container
+from lab.engine.driver import Container
 from lab.errors import UserError
-from lab.faults import FaultsError
-from lab.generators import GENERATORS, LoadPlan, Stage
-from lab.plan import make_plan
-from lab.records import read_json
-from lab.runner import gather
-from lab.spec import Experiment, load_experiment, parse_experiment
-from lab.topology import load_topology
+from lab.load import GENERATORS, LoadPlan, Stage
+from lab.record.records import read_json
+from lab.run.plan import make_plan
+from lab.run.runner import gather
+from lab.spec.experiment import Experiment, load_experiment, parse_experiment
+from lab.spec.problems import FaultsError
+from lab.target.mesh.topology import load_topology
 from tests.fake import FakeClock, FakeDriver
 
 ROOT = Path(__file__).parents[2]

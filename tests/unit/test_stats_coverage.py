@@ -5,9 +5,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from lab.stats.compare import compare, log_ratios, mean_of
-from lab.stats.intervals import t_interval
-from lab.stats.multiple import holm
+from lab.analysis.stats.compare import compare, log_ratios, mean_of
+from lab.analysis.stats.intervals import t_interval
+from lab.analysis.stats.multiple import holm
 
 STUDIES = 8_000
 RESAMPLES = 1_000

@@ -2,8 +2,8 @@
 
 import pytest
 
-from lab.records import Estimate, LevelSummary, Summary
-from lab.stopping import CPU, FIRST_STAGE_BLOCKS, Budget, narrow_enough
+from lab.record.records import Estimate, LevelSummary, Summary
+from lab.run.stopping import CPU, FIRST_STAGE_BLOCKS, Budget, narrow_enough
 from tests.fake import FakeClock
 
 LEVELS = ("baseline", "placebo", "agent")

@@ -4,10 +4,10 @@ import io
 
 from rich.console import Console
 
-from lab.ladder_table import print_ladders
+from lab.analysis.stats.intervals import Interval
 from lab.report.ladders import MEASURES, Climb, Ladder, Step
 from lab.report.numbers import MINUS
-from lab.stats.intervals import Interval
+from lab.report.terminal.ladder import print_ladders
 
 
 def test_a_ladder_is_a_table_of_what_each_level_adds() -> None:

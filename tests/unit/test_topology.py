@@ -6,9 +6,9 @@ import pytest
 import yaml
 
 from lab.errors import UserError
-from lab.faults import FaultsError
-from lab.spantree import ExpectedSpan
-from lab.topology import Service, Topology, find_topology, load_topology, parse_topology
+from lab.spec.problems import FaultsError
+from lab.target.mesh.spantree import ExpectedSpan
+from lab.target.mesh.topology import Service, Topology, find_topology, load_topology, parse_topology
 
 ROOT = Path(__file__).parents[2]
 SHARED = ROOT / "services" / "workload" / "src" / "test" / "resources" / "topologies"

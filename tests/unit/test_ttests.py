@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lab.stats.ttests import student, welch
+from lab.analysis.stats.ttests import student, welch
 
 # Student (1908), "The probable error of a mean", table of hours of sleep: additional hours with either drug.
 DEXTRO = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0]

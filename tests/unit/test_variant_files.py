@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from lab.errors import UserError
-from lab.variants import Telemetry, chosen, load_variants, variant_named
+from lab.target.mesh.variants import Telemetry, chosen, load_variants, variant_named
 
 GOOD = """\
 format: tollbooth.variant

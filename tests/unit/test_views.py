@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from lab.faults import dotted
-from lab.views import Interaction, Sweep, Waterfall, parse_views, view_faults
+from lab.spec.problems import dotted
+from lab.spec.views import Interaction, Sweep, Waterfall, parse_views, view_faults
 
 LEVELS = ("baseline", "manual-off", "manual", "agent")
 FACTORS = {"telemetry": {}, "load": {}}

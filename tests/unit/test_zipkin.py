@@ -1,6 +1,6 @@
 """What Zipkin says, in the lab's own words."""
 
-from lab.backends.zipkin import collector_counters, trace_record
+from lab.backend.zipkin import collector_counters, trace_record
 
 
 def test_a_span_that_was_cut_short_is_still_one() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from lab.records import TrialRecord, TrialSummary
+from lab.record.records import TrialRecord, TrialSummary
 from lab.report.figures import order as figure
 from lab.report.figures.gantt import Span, gantt
 from lab.report.figures.order import Cell

@@ -7,12 +7,12 @@ from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from lab.analysis.stats.intervals import Interval
 from lab.report import svg
 from lab.report.figures.labels import LEADER_IN, LONGEST_LABEL, label_ends
 from lab.report.numbers import ends, short
 from lab.report.palette import INK, OTHERS
 from lab.report.svg import Margins, draw, quiet, ratio_axis
-from lab.stats.intervals import Interval
 
 PANEL_IN = 1.8
 APART = 0.08

@@ -8,12 +8,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+from lab.analysis.stats.intervals import Interval
 from lab.report import svg
 from lab.report.figures.labels import LONGEST_LABEL, label_ends
 from lab.report.numbers import ends
 from lab.report.palette import Colour
 from lab.report.svg import Margins, draw, names_in, quiet
-from lab.stats.intervals import Interval
 
 PANEL_IN = 3.2
 

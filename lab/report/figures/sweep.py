@@ -11,11 +11,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
+from lab.analysis.stats.intervals import Interval
 from lab.report import svg
 from lab.report.numbers import ends, number
 from lab.report.palette import BAND, Colour
 from lab.report.svg import Margins, draw, quiet, ratio_axis
-from lab.stats.intervals import Interval
 
 COLUMNS = 3
 PANEL_IN = 1.55

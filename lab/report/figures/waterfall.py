@@ -9,10 +9,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+from lab.analysis.stats.intervals import Interval
 from lab.report.numbers import ends, short
 from lab.report.palette import INK, MUTED, Colour
 from lab.report.svg import WIDTH_IN, draw, quiet
-from lab.stats.intervals import Interval
 
 ROW_IN = 0.24
 # Room for a title of two lines.

@@ -1,0 +1,1 @@
+"""From records to estimates and verdicts: metrics, checks, statistics, claims. Pure."""

@@ -1,0 +1,260 @@
+"""Whether a trial may count: each check says what is wrong with its records, or nothing.
+
+A refused trial is kept, with its reasons, and run again. The checks look at how the trial was run, never at
+whether its result is welcome, so that refusing does not bend the estimates.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import scipy
+
+from lab.analysis.metrics import cpu_cores, window_requests
+from lab.fault.proved import unproved
+from lab.record.faults import ended_on_purpose
+from lab.record.records import TrialData, TrialRecord
+from lab.record.series import NotDerivableError, Series
+from lab.target.mesh.sidecars.modes import NONE as NO_SIDECAR
+
+SECOND_NS = 1e9
+WITHOUT_PATTERNS = {NO_SIDECAR, "passthrough"}
+HOST_BUSY = ("cpu_user_ns", "cpu_nice_ns", "cpu_system_ns", "cpu_irq_ns", "cpu_softirq_ns")
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What a valid trial must keep to."""
+
+    # A tenth of the shortest think time of the studies: later starts would make it another load.
+    start_delay_p99_ms: float = 100.0
+    # A generator in one process cannot use more than one core; near it, its own queueing is what is measured.
+    generator_cores: float = 0.9
+    # The hypervisor took the CPU away; 5 % is the size of the effects that the lab wants to see.
+    steal_fraction: float = 0.05
+    # Share of the host's CPUs that is busy with something else than the lab's containers. The engine and
+    # interrupts, which belong to no container, take up to a tenth of a small machine.
+    other_load_fraction: float = 0.15
+    # The observer may miss a tick on a full machine; two in a row mean that it, too, got no CPU.
+    gap_intervals: float = 3.0
+    # Fewer say little about a 95th percentile, and each edge of the window, a request more or less, costs over 3 %.
+    requests: int = 30
+    # Last third of the window against the first. In 1,000 made-up closed loops of 15 s the requests of two thirds
+    # differ by at most 12 % with 6 to 24 users, so a fall by more than 20 % is a stall,
+    throughput_fall: float = 0.20
+    # unless it is this small: with few users the edges of the thirds move that many requests.
+    throughput_fall_requests: int = 3
+    # Something grows: a leak, a queue, a neighbour.
+    cpu_rise: float = 0.35
+    # A JVM goes on compiling for a minute and more, at fewer and fewer ms per request (measured on 2 cores, 10 s after
+    # the first request: by 40 % within 15 s). Every level has that tail; more than this is no window but a start.
+    warm_up_tail: float = 0.60
+
+    # A count of drawn errors that is less likely than this, on either side, has another reason.
+    error_chance: float = 1e-6
+
+
+BOUNDS = Bounds()
+
+Check = Callable[[TrialData, Bounds], Iterator[str]]
+
+
+def reasons(data: TrialData, bounds: Bounds = BOUNDS) -> list[str]:
+    """Return why the trial is refused, a sentence each; nothing for a valid one."""
+    if len(data.requests) == 0:
+        return ["the load generator finished no request: its log says why"]
+    found = [reason for check in RECORD_CHECKS for reason in check(data, bounds)]
+    # The others compute with counters, which only whole records allow.
+    return found or [reason for check in LOAD_CHECKS for reason in check(data, bounds)]
+
+
+def records_whole(data: TrialData, bounds: Bounds) -> Iterator[str]:
+    """Refuse records whose writer was killed."""
+    if data.counters.truncated:
+        yield "the observer was killed: its last record is not whole"
+    if data.requests.truncated:
+        yield "the load generator was killed: its last record is not whole"
+
+
+def containers_there(data: TrialData, bounds: Bounds) -> Iterator[str]:
+    """Refuse containers that restarted, ran out of memory, failed, or went away before the window's end."""
+    trial = data.trial
+    for name, container in trial.containers.items():
+        if container.restarts:
+            yield f"container {name} was restarted (restarts: {container.restarts})"
+        if container.oom_killed:
+            yield f"container {name} ran out of memory and was killed"
+        elif container.exit_code:
+            yield f"container {name} ended with exit code {container.exit_code}"
+    meant = ended_on_purpose(data.injections)
+    for event in data.counters.events:
+        if (
+            event.name not in meant
+            and event.event in {"gone", "restarted"}
+            and trial.load_start_ns <= event.t_ns < trial.window_end_ns
+        ):
+            after_s = (event.t_ns - trial.load_start_ns) / SECOND_NS
+            verb = "was gone" if event.event == "gone" else "restarted"
+            yield f"container {event.name} {verb} {after_s:.1f} s after the load's start"
+
+
+def observed_throughout(data: TrialData, bounds: Bounds) -> Iterator[str]:
+    """Refuse windows that the observer did not see whole."""
+    trial = data.trial
+    containers_by_fault: dict[str, list[str]] = {}
+    meant = ended_on_purpose(data.injections)
+    for name in (name for name in trial.containers if name not in meant):
+        fields = data.counters.containers.get(name, {})
+        fault = _unseen(fields.get("cpu_usage_ns"), trial, bounds.gap_intervals * data.counters.interval_ns)
+        if fault:
+            containers_by_fault.setdefault(fault, []).append(name)
+    for fault, names in containers_by_fault.items():
+        yield f"the observer's record of {', '.join(names)}: {fault}"
+
+
+def _unseen(cpu: Series | None, trial: TrialRecord, longest_ns: float) -> str | None:
+    """Say what of the window the samples miss."""
+    if cpu is None:
+        return "there is none"
+    try:
+        cpu.increase(trial.window_start_ns, trial.window_end_ns)
+    except NotDerivableError as error:
+        return str(error)
+    in_window = (cpu.t_ns[1:] > trial.window_start_ns) & (cpu.t_ns[:-1] < trial.window_end_ns)
+    gap_ns = np.diff(cpu.t_ns)[in_window].max()
+    if gap_ns > longest_ns:
+        return f"no sample for {gap_ns / SECOND_NS:.1f} s (limit {longest_ns / SECOND_NS:.1f} s)"
+    return None
+
+
+def load_held(data: TrialData, bounds: Bounds) -> Iterator[str]:
+    """Refuse trials whose generator could not make the load it was asked for."""
+    requests = window_requests(data)
+    if len(requests) < bounds.requests:
+        yield f"{len(requests)} requests ended in the window (at least {bounds.requests} are needed)"
+        return
+    delay_ms = float(np.percentile(requests.start_ns - requests.intended_ns, 99)) / 1e6
+    if delay_ms > bounds.start_delay_p99_ms:
+        yield (
+            f"the generator could not hold the load: 1 % of the requests started over {delay_ms:.0f} ms late "
+            f"(limit {bounds.start_delay_p99_ms:.0f} ms)"
+        )
+
+
+def generator_had_cpu(data: TrialData, bounds: Bounds) -> Iterator[str]:
+    """Refuse trials whose generator was at the end of its CPU."""
+    for name in data.trial.names("generator"):
+        cores = cpu_cores(data, [name])
+        if cores > bounds.generator_cores:
+            yield (
+                f"the generator {name} used {_percent(cores)} of a core (limit {_percent(bounds.generator_cores)}): "
+                "it measured itself"
+            )
+
+
+def answers_right(data: TrialData, bounds: Bounds) -> Iterator[str]:
+    """Refuse errors that nothing explains, and drawn ones that did not come.
+
+    With faults, or sidecars that do more than pass requests on, how many fail is what the trial is to find out.
+    """
+    requests = window_requests(data)
+    failed = requests.status[requests.status != 200]
+    if data.injections or data.trial.settings.get("sidecar", NO_SIDECAR) not in WITHOUT_PATTERNS:
+        return
+    expected, count = data.trial.expected_error_fraction, len(requests)
+    chances = bounds.error_chance, 1 - bounds.error_chance
+    fewest, most = (float(scipy.stats.binom.ppf(chance, count, expected)) for chance in chances)
+    if len(failed) > most:
+        codes = ", ".join(str(code) for code in np.unique(failed))
+        planned = f"; at most {most:.0f} are explained" if expected else ""
+        yield f"{len(failed)} of {count} requests failed (status {codes}; 0: no answer){planned}"
+    elif len(failed) < fewest:
+        yield f"{len(failed)} of {count} requests failed, at least {fewest:.0f} should have: errors were not drawn"
+
+
+def host_left_alone(data: TrialData, bounds: Bounds) -> Iterator[str]:
+    """Refuse windows in which somebody else had the CPUs: another virtual machine, or another program."""
+    trial, host = data.trial, data.counters.host
+    try:
+        busy_ns, steal_ns = (
+            sum(host[name].increase(trial.window_start_ns, trial.window_end_ns) for name in names)
+            for names in (HOST_BUSY, ("cpu_steal_ns",))
+        )
+    except KeyError:
+        yield "the host's CPU time was not recorded"
+        return
+    except NotDerivableError as error:
+        yield f"the host's CPU time: {error}"
+        return
+    window_ns = trial.window_end_ns - trial.window_start_ns
+    whole_ns = window_ns * int(host["cpus"].values[-1])
+    steal = steal_ns / whole_ns
+    if steal > bounds.steal_fraction:
+        yield (
+            f"the host stole {_percent(steal)} of its CPUs' time in the window "
+            f"(limit {_percent(bounds.steal_fraction)})"
+        )
+    lab_cores = cpu_cores(data, trial.containers) + trial.cores_side_by_side
+    other = (busy_ns - lab_cores * window_ns) / whole_ns
+    if other > bounds.other_load_fraction:
+        yield (
+            f"programs outside the lab used {_percent(other)} of the host's CPUs in the window "
+            f"(limit {_percent(bounds.other_load_fraction)})"
+        )
+
+
+def window_steady(data: TrialData, bounds: Bounds) -> Iterator[str]:
+    """Refuse windows whose last third is another state than the first: a stall, growth, or a warm-up that goes on.
+
+    With faults a window is not meant to be steady.
+    """
+    if data.injections:
+        return
+    trial = data.trial
+    edges = np.linspace(trial.window_start_ns, trial.window_end_ns, 4).astype(np.int64).tolist()
+    counts, costs = [], []
+    for start_ns, end_ns in ((edges[0], edges[1]), (edges[2], edges[3])):
+        count = data.requests.served_in(start_ns, end_ns)
+        if count == 0:
+            yield "not steady: a third of the window has no request"
+            return
+        series = (data.counters.containers[name]["cpu_usage_ns"] for name in trial.names("service"))
+        counts.append(count)
+        costs.append(sum(one.increase(start_ns, end_ns) for one in series) / count)
+    throughput, cpu = counts[1] / counts[0] - 1, costs[1] / costs[0] - 1
+    over = "from the window's first third to its last"
+    if throughput < -bounds.throughput_fall and counts[0] - counts[1] > bounds.throughput_fall_requests:
+        limit = _percent(bounds.throughput_fall)
+        yield f"not steady: requests per second fell by {_percent(-throughput)} {over} (limit {limit})"
+    if cpu > bounds.cpu_rise:
+        yield f"not steady: CPU per request rose by {_percent(cpu)} {over} (limit {_percent(bounds.cpu_rise)})"
+    if cpu < -bounds.warm_up_tail:
+        limit = _percent(bounds.warm_up_tail)
+        yield f"still warming up: CPU per request fell by {_percent(-cpu)} {over} (limit {limit})"
+
+
+def faults_proved(data: TrialData, bounds: Bounds) -> Iterator[str]:
+    """Refuse trials whose declared faults the data path does not show."""
+    yield from unproved(data, data.injections)
+
+
+def spans_as_predicted(data: TrialData, bounds: Bounds) -> Iterator[str]:
+    """Refuse traced trials whose trace is not what the topology predicts: they did other work."""
+    if data.trial.trace_difference is not None:
+        yield f"the trace ({data.trial.spans_in_trace} spans) is not as predicted: {data.trial.trace_difference}"
+
+
+def _percent(fraction: float) -> str:
+    return f"{round(100 * fraction, 1):g} %"
+
+
+RECORD_CHECKS: tuple[Check, ...] = (
+    records_whole,
+    containers_there,
+    observed_throughout,
+    load_held,
+    answers_right,
+    spans_as_predicted,
+    faults_proved,
+)
+LOAD_CHECKS: tuple[Check, ...] = (generator_had_cpu, host_left_alone, window_steady)

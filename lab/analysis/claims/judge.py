@@ -1,0 +1,155 @@
+"""From a summary to verdicts: `summary.json` and claims in, `claims.json` out."""
+
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from lab.analysis.claims.evidence import ShareEvidence, evidence
+from lab.analysis.claims.questions import Bounds, Question, questions
+from lab.analysis.claims.records import Answer, Beside, Judged, Part, Verdict, Verdicts
+from lab.analysis.claims.spec import Study
+from lab.analysis.metrics.shares import pooled_share
+from lab.analysis.stats.compare import mean_of
+from lab.analysis.stats.intervals import FloatArray
+from lab.record.records import Summary
+
+# A metric's value by metric, level and block.
+Values = Mapping[str, Mapping[str, Mapping[int, float]]]
+
+
+def judge(summary: Summary, studies: Sequence[Study], seed: int) -> Verdicts:
+    """Say of each claim whether it holds in this run; `seed` is the experiment's, of its intervals."""
+    values = _values(summary)
+    return Verdicts(
+        experiment=summary.experiment,
+        confidence=summary.confidence,
+        sources={study.name: study.source for study in studies},
+        claims=tuple(_judged(summary, values, study, claim_id, seed) for study in studies for claim_id in study.claims),
+        figures=tuple(beside for study in studies for beside in _beside(summary, study)),
+    )
+
+
+def _beside(summary: Summary, study: Study) -> Iterator[Beside]:
+    """Yield the published numbers of what this run has."""
+    found = {(estimate.metric, estimate.level): estimate for estimate in summary.estimates}
+    for figure in study.figures:
+        estimate = found.get((figure.metric, figure.level))
+        if estimate is not None:
+            metric = summary.metrics[figure.metric]
+            yield Beside(
+                study=study.name,
+                **figure.model_dump(),
+                title=metric.title,
+                unit=metric.unit,
+                **estimate.model_dump(include={"mean", "mean_low", "mean_high", "n"}),
+            )
+
+
+def _values(summary: Summary) -> Values:
+    values: defaultdict[str, defaultdict[str, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
+    for trial in summary.trials:
+        if trial.valid:
+            for metric, value in trial.values.items():
+                values[metric][trial.level][trial.block] = value
+    for levels in values.values():
+        levels[summary.baseline] = mean_of([levels[name] for name in summary.references])
+    return values
+
+
+def _judged(summary: Summary, values: Values, study: Study, claim_id: str, seed: int) -> Judged:
+    claim = study.claims[claim_id]
+    asked = questions(claim, summary.baseline, summary.equivalence_margin)
+    missing = _missing(summary, asked)
+    # Any of k false parts makes a claim false: to say so of a true one in no more than 5 % of runs, each part may
+    # err in 5 % / k (Bonferroni, the first step of Holm's method). A claim holds only where all parts do, which
+    # needs no correction: for a false claim to pass, its false part must (Berger, 1982, intersection-union test).
+    refuting = 1 - (1 - summary.confidence) / len(asked)
+    parts = [] if missing else [_part(summary, values, question, refuting, seed) for question in asked]
+    return Judged(
+        study=study.name,
+        id=claim_id,
+        says=claim.says,
+        published=claim.published,
+        verdict="not tested here" if missing else _verdict(parts),
+        reason=missing,
+        parts=tuple(parts),
+    )
+
+
+def _missing(summary: Summary, asked: Sequence[Question]) -> str | None:
+    """Name the levels and metrics that the experiment would need."""
+    levels = {level: None for question in asked for level in question.levels if level not in summary.levels}
+    metrics = {question.metric: None for question in asked if question.metric not in summary.metrics}
+    wanted = [f"{what} {', '.join(names)}" for what, names in (("level", levels), ("metric", metrics)) if names]
+    return f"this run has no {', no '.join(wanted)}" if wanted else None
+
+
+def _verdict(parts: Sequence[Part]) -> Verdict:
+    answers = {part.answer for part in parts}
+    if "does not hold" in answers:
+        return "does not hold here"
+    return "holds here" if answers == {"holds"} else "cannot tell"
+
+
+def _part(summary: Summary, values: Values, question: Question, refuting: float, seed: int) -> Part:
+    floor = _noise_floor(summary, question.metric)
+    blocks = _complete_blocks(values[question.metric], question.levels)
+    bounds = Bounds(1 + floor) if question.beyond_noise and floor is not None else question.bounds
+    part = Part(
+        metric=question.metric,
+        title=summary.metrics[question.metric].title,
+        quantity=question.quantity,
+        levels=question.levels,
+        n=len(blocks),
+        wanted_low=bounds.low or None,
+        wanted_high=bounds.high if math.isfinite(bounds.high) else None,
+        noise_floor=floor,
+        answer="cannot tell",
+    )
+    if reason := _unusable(blocks, question, floor):
+        return part.model_copy(update={"reason": reason})
+    found = _share(summary, question) or evidence(question.quantity, blocks, seed)
+    answer: Answer = "cannot tell"
+    if found.within(bounds, summary.confidence):
+        answer = "holds"
+    elif found.misses(question.allowed, refuting):
+        answer = "does not hold"
+    low, high = found.interval(summary.confidence) or (None, None)
+    reason = None if low is not None else f"{question.levels[1]} may cost no more than {question.levels[2]}"
+    estimate = {"estimate": found.estimate, "low": low, "high": high, "answer": answer, "reason": reason}
+    return part.model_copy(update=estimate)
+
+
+def _share(summary: Summary, question: Question) -> ShareEvidence | None:
+    """Return what a level's trials counted, where its share of something is asked for."""
+    share_of = summary.metrics[question.metric].share_of
+    if share_of is None or question.quantity != "value":
+        return None
+    (level,) = question.levels
+    pooled = pooled_share(share_of, (trial for trial in summary.trials if trial.valid and trial.level == level))
+    return ShareEvidence(pooled) if pooled else None
+
+
+def _complete_blocks(values: Mapping[str, Mapping[int, float]], levels: Sequence[str]) -> FloatArray:
+    """Return a row for each block that has a value of every level."""
+    columns = [values.get(level, {}) for level in levels]
+    blocks = sorted(set.intersection(*(set(column) for column in columns)))
+    return np.array([[column[block] for column in columns] for block in blocks]).reshape(-1, len(levels))
+
+
+def _unusable(blocks: FloatArray, question: Question, floor: float | None) -> str | None:
+    """Say why the blocks allow no answer, if so."""
+    if len(blocks) < 2:
+        return "fewer than 2 blocks have a valid trial of each level"
+    if question.quantity != "value" and np.any(blocks <= 0):
+        return "a value is 0, so there is no ratio"
+    if question.beyond_noise and floor is None:
+        return "the placebo shows no noise floor"
+    return None
+
+
+def _noise_floor(summary: Summary, metric: str) -> float | None:
+    floors = (estimate.noise_floor for estimate in summary.estimates if estimate.metric == metric)
+    return next((floor for floor in floors if floor is not None), None)

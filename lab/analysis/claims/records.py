@@ -1,0 +1,88 @@
+"""`claims.json`: what became of each claim (format: docs/formats.md)."""
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import ValidationError
+
+from lab.analysis.claims.questions import Quantity
+from lab.errors import UserError
+from lab.record.records import MEND, Record, read_json, write_json_atomic
+
+Answer = Literal["holds", "does not hold", "cannot tell"]
+Verdict = Literal["holds here", "does not hold here", "cannot tell", "not tested here"]
+
+
+class Part(Record):
+    """The answer to one question: a ratio with its interval, and the bounds that it was wanted within.
+
+    `low` and `high` are None where there is no interval, `wanted_low` and `wanted_high` where there is no bound.
+    `n`: blocks with valid trials of all `levels`. `noise_floor`: as in the summary.
+    """
+
+    metric: str
+    title: str
+    quantity: Quantity
+    levels: tuple[str, ...]
+    estimate: float | None = None
+    low: float | None = None
+    high: float | None = None
+    n: int
+    wanted_low: float | None
+    wanted_high: float | None
+    noise_floor: float | None
+    answer: Answer
+    reason: str | None = None
+
+
+class Judged(Record):
+    """A claim and its verdict. `reason` says what is missing where it was not tested."""
+
+    study: str
+    id: str
+    says: str
+    published: str | None
+    verdict: Verdict
+    reason: str | None = None
+    parts: tuple[Part, ...] = ()
+
+
+class Beside(Record):
+    """A published number, and this run's mean of the same metric at the same level, with its interval."""
+
+    study: str
+    metric: str
+    title: str
+    unit: str
+    level: str
+    published: float
+    mean: float
+    mean_low: float | None
+    mean_high: float | None
+    n: int
+
+
+class Verdicts(Record):
+    """`claims.json`."""
+
+    format: Literal["tollbooth.claims-verdicts"] = "tollbooth.claims-verdicts"
+    version: Literal[1] = 1
+    experiment: str
+    confidence: float
+    sources: dict[str, str]
+    claims: tuple[Judged, ...]
+    figures: tuple[Beside, ...] = ()
+
+
+def write_verdicts(path: Path, verdicts: Verdicts) -> None:
+    """Write `claims.json`, whole or not at all."""
+    write_json_atomic(path, verdicts.model_dump(mode="json"))
+
+
+def read_verdicts(path: Path) -> Verdicts:
+    """Read `claims.json`; raises `UserError` where it is missing, broken, or of another version."""
+    data = read_json(path, "tollbooth.claims-verdicts", 1)
+    try:
+        return Verdicts.model_validate(data)
+    except ValidationError as error:
+        raise UserError(f"{path}: {error.errors()[0]['msg']}", MEND) from error

@@ -1,0 +1,218 @@
+"""What a claims file says: the files of `experiments/claims/`, as frozen models (format: docs/formats.md)."""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from lab.analysis.metrics import MEASURES
+from lab.errors import UserError
+from lab.spec.model import Shape, Version1, validate
+from lab.spec.nearest import suggestion
+from lab.spec.problems import Fault, FaultsError, dotted, user_error
+from lab.spec.yamlfile import find_named_file, parse_yaml, read_text
+
+ClaimId = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9-]{0,30}$")]
+LevelRef = Annotated[str, Field(min_length=1, max_length=200)]
+Metrics = Annotated[list[str], Field(min_length=1, description="metrics of the summary; the test is made on each")]
+Margin = Annotated[float, Field(ge=0.001, le=1)]
+Reason = Annotated[str, Field(min_length=1, max_length=1000)]
+Bound = Annotated[float, Field(ge=0.01, le=100)]
+Limit = Annotated[float, Field(ge=0, le=1e9)]
+Range = Annotated[tuple[Limit, Limit], Field(strict=False)]
+
+_HINT = "docs/adding-a-claim.md describes the format; experiments/claims/ has examples"
+_MARGIN = "a ratio within 1 ± margin is no difference; the summary's equivalence margin where it is left out"
+
+
+class Order(Shape):
+    """Each of some levels is below each of others; one against all others says which is best."""
+
+    kind: Literal["order"]
+    metrics: Metrics
+    lower: list[LevelRef] = Field(min_length=1, description="each of these is below each of `higher`")
+    higher: list[LevelRef] = Field(min_length=1)
+    by_more_than: Literal["noise_floor"] | None = Field(
+        default=None, description="the whole interval must also lie beyond what the placebo shows"
+    )
+    margin: Margin | None = Field(default=None, description=_MARGIN)
+    because: Reason | None = Field(default=None, description="why this margin")
+
+
+class Same(Shape):
+    """All levels are alike: the ratio of every pair is near 1."""
+
+    kind: Literal["same"]
+    metrics: Metrics
+    levels: list[LevelRef] = Field(min_length=2)
+    of: Literal["value", "overhead"] = Field(
+        default="value", description="`overhead`: what a level has above the experiment's baseline"
+    )
+    margin: Margin = Field(description="ratios from 1/(1 + margin) to 1 + margin are the same")
+    because: Reason = Field(description="why this margin")
+
+
+class OverheadRatio(Shape):
+    """A level's overhead over the baseline is some times another's."""
+
+    kind: Literal["overhead_ratio"]
+    metrics: Metrics
+    level: LevelRef
+    to: LevelRef = Field(description="the level whose overhead `level`'s is divided by")
+    within: Annotated[tuple[Bound, Bound], Field(strict=False)] = Field(
+        description="the smallest and the largest ratio that the claim allows"
+    )
+    because: Reason = Field(description="why this range")
+
+
+class Ratio(Shape):
+    """A level is some times another."""
+
+    kind: Literal["ratio"]
+    metrics: Metrics
+    level: LevelRef
+    to: LevelRef = Field(description="the level that `level` is divided by")
+    within: Range = Field(description="the smallest and the largest ratio that the claim allows")
+    because: Reason = Field(description="why this range")
+
+
+class Value(Shape):
+    """A level's own value lies within a range, in the metric's unit."""
+
+    kind: Literal["value"]
+    metrics: Metrics
+    level: LevelRef
+    within: Range = Field(description="the smallest and the largest value that the claim allows")
+    because: Reason = Field(description="why this range")
+
+
+class Trend(Shape):
+    """A metric rises, falls or stays over levels that follow each other in equal steps."""
+
+    kind: Literal["trend"]
+    metrics: Metrics
+    goes: Literal["up", "down", "nowhere"]
+    over: list[LevelRef] = Field(min_length=3, description="in order; equal steps apart, such as halvings")
+    steadily: bool = Field(default=False, description="no step goes the other way by more than the margin")
+    margin: Margin | None = Field(default=None, description=f"of the change over the whole list: {_MARGIN}")
+    because: Reason | None = Field(default=None, description="why this margin")
+
+
+Test = Annotated[Order | Same | OverheadRatio | Ratio | Value | Trend, Field(discriminator="kind")]
+
+
+class Claim(Shape):
+    """One published claim, and what it says about a summary."""
+
+    says: str = Field(min_length=1, max_length=1000, description="the claim, as published")
+    published: str | None = Field(
+        default=None, max_length=1000, description="the published numbers, where there are any"
+    )
+    tests: list[Test] = Field(min_length=1, description="the claim holds where all of these do")
+
+
+class Figure(Shape):
+    """A published number that is a metric of a level here, and so stands beside it. It is compared by the reader."""
+
+    metric: str = Field(description="a metric of the summary")
+    level: LevelRef
+    published: float = Field(description="in the metric's unit")
+
+
+class ClaimsFile(Shape):
+    """The claims of one publication."""
+
+    format: Literal["tollbooth.claims"]
+    version: Version1
+    source: str = Field(min_length=1, max_length=1000, description="who published them, and where")
+    claims: Mapping[ClaimId, Claim] = Field(default_factory=dict)
+    figures: list[Figure] = Field(default_factory=list, description="published numbers to stand beside this run's")
+
+
+class Study(ClaimsFile):
+    """A claims file with its name."""
+
+    name: str
+
+
+def load_claims(references: Sequence[str], folder: Path) -> list[Study]:
+    """Return what an experiment's `claims` name: each `<file>`, or `<file>:<id>,<id>` for some of its claims.
+
+    Raises `UserError` for a file or a claim that there is not, and for a wrong file.
+    """
+    return [_selected(reference, folder) for reference in references]
+
+
+def _selected(reference: str, folder: Path) -> Study:
+    name, colon, listed = reference.partition(":")
+    path = find_named_file("claims file", name, folder)
+    try:
+        study = parse_claims(read_text(path), path.stem)
+    except FaultsError as error:
+        raise user_error(str(path), error.faults, dotted, _HINT) from None
+    ids = [claim.strip() for claim in listed.split(",")] if colon else list(study.claims)
+    for claim in ids:
+        if claim not in study.claims:
+            raise UserError(f"{path}: no claim is called '{claim}'; {suggestion(claim, study.claims)}", _HINT)
+    return study.model_copy(update={"claims": {claim: study.claims[claim] for claim in ids}})
+
+
+def parse_claims(text: str, name: str, metrics: Collection[str] = MEASURES) -> Study:
+    """Return the claims that a YAML text describes; `metrics` are those there are. Raises `FaultsError`."""
+    file = validate(ClaimsFile, parse_yaml(text))
+    faults = [
+        Fault(("claims", claim_id, "tests", index, *fault.path), fault.text)
+        for claim_id, claim in file.claims.items()
+        for index, test in enumerate(claim.tests)
+        for fault in (*_unknown_metrics(test.metrics, metrics), *_contradictions(test))
+    ]
+    faults += [
+        Fault(("figures", index, "metric"), fault.text)
+        for index, figure in enumerate(file.figures)
+        for fault in _unknown_metrics([figure.metric], metrics)
+    ]
+    if not file.claims and not file.figures:
+        faults.append(Fault(("claims",), "missing; a file has claims, or figures, or both"))
+    if faults:
+        raise FaultsError(faults)
+    return Study(**dict(file), name=name)
+
+
+def _upside_down(within: tuple[float, float]) -> Iterator[Fault]:
+    low, high = within
+    if low >= high:
+        yield Fault(("within",), f"the range is upside down: {low:g} is not below {high:g}")
+
+
+def _unknown_metrics(named: Sequence[str], metrics: Collection[str]) -> Iterator[Fault]:
+    for index, metric in enumerate(named):
+        if metric not in metrics:
+            yield Fault(("metrics", index), f"unknown metric '{metric}'; {suggestion(metric, metrics)}")
+
+
+def _contradictions(test: Test) -> Iterator[Fault]:
+    """Yield what is wrong between fields that are each right by themselves."""
+    levels: Mapping[str, Sequence[str]]
+    match test:
+        case Order():
+            levels = {"higher": [*test.lower, *test.higher]}
+        case Same():
+            levels = {"levels": test.levels}
+        case OverheadRatio() | Ratio():
+            levels = {"to": [test.level, test.to]}
+            yield from _upside_down(test.within)
+        case Value():
+            levels = {}
+            yield from _upside_down(test.within)
+        case Trend():
+            levels = {"over": test.over}
+            if test.steadily and test.goes == "nowhere":
+                yield Fault(("steadily",), "goes with `up` and `down` only")
+    for field, names in levels.items():
+        for name, count in Counter(names).items():
+            if count > 1:
+                yield Fault((field,), f"level '{name}' stands here twice, and would be held against itself")
+    if test.because is None and getattr(test, "margin", None) is not None:
+        yield Fault(("because",), "missing; say why this margin is the right one")

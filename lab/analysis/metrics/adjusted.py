@@ -1,0 +1,159 @@
+"""Values as they would have been on a machine that was equally fast in every trial, and at every place of a start.
+
+A neighbour on the same physical core makes the same work cost more CPU time, in one trial more than in the next. The
+reference, or else the spinner, sees that beside the services: it is the covariate. How strongly a metric follows it is
+learned *within* windows, piece by piece, where nothing else differs; between trials it is then taken out
+(docs/statistics.md). Side by side all trials of a block share the machine's speed, but not their places in the order in
+which systems were started: there it is the place's part that is taken out.
+"""
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from lab.analysis.metrics.latency import METRICS as LATENCY
+from lab.analysis.metrics.metric import Measure, Metric
+from lab.analysis.metrics.resources import METRICS as RESOURCES
+from lab.analysis.metrics.speed import CACHE_STEP, REFERENCE, STOOD
+from lab.analysis.metrics.speed import METRICS as SPEED
+from lab.analysis.stats.covariate import Slope, within_slope
+from lab.analysis.stats.intervals import FloatArray
+from lab.analysis.stats.places import Row, without_places
+from lab.record.records import Adjustment, PlaceAdjustment, TrialData, TrialSummary
+from lab.record.series import NotDerivableError
+
+# In shorter ones the noise of both hides what they have in common: the slope comes out too small.
+PIECE_S = 10.0
+FEWEST_PARTS = 3
+TIMES = (
+    "cpu_per_request_services_ms",
+    "cpu_per_request_backends_ms",
+    "cpu_per_request_total_ms",
+    "cpu_per_request_sidecars_ms",
+    "cpu_per_request_proxied_ms",
+    "latency_mean_ms",
+    "latency_p50_ms",
+    "latency_p95_ms",
+)
+"""What takes longer on a slower machine."""
+
+
+def as_measured_name(metric: str) -> str:
+    """Return what a metric's own value is called beside the adjusted one: `latency_p95_as_measured_ms`."""
+    return f"{metric.removesuffix('_ms')}_as_measured_ms"
+
+
+_RAW: Mapping[str, Metric] = {metric.name: metric for metric in (*RESOURCES, *LATENCY) if metric.name in TIMES}
+_COVARIATES: Mapping[str, Metric] = {metric.name: metric for metric in SPEED}
+
+AS_MEASURED: Mapping[str, Measure] = {
+    as_measured_name(name): Measure(as_measured_name(name), f"{metric.title}, as measured", metric.unit)
+    for name, metric in _RAW.items()
+}
+
+
+Pieces = Mapping[str, FloatArray]
+"""A trial's window in pieces, by metric: a row for each, with the logarithms of the covariate and of the metric."""
+
+
+def pieces(data: TrialData) -> Pieces:
+    """Measure each piece of a trial's window by itself."""
+    rows: dict[str, list[tuple[float, float]]] = {name: [] for name in _RAW}
+    covariate = _COVARIATES[CACHE_STEP if data.reference is None else REFERENCE]
+    for part in _parts(data):
+        step = _log(covariate, part)
+        if step is None:
+            continue
+        for name, metric in _RAW.items():
+            value = _log(metric, part)
+            if value is not None:
+                rows[name].append((step, value))
+    return {name: np.array(found).reshape(-1, 2) for name, found in rows.items()}
+
+
+def _parts(data: TrialData) -> Iterator[TrialData]:
+    """Yield the trial with each piece of its window as its window."""
+    trial = data.trial
+    count = max(FEWEST_PARTS, round(trial.window_s / PIECE_S))
+    edges = np.linspace(trial.window_start_ns, trial.window_end_ns, count + 1).astype(np.int64).tolist()
+    for start_ns, end_ns in itertools.pairwise(edges):
+        yield replace(data, trial=trial.model_copy(update={"window_start_ns": start_ns, "window_end_ns": end_ns}))
+
+
+def _log(metric: Metric, data: TrialData) -> float | None:
+    try:
+        value = metric.compute(data)
+    except (NotDerivableError, KeyError):
+        return None
+    return math.log(value) if value else None
+
+
+def with_adjusted_values(
+    trials: Sequence[TrialSummary], windows: Sequence[Pieces]
+) -> tuple[list[TrialSummary], dict[str, Adjustment | PlaceAdjustment]]:
+    """Adjust each valid trial's times, and keep them as measured beside; return how each metric was adjusted.
+
+    A trial of which the covariate says nothing keeps them as measured only: it cannot be compared with the others.
+    Nothing is changed where there is no covariate, or where a metric does not clearly follow it; side by side, where
+    there are too few blocks to tell places from levels.
+    """
+    if any(STOOD in trial.values for trial in trials):
+        return _at_equal_places(trials)
+    covariate = REFERENCE if any(REFERENCE in trial.values for trial in trials) else CACHE_STEP
+    slopes = {name: within_slope([one[name] for one in windows]) for name in _RAW}
+    known = {name: slope for name, slope in slopes.items() if slope is not None and slope.clear}
+    measured = [trial.values[covariate] for trial in trials if trial.valid and covariate in trial.values]
+    if not known or not measured:
+        return list(trials), {}
+    usual = float(np.exp(np.mean(np.log(measured))))
+    adjusted = [_at_usual_speed(trial, known, covariate, usual) if trial.valid else trial for trial in trials]
+    return adjusted, {name: _adjustment(slope, covariate, usual) for name, slope in known.items()}
+
+
+def _at_usual_speed(trial: TrialSummary, slopes: Mapping[str, Slope], covariate: str, usual: float) -> TrialSummary:
+    measured = [name for name in slopes if name in trial.values]
+    if covariate not in trial.values:
+        return _replaced(trial, measured, {})
+    faster = usual / trial.values[covariate]
+    return _replaced(trial, measured, {name: trial.values[name] * faster ** slopes[name].exponent for name in measured})
+
+
+def _at_equal_places(
+    trials: Sequence[TrialSummary],
+) -> tuple[list[TrialSummary], dict[str, Adjustment | PlaceAdjustment]]:
+    """Take what a trial's place in the order of starts adds out of each metric in which it can be told."""
+    adjusted, how = list(trials), dict[str, Adjustment | PlaceAdjustment]()
+    for name in _RAW:
+        rows = {
+            index: Row(trial.level, trial.block, trial.position, math.log(trial.values[name]))
+            for index, trial in enumerate(trials)
+            if trial.valid and trial.position is not None and trial.values.get(name, 0) > 0
+        }
+        found = without_places(list(rows.values()))
+        if found is None:
+            continue
+        for index, left in zip(rows, found.left, strict=True):
+            adjusted[index] = _replaced(adjusted[index], [name], {name: math.exp(left)})
+        how[name] = PlaceAdjustment(ratios=np.exp(found.effects).tolist(), explained=found.explained)
+    return adjusted, how
+
+
+def _replaced(trial: TrialSummary, names: Sequence[str], adjusted: Mapping[str, float]) -> TrialSummary:
+    """Return the trial with these metrics under their names as measured, and the adjusted ones under their own."""
+    values = {name: value for name, value in trial.values.items() if name not in names}
+    values |= {as_measured_name(name): trial.values[name] for name in names}
+    return trial.model_copy(update={"values": {**values, **adjusted}})
+
+
+def _adjustment(slope: Slope, covariate: str, usual: float) -> Adjustment:
+    return Adjustment(
+        covariate=covariate,
+        usual=usual,
+        exponent=slope.exponent,
+        standard_error=slope.standard_error,
+        pieces=slope.pieces,
+        explained=slope.explained,
+    )

@@ -1,0 +1,57 @@
+"""What one trial alone cannot tell: a level's values beside those of the same block that it is compared with."""
+
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+
+from lab.analysis.metrics.metric import PairedMetric, Values
+from lab.analysis.stats.compare import mean_of
+from lab.record.records import TrialSummary
+
+
+def with_paired_values(trials: Sequence[TrialSummary], references: Collection[str]) -> list[TrialSummary]:
+    """Add the paired metrics to the values of each valid trial whose block has a valid one of the `references`.
+
+    These are levels that are one system under several names: where a block has more, their mean counts.
+    """
+    beside: defaultdict[int, list[Values]] = defaultdict(list)
+    for trial in trials:
+        if trial.valid and trial.level in references:
+            beside[trial.block].append(trial.values)
+    return [
+        trial.model_copy(update={"values": {**trial.values, **_paired(trial.values, mean_of(beside[trial.block]))}})
+        if trial.valid and trial.level not in references and beside[trial.block]
+        else trial
+        for trial in trials
+    ]
+
+
+def _paired(values: Values, baseline: Values) -> dict[str, float]:
+    found = {}
+    for metric in PAIRED.values():
+        try:
+            value = metric.compute(values, baseline)
+        except KeyError:
+            continue
+        if value is not None:
+            found[metric.name] = value
+    return found
+
+
+def _cpu_per_delivered_span_us(values: Values, baseline: Values) -> float | None:
+    """Divide the services' CPU beyond the baseline's by the spans that arrived: a lost one costs and buys nothing."""
+    extra_ms = values["cpu_per_request_services_ms"] - baseline["cpu_per_request_services_ms"]
+    spans = values["spans_accepted_per_request"]
+    return 1000 * extra_ms / spans if spans else None
+
+
+PAIRED = {
+    metric.name: metric
+    for metric in (
+        PairedMetric(
+            "cpu_per_delivered_span_us",
+            "CPU beyond the baseline's per delivered span, services",
+            "µs",
+            compute=_cpu_per_delivered_span_us,
+        ),
+    )
+}

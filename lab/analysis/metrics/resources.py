@@ -1,0 +1,117 @@
+"""CPU and memory of containers, by role, and start-up.
+
+CPU per request is the increase of CPU time over the window divided by the requests that it served, those at its edges
+by the share of their time inside; what a service does in the background counts as a request's cost too.
+"""
+
+from collections.abc import Callable, Iterable
+
+from lab.analysis.metrics.metric import Metric
+from lab.analysis.metrics.window import cpu_cores, increase, mean, per_request
+from lab.record.records import TrialData
+from lab.record.series import NotDerivableError
+
+MIB = 1 << 20
+MS_NS = 1e6
+
+
+def _names(data: TrialData, roles: Iterable[str]) -> list[str]:
+    return [name for role in roles for name in data.trial.names(role)]
+
+
+def _cpu_per_request_ms(*roles: str) -> Callable[[TrialData], float]:
+    def compute(data: TrialData) -> float:
+        used_ns = increase(data, data.counters.containers, _names(data, roles), "cpu_usage_ns")
+        return per_request(data, used_ns / MS_NS)
+
+    return compute
+
+
+def _cores(role: str) -> Callable[[TrialData], float]:
+    return lambda data: cpu_cores(data, data.trial.names(role))
+
+
+def _of_services_cpu(role: str) -> Callable[[TrialData], float]:
+    """What measuring costs, beside what is measured."""
+
+    def compute(data: TrialData) -> float:
+        services = cpu_cores(data, data.trial.names("service"))
+        if services == 0:
+            raise NotDerivableError("the services used no CPU")
+        return cpu_cores(data, data.trial.names(role)) / services
+
+    return compute
+
+
+def _memory_mean_mib(*roles: str) -> Callable[[TrialData], float]:
+    return lambda data: mean(data, data.counters.containers, _names(data, roles), "memory_working_set_bytes") / MIB
+
+
+def _of_sidecars(measure: Callable[..., Callable[[TrialData], float]]) -> Callable[[TrialData], float | None]:
+    """Measure the sidecars; None where there are none, which is not a cost of 0."""
+    compute = measure("sidecar")
+    return lambda data: compute(data) if data.trial.names("sidecar") else None
+
+
+def _memory_peak_mib(data: TrialData) -> float:
+    """Add up each service's largest sample since its start: what the containers would have to be given."""
+    peaks = []
+    for name in data.trial.names("service"):
+        series = data.counters.containers[name]["memory_working_set_bytes"]
+        peaks.append(series.within(0, data.trial.window_end_ns).values.max())
+    return float(sum(peaks)) / MIB
+
+
+def _startup_s(data: TrialData) -> float:
+    return max(data.trial.startup_s.values())
+
+
+def _context_switches_per_request(data: TrialData) -> float:
+    fields = ("context_switches_voluntary", "context_switches_involuntary")
+    return per_request(data, increase(data, data.counters.containers, data.trial.names("service"), *fields))
+
+
+METRICS = (
+    Metric("cpu_per_request_services_ms", "CPU per request, services", "ms", compute=_cpu_per_request_ms("service")),
+    Metric("cpu_per_request_backends_ms", "CPU per request, backends", "ms", compute=_cpu_per_request_ms("backend")),
+    Metric(
+        "cpu_per_request_total_ms",
+        "CPU per request, services and backends",
+        "ms",
+        compute=_cpu_per_request_ms("service", "backend"),
+    ),
+    Metric("cpu_per_request_sidecars_ms", "CPU per request, sidecars", "ms", compute=_of_sidecars(_cpu_per_request_ms)),
+    Metric(
+        "cpu_per_request_proxied_ms",
+        "CPU per request, services and sidecars",
+        "ms",
+        compute=_cpu_per_request_ms("service", "sidecar"),
+    ),
+    Metric("cpu_services_cores", "CPU, services", "cores", compute=_cores("service")),
+    Metric("cpu_generator_cores", "CPU, load generator", "cores", compute=_cores("generator")),
+    Metric("cpu_observer_cores", "CPU, observer", "cores", compute=_cores("observer")),
+    Metric(
+        "generator_cpu_fraction",
+        "CPU, load generator, as a share of the services'",
+        "fraction",
+        compute=_of_services_cpu("generator"),
+    ),
+    Metric(
+        "observer_cpu_fraction",
+        "CPU, observer, as a share of the services'",
+        "fraction",
+        compute=_of_services_cpu("observer"),
+    ),
+    Metric("memory_services_mean_mib", "Memory, services, mean", "MiB", compute=_memory_mean_mib("service")),
+    Metric("memory_services_peak_mib", "Memory, services, peak", "MiB", compute=_memory_peak_mib),
+    Metric("memory_sidecars_mean_mib", "Memory, sidecars, mean", "MiB", compute=_of_sidecars(_memory_mean_mib)),
+    Metric("memory_backends_mean_mib", "Memory, backends, mean", "MiB", compute=_memory_mean_mib("backend")),
+    Metric(
+        "memory_total_mean_mib",
+        "Memory, services and backends, mean",
+        "MiB",
+        compute=_memory_mean_mib("service", "backend"),
+    ),
+    Metric("startup_s", "Start-up, slowest service", "s", compute=_startup_s),
+    Metric("context_switches_per_request", "Context switches per request", "", compute=_context_switches_per_request),
+)

@@ -1,0 +1,49 @@
+"""How fast the machine was in the window: as the spinner saw it, and by what a request cost the reference."""
+
+from lab.analysis.metrics.metric import Metric
+from lab.analysis.metrics.window import increase
+from lab.record.records import TrialData
+from lab.record.series import NotDerivableError
+
+CACHE_STEP = "cache_step_ns"
+STOOD = "stood_side_by_side_s"
+REFERENCE = "cpu_per_request_reference_ms"
+MS_NS = 1e6
+SECOND_NS = 1e9
+
+
+def _cache_step_ns(data: TrialData) -> float | None:
+    """Return the mean time of a step through the second-level cache; None where no spinner ran."""
+    if not data.speed:
+        return None
+    window = data.trial.window_start_ns, data.trial.window_end_ns
+    steps = sum(thread.steps.increase(*window) for thread in data.speed)
+    if steps == 0:
+        raise NotDerivableError("the spinner got no CPU in the window")
+    return sum(thread.steps_ns.increase(*window) for thread in data.speed) / steps
+
+
+def _stood_s(data: TrialData) -> float | None:
+    """Return how long a system had stood when the window began; None where it did not wait for others to stand, too."""
+    if not data.trial.cores_side_by_side:
+        return None
+    # The observer is started first, and looks at once.
+    stood_ns = data.trial.window_start_ns - int(data.counters.host["cpus"].t_ns[0])
+    return stood_ns / SECOND_NS
+
+
+def _reference_ms(data: TrialData) -> float | None:
+    """Return what a request cost the reference; None where none stood beside."""
+    if data.reference is None:
+        return None
+    served = data.reference.served_in(data.trial.window_start_ns, data.trial.window_end_ns)
+    if served == 0:
+        raise NotDerivableError("the reference served no request in the window")
+    return increase(data, data.counters.containers, data.trial.names("reference"), "cpu_usage_ns") / MS_NS / served
+
+
+METRICS = (
+    Metric(CACHE_STEP, "Step through the CPU's cache, beside the services", "ns", compute=_cache_step_ns),
+    Metric(STOOD, "Time that a system had stood, side by side", "s", compute=_stood_s),
+    Metric(REFERENCE, "CPU per request of the reference, beside the services", "ms", compute=_reference_ms),
+)

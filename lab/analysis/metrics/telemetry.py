@@ -1,0 +1,52 @@
+"""What the telemetry consists of, and how much of it arrived."""
+
+import numpy as np
+
+from lab.analysis.metrics.metric import Metric
+from lab.record.records import TrialData
+
+
+def _spans_accepted_per_request(data: TrialData) -> float | None:
+    """Count over the whole load: a span reaches the backend seconds after its request's window.
+
+    Requests that were still under way at the load's end made spans too, so the value may be above the predicted.
+    """
+    backend = data.trial.backend
+    if backend is None or backend.accepted_spans is None or len(data.requests) == 0:
+        return None
+    return backend.accepted_spans / len(data.requests)
+
+
+def _spans_lost_fraction(data: TrialData) -> float | None:
+    """Compare with what the topology predicts; None where not every request is traced.
+
+    A little below 0 where requests were still under way at the load's end, see `_spans_accepted_per_request`.
+    """
+    accepted, expected = _spans_accepted_per_request(data), data.trial.expected_spans_per_request
+    return None if accepted is None or not expected else 1 - accepted / expected
+
+
+def _tags_per_span(data: TrialData) -> float | None:
+    """Average over the trace's SERVER and CLIENT spans: those that every instrumentation makes."""
+    spans = data.trace["spans"] if data.trace else ()
+    tags = [span["tags"] for span in spans if span["kind"] in {"server", "client"}]
+    return float(np.mean(tags)) if tags else None
+
+
+def _metrics_per_service(data: TrialData) -> float | None:
+    backend = data.trial.backend
+    return None if backend is None else backend.counters.get("metrics_per_service")
+
+
+METRICS = (
+    Metric(
+        "spans_accepted_per_request",
+        "Spans accepted per request",
+        "",
+        "higher",
+        compute=_spans_accepted_per_request,
+    ),
+    Metric("spans_lost_fraction", "Spans lost", "fraction", compute=_spans_lost_fraction),
+    Metric("tags_per_span", "Tags per span", "", compute=_tags_per_span),
+    Metric("metrics_per_service", "Metrics per service", "", compute=_metrics_per_service),
+)

@@ -1,0 +1,53 @@
+"""What all metrics are made of: requests, counters and gauges of a trial's window."""
+
+from collections.abc import Iterable, Mapping
+
+from lab.record.faults import ended_on_purpose
+from lab.record.records import Fields, Requests, TrialData
+from lab.record.series import NotDerivableError, Series
+
+
+def window_requests(data: TrialData) -> Requests:
+    """Return the requests that ended in the trial's window."""
+    return data.requests.ended_in(data.trial.window_start_ns, data.trial.window_end_ns)
+
+
+def served(data: TrialData) -> float:
+    """Return how many requests the window served, those at its edges by the share of their time inside."""
+    return data.requests.served_in(data.trial.window_start_ns, data.trial.window_end_ns)
+
+
+def per_request(data: TrialData, amount: float) -> float:
+    """Divide what the window took by the requests that it served."""
+    count = served(data)
+    if count == 0:
+        raise NotDerivableError("no request was served in the window")
+    return amount / count
+
+
+def increase(data: TrialData, group: Mapping[str, Fields], names: Iterable[str], *fields: str) -> float:
+    """Return by how much counters of a group (containers or JVMs) grew in the window, in all."""
+    return sum(grown(data, name, group[name][field]) for name in names for field in fields)
+
+
+def grown(data: TrialData, name: str, counter: Series) -> float:
+    """Return by how much a counter of the container `name` grew in the window.
+
+    Where a fault ended its process, the counter began anew; what it counted just before that, unseen, is missing.
+    """
+    trial = data.trial
+    whole = counter.continued() if name in ended_on_purpose(data.injections) else counter
+    return whole.increase(trial.window_start_ns, trial.window_end_ns)
+
+
+def mean(data: TrialData, group: Mapping[str, Fields], names: Iterable[str], field: str) -> float:
+    """Return the mean of a gauge's samples in the window, added up over a group's members."""
+    trial = data.trial
+    series = (group[name][field].within(trial.window_start_ns, trial.window_end_ns) for name in names)
+    return float(sum(one.values.mean() for one in series))
+
+
+def cpu_cores(data: TrialData, names: Iterable[str]) -> float:
+    """Return how many cores containers kept busy over the window, on average."""
+    window_ns = data.trial.window_end_ns - data.trial.window_start_ns
+    return increase(data, data.counters.containers, names, "cpu_usage_ns") / window_ns

@@ -1,0 +1,91 @@
+"""A level against its baseline, block by block."""
+
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeVar
+
+import numpy as np
+
+from lab.analysis.stats.intervals import FloatArray, Interval, mean_interval
+
+Key = TypeVar("Key", int, str)
+Finding = Literal["higher", "lower", "same within margin", "cannot tell"]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A level against its baseline over `n` blocks.
+
+    `ratio` is of geometric means, None where a value is not positive; `difference` is of means, in the metric's unit.
+    `log_ratio_sd` is the spread of the ratio's logarithm between blocks, which says how many blocks a precision needs.
+    """
+
+    n: int
+    ratio: Interval | None
+    difference: Interval
+    log_ratio_sd: float | None = None
+
+    @property
+    def p_value(self) -> float | None:
+        """Of the test that level and baseline are the same: the ratio's where there is one."""
+        return (self.ratio or self.difference).p_value
+
+    def finding(self, p_adjusted: float | None, alpha: float, margin: float) -> Finding:
+        """Say what the comparison shows.
+
+        `same within margin` needs the ratio's whole interval within 1 ± `margin`: two one-sided tests, each at
+        alpha / 2 (Schuirmann, 1987). It comes first: a real but tiny difference is the same for every purpose.
+        `higher` and `lower` need both the test, corrected for many comparisons, and the interval. A difference
+        alone has no natural margin, so it is the same only where it is 0 throughout.
+        """
+        shown, same, reach = (self.difference, 0.0, 0.0) if self.ratio is None else (self.ratio, 1.0, margin)
+        if shown.low is None or shown.high is None or p_adjusted is None:
+            return "cannot tell"
+        if same - reach <= shown.low and shown.high <= same + reach:
+            return "same within margin"
+        if p_adjusted <= alpha and shown.low > same:
+            return "higher"
+        if p_adjusted <= alpha and shown.high < same:
+            return "lower"
+        return "cannot tell"
+
+
+def paired(level: Mapping[int, float], baseline: Mapping[int, float]) -> list[tuple[float, float]]:
+    """Return (level, baseline) of the blocks that have both, in the blocks' order."""
+    return [(level[block], baseline[block]) for block in sorted(level.keys() & baseline.keys())]
+
+
+def mean_of(runs: Sequence[Mapping[Key, float]]) -> dict[Key, float]:
+    """Return, by block or by metric, the mean of what several runs of one system gave, of those that have it."""
+    keys = sorted(set().union(*runs))
+    return {key: statistics.fmean(run[key] for run in runs if key in run) for key in keys}
+
+
+def compare(pairs: Sequence[tuple[float, float]], confidence: float, seed: int) -> Comparison:
+    """Compare (level, baseline) pairs, one per block; raises `ValueError` without any.
+
+    What the trials of a block share, the machine's state at the time, cancels within a pair (Kalibera and Jones, 2013;
+    Abedi and Brecht, 2017).
+    """
+    level, baseline = np.array(pairs, dtype=np.float64).reshape(-1, 2).T
+    difference = mean_interval(level - baseline, confidence, seed)
+    if np.any(level <= 0) or np.any(baseline <= 0):
+        return Comparison(len(level), None, difference)
+    logs = log_ratios(level, baseline)
+    sd = float(logs.std(ddof=1)) if len(logs) > 1 else None
+    return Comparison(len(level), _exponential(mean_interval(logs, confidence, seed)), difference, sd)
+
+
+def log_ratios(level: FloatArray, baseline: FloatArray) -> FloatArray:
+    """Return ln(level / baseline) of each pair.
+
+    On this scale costs that multiply add up, and equal noise on both sides is symmetric, whatever its distribution:
+    what a t interval needs with few blocks.
+    """
+    return np.log(level) - np.log(baseline)
+
+
+def _exponential(interval: Interval) -> Interval:
+    low, high = (None if bound is None else float(np.exp(bound)) for bound in (interval.low, interval.high))
+    return Interval(float(np.exp(interval.mean)), low, high, interval.p_value)

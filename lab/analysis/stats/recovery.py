@@ -1,0 +1,195 @@
+"""What a fault did to the requests: how long until they were served as before, and how many were lost.
+
+Requests are taken by their start, for a request is what a user asked *then*: pass the intended start to see what users
+of an open loop saw.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy
+from numpy.typing import ArrayLike, NDArray
+
+from lab.analysis.stats.proportions import Count, clopper_pearson
+
+SERVED = 200
+# A window is looked at every so many parts of its width: the resolution of the time to recover.
+PARTS = 10
+# The latency that a twentieth of the requests exceed: the 95th percentile.
+SLOW_PERCENT = 95
+# How unlikely a window must be to count as not as before. Dozens of windows are looked at.
+UNLIKELY = 0.001
+# With fewer, a 95th percentile is a guess.
+REQUESTS_BEFORE = 100
+
+IntArray = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """Requests in order of their start: start (Unix ns), latency (ns), and whether it failed or had no answer."""
+
+    start_ns: IntArray
+    latency_ns: IntArray
+    failed: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Before:
+    """How requests were served before the fault.
+
+    `failed` and `slow` are shares of all requests (slow: over `slow_ns`, their 95th percentile), `worst_*` those of the
+    worst window, and `fewest` is how many were asked in the window with the fewest.
+    """
+
+    slow_ns: float
+    failed: Count
+    slow: Count
+    worst_failed: float
+    worst_slow: float
+    fewest: int
+    requests_per_s: float
+
+
+@dataclass(frozen=True)
+class Lost:
+    """What users did not get from the fault's start until one window after the recovery, or else until the end.
+
+    Of `asked` requests, those still open when the fault began among them, `failed` failed or had no answer. `lost` is
+    how many that is over the share that failed before; `low` to `high` is its interval, as chance might have failed
+    more or fewer without a fault. `unasked` is how many fewer were asked than at the rate before: a closed loop's users
+    wait, and so lose requests that never fail.
+    """
+
+    asked: int
+    failed: int
+    lost: float
+    low: float
+    high: float
+    unasked: float
+
+
+@dataclass(frozen=True)
+class Recovery:
+    """`after_ns`: from the fault's end until requests were served as before; None where that was not seen."""
+
+    after_ns: int | None
+    before: Before
+    lost: Lost
+
+
+def outcomes(start_ns: ArrayLike, end_ns: ArrayLike, status: ArrayLike) -> Outcomes:
+    """Make outcomes of a trial's columns, in any order."""
+    start, end, code = (np.asarray(column, dtype=np.int64) for column in (start_ns, end_ns, status))
+    order = np.argsort(start, kind="stable")
+    return Outcomes(start[order], (end - start)[order], code[order] != SERVED)
+
+
+def recovery(
+    requests: Outcomes, fault_start_ns: int, fault_end_ns: int, window_ns: int, hold_ns: int, confidence: float = 0.95
+) -> Recovery:
+    """Return when requests were served as before the fault, and what was lost until then.
+
+    The time to recover runs from the fault's end to the first moment from which on a sliding window of `window_ns`
+    stays in the band of before for `hold_ns`. So Brown and Patterson measure it (2000, "Towards availability
+    benchmarks": quality of service over time, and when it is back in the band of normal behaviour); what normal is, is
+    taken from the trial itself, as the steady state of Basiri et al. (2016, "Chaos engineering").
+
+    In the band is a window in which neither more requests failed nor more were slow nor fewer were asked than chance
+    would have it where the worst window before the fault is usual. (Slow are over a twentieth exactly where the
+    window's 95th percentile is over the one of before. Few are asked where users still wait.) A window that begins just
+    before the recovery hardly differs from one after it: `after_ns` may be a tenth of a window late, and early by the
+    share of a window that chance allows, a tenth to a third.
+
+    Raises `ValueError` where fewer than 100 requests ended before the fault, or none was asked in a whole window there.
+    """
+    before = _before(requests, fault_start_ns, window_ns)
+    after_ns = _recovered_after(requests, before, fault_end_ns, window_ns, hold_ns)
+    end_ns = max(int(requests.start_ns[-1]), fault_end_ns)
+    until_ns = end_ns if after_ns is None else fault_end_ns + after_ns + window_ns
+    return Recovery(after_ns, before, _lost(requests, before, fault_start_ns, until_ns, confidence))
+
+
+def _before(requests: Outcomes, fault_start_ns: int, window_ns: int) -> Before:
+    done = _part(requests, requests.start_ns + requests.latency_ns < fault_start_ns)
+    total = len(done.start_ns)
+    if total < REQUESTS_BEFORE:
+        raise ValueError(f"{total} requests ended before the fault (at least {REQUESTS_BEFORE} are needed)")
+    slow_ns = float(np.percentile(done.latency_ns, SLOW_PERCENT))
+    first_ns = int(done.start_ns[0])
+    asked, failed, slow = _windows(done, slow_ns, first_ns, fault_start_ns - window_ns, window_ns)
+    if not np.any(asked):
+        raise ValueError("no whole window lies before the fault")
+    failed_share, slow_share = (column[asked > 0] / asked[asked > 0] for column in (failed, slow))
+    return Before(
+        slow_ns,
+        Count(int(done.failed.sum()), total),
+        Count(int((done.latency_ns > slow_ns).sum()), total),
+        float(failed_share.max()),
+        float(slow_share.max()),
+        int(asked.min()),
+        float(np.sum(requests.start_ns < fault_start_ns)) / ((fault_start_ns - first_ns) / 1e9),
+    )
+
+
+def _recovered_after(requests: Outcomes, before: Before, fault_end_ns: int, window_ns: int, hold_ns: int) -> int | None:
+    step_ns = window_ns // PARTS
+    last_ns = int(requests.start_ns[-1])
+    asked, failed, slow = _windows(requests, before.slow_ns, fault_end_ns, last_ns - window_ns, window_ns)
+    in_band = (
+        (asked > 0)
+        & (scipy.stats.poisson.cdf(asked, before.fewest) > UNLIKELY)
+        & _as_before(failed, asked, before.failed, before.worst_failed)
+        & _as_before(slow, asked, before.slow, before.worst_slow)
+    )
+    held, wanted = 0, hold_ns // step_ns + 1
+    for index, inside in enumerate(in_band):
+        held = held + 1 if inside else 0
+        if held == wanted:
+            return (index + 1 - wanted) * step_ns
+    return None
+
+
+def _as_before(events: IntArray, asked: IntArray, before: Count, worst: float) -> NDArray[np.bool_]:
+    """Say of each window whether its share is likely where the worst window before is usual.
+
+    Events may come in bursts, which the worst window shows; where there were hardly any, it shows too little, and the
+    upper bound of the share before takes its place.
+    """
+    share = max(worst, clopper_pearson(before, 0.95).high)
+    return np.asarray(scipy.stats.binom.sf(events - 1, asked, share) > UNLIKELY)
+
+
+def _lost(requests: Outcomes, before: Before, from_ns: int, until_ns: int, confidence: float) -> Lost:
+    begun = requests.start_ns <= until_ns
+    hit = _part(requests, begun & (requests.start_ns + requests.latency_ns >= from_ns))
+    begun_since = int(np.sum(begun & (requests.start_ns >= from_ns)))
+    asked, failed = len(hit.start_ns), int(hit.failed.sum())
+    share, tail = clopper_pearson(before.failed, confidence), (1 - confidence) / 2
+    anyway_low = scipy.stats.binom.ppf(tail, asked, share.low)
+    anyway_high = scipy.stats.binom.isf(tail, asked, share.high)
+    return Lost(
+        asked,
+        failed,
+        failed - asked * before.failed.rate,
+        failed - float(anyway_high),
+        failed - float(anyway_low),
+        before.requests_per_s * (until_ns - from_ns) / 1e9 - begun_since,
+    )
+
+
+def _part(requests: Outcomes, mask: NDArray[np.bool_]) -> Outcomes:
+    return Outcomes(requests.start_ns[mask], requests.latency_ns[mask], requests.failed[mask])
+
+
+def _windows(
+    requests: Outcomes, slow_ns: float, first_ns: int, last_ns: int, window_ns: int
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Return how many requests were asked, failed and slow in each window that begins from `first_ns` to `last_ns`."""
+    begins = np.arange(first_ns, last_ns + 1, window_ns // PARTS, dtype=np.int64)
+    edges = np.searchsorted(requests.start_ns, (begins, begins + window_ns))
+    asked, failed, slow = (
+        np.diff(np.concatenate(([0], np.cumsum(mask)))[edges], axis=0)[0]
+        for mask in (np.ones(len(requests.start_ns), dtype=bool), requests.failed, requests.latency_ns > slow_ns)
+    )
+    return asked, failed, slow

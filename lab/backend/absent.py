@@ -1,0 +1,14 @@
+"""No backend: the level sends its telemetry nowhere, or makes none."""
+
+from lab.backend.backend import Backend
+
+
+class Absent(Backend):
+    """The `Backend` of a level without one."""
+
+    services = ()
+    images = ()
+
+    def ready(self) -> bool:
+        """See `Backend.ready`: nothing to wait for."""
+        return True

@@ -1,0 +1,68 @@
+"""Prometheus: it asks the services for their metrics, so it has to be told where they are."""
+
+import json
+import statistics
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from urllib.parse import quote
+
+from lab.backend.backend import Backend
+from lab.errors import UserError
+
+TARGETS = "prometheus/targets.json"
+
+
+class Prometheus(Backend):
+    """The `Backend` for metrics. It takes no spans."""
+
+    services = ("prometheus",)
+    images = ("prometheus",)
+
+    def files(self, nodes: Iterable[str], environment: Mapping[str, str]) -> dict[str, str]:
+        """See `Backend.files`. The variable SCRAPE says where in a service its metrics are: `<port>/<path>`."""
+        return {TARGETS: json.dumps(targets(nodes, environment.get("SCRAPE", "")))}
+
+    def ready(self) -> bool:
+        """See `Backend.ready`."""
+        return self.http.answers("PROMETHEUS_PORT", "/-/ready")
+
+    def counters(self) -> dict[str, float]:
+        """See `Backend.counters`: nothing as long as no service was scraped."""
+        metrics = metrics_by_service(self.http.get("PROMETHEUS_PORT", "/api/v1/targets/metadata"))
+        if not metrics:
+            return {}
+        return {
+            "metrics_per_service": statistics.mean(map(len, metrics.values())),
+            "sample_names_per_service": statistics.mean(len(self._sample_names(service)) for service in metrics),
+        }
+
+    def pages(self) -> list[str]:
+        """See `Backend.pages`."""
+        return [self.http.url("PROMETHEUS_PORT", "/")]
+
+    def _sample_names(self, service: str) -> set[str]:
+        """The names of the samples that it keeps of a service (a histogram has several), less what it adds."""
+        selector = quote(f'{{service="{service}"}}')
+        answer = self.http.get("PROMETHEUS_PORT", f"/api/v1/label/__name__/values?match[]={selector}")
+        return {name for name in json.loads(answer)["data"] if name != "up" and not name.startswith("scrape_")}
+
+
+def targets(nodes: Iterable[str], scrape: str) -> list[dict[str, object]]:
+    """What Prometheus reads to find the nodes (its file-based service discovery). `scrape`: `9464/metrics`."""
+    number, _, path = scrape.partition("/")
+    if not number.isdecimal() or not path:
+        raise UserError(
+            f"the variant's SCRAPE is '{scrape}', which does not say where Prometheus finds its metrics",
+            "give it a port and a path, under `backends: prometheus:` in its variant.yaml: SCRAPE: 9464/metrics",
+        )
+    return [
+        {"targets": [f"{node}:{number}"], "labels": {"service": node, "__metrics_path__": f"/{path}"}} for node in nodes
+    ]
+
+
+def metrics_by_service(metadata: bytes) -> dict[str, set[str]]:
+    """Service -> the metrics that it described (a histogram is one), from an answer about targets' metadata."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for described in json.loads(metadata)["data"]:
+        found[described["target"]["service"]].add(described["metric"])
+    return dict(found)

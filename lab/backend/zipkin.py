@@ -1,0 +1,67 @@
+"""Zipkin 3: traces by its query API, counters by its own metrics."""
+
+import json
+from typing import Any
+
+from lab.backend.backend import Backend
+from lab.backend.traces import largest, record
+
+LOOKBACK_MS = 3_600_000
+
+
+class Zipkin(Backend):
+    """The `Backend` for a Zipkin that keeps its newest traces in memory."""
+
+    services = ("zipkin",)
+    images = ("zipkin",)
+    keeps_traces = True
+
+    def ready(self) -> bool:
+        """See `Backend.ready`."""
+        return self.http.answers("ZIPKIN_PORT", "/health")
+
+    def accepted_spans(self) -> int | None:
+        """See `Backend.accepted_spans`."""
+        return round(self.counters()["accepted_spans"])
+
+    def counters(self) -> dict[str, float]:
+        """See `Backend.counters`."""
+        return collector_counters(json.loads(self.http.get("ZIPKIN_PORT", "/metrics")))
+
+    def newest_trace(self) -> dict[str, object] | None:
+        """See `Backend.newest_trace`: of those kept, the one with the most spans."""
+        answer = self.http.get("ZIPKIN_PORT", f"/api/v2/traces?serviceName=gateway&limit=50&lookback={LOOKBACK_MS}")
+        return largest(trace_record(spans) for spans in json.loads(answer))
+
+    def pages(self) -> list[str]:
+        """See `Backend.pages`."""
+        return [self.http.url("ZIPKIN_PORT", "/zipkin/")]
+
+
+def collector_counters(metrics: dict[str, float]) -> dict[str, float]:
+    """What Zipkin's metrics say of the spans that came over HTTP."""
+    return {
+        "accepted_spans": metrics.get("counter.zipkin_collector.spans.http", 0),
+        "dropped_spans": metrics.get("counter.zipkin_collector.spans_dropped.http", 0),
+        "requests": metrics.get("counter.zipkin_collector.messages.http", 0),
+        "refused_requests": metrics.get("counter.zipkin_collector.messages_dropped.http", 0),
+    }
+
+
+def trace_record(spans: list[dict[str, Any]]) -> dict[str, Any]:
+    """One of Zipkin's traces, in the form of `trace.json`."""
+    return record(spans[0]["traceId"], map(_span, spans))
+
+
+def _span(span: dict[str, Any]) -> dict[str, object]:
+    # All but the ids may be missing, where a service ended before its span.
+    return {
+        "id": span["id"],
+        "parent": span.get("parentId"),
+        "service": span.get("localEndpoint", {}).get("serviceName", ""),
+        "name": span.get("name", ""),
+        "kind": span.get("kind", "internal").lower(),
+        "start_ns": span.get("timestamp", 0) * 1000,
+        "duration_ns": span.get("duration", 0) * 1000,
+        "tags": len(span.get("tags", {})),
+    }

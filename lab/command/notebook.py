@@ -1,0 +1,106 @@
+"""What the notebooks' cells call: opens a results folder, and shows its report part by part."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+
+from lab.command.workshop import RESULTS, ROOT, results_folder
+from lab.errors import UserError
+from lab.record.records import Summary
+from lab.report.build import page_html
+from lab.report.source import read
+from lab.spec.nearest import suggestion
+
+STUDY = "telemetry-overhead"
+SAMPLES = ROOT / "notebooks" / "samples"
+SAMPLE_NOTE = (
+    "This is the sample that the repository ships. Its estimates are of all trials of a real run; of the raw records "
+    "it has one trial per level, thinned: figures of latencies and over time show that one."
+)
+OPTIONAL = ("claims", "resilience", "outages", "ladders", "sweeps", "frontiers", "interactions", "profile")
+"""The report's sections that only some runs have; all others are in every report."""
+UNDONE = """
+table { color: inherit; font-size: inherit; table-layout: auto; }
+tbody tr, code { background: none; }
+dt, dd { float: none; width: auto; font-weight: inherit; }
+"""
+"""Takes back what Jupyter's own style says of all HTML and the report's does not."""
+
+
+class Mistake(UserError):
+    """A user's mistake; a notebook shows its two lines instead of where in the lab it was found."""
+
+    def _render_traceback_(self) -> list[str]:
+        return [f"error: {self.message}", self.hint]
+
+
+@dataclass(frozen=True)
+class Html:
+    """HTML, which a notebook shows as a cell's output."""
+
+    text: str = field(repr=False)
+
+    def _repr_html_(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True)
+class Run:
+    """A results folder, opened. `summary` has every estimate and every trial's values; see docs/formats.md."""
+
+    folder: Path
+    summary: Summary = field(repr=False)
+    style: str = field(repr=False)
+    sections: Mapping[str, str] = field(repr=False)
+
+    def about(self) -> Html:
+        """Show which run this is, on what machine and with which versions it was made, and what ended it."""
+        folder = self.folder.relative_to(ROOT) if self.folder.is_relative_to(ROOT) else self.folder
+        note = f'<p class="caution">{SAMPLE_NOTE}</p>' if self.folder.parent == SAMPLES else ""
+        return self._html(f"<p>Results folder: <code>{escape(str(folder))}</code></p>{note}{self.sections['manifest']}")
+
+    def show(self, *names: str) -> Html:
+        """Show sections of the report, by the names that its own links have; raises `Mistake` for an unknown one."""
+        known = {*self.sections, *OPTIONAL}
+        for name in names:
+            if name not in known:
+                raise Mistake(f"the report has no section '{name}'", suggestion(name, known))
+        missing = '<p class="missing">This run has no {}: its experiment asks for none.</p>'
+        return self._html("".join(self.sections.get(name, missing.format(name)) for name in names))
+
+    def _html(self, body: str) -> Html:
+        return Html(f'<style>{self.style}</style><div class="tollbooth">{body}</div>')
+
+
+def open_run(folder: str | Path | None = None, study: str = STUDY) -> Run:
+    """Open a results folder that was analysed, named as from the repository's top.
+
+    Left out, it is the newest one of `study`, and the repository's sample where that was not run here.
+    Raises `Mistake` where it is no results folder, or a record in it is missing or broken.
+    """
+    try:
+        named = results_folder(_usual(RESULTS, study) if folder is None else ROOT / folder)
+        source = read(named)
+        html = page_html(named, source)
+    except UserError as wrong:
+        raise Mistake(wrong.message, wrong.hint) from None
+    return Run(named, source.summary, _style(html), _sections(html))
+
+
+def _usual(results: Path, study: str) -> Path:
+    latest = results / study / "latest"
+    return latest if (latest / "summary.json").exists() else SAMPLES / study
+
+
+def _sections(report: str) -> Mapping[str, str]:
+    return {found[1]: found[0] for found in re.finditer(r'<section id="([^"]+)">.*?</section>', report, re.DOTALL)}
+
+
+def _style(report: str) -> str:
+    """Take the page's style for a part of another page: what it says of the page as a whole is about that part."""
+    style = report.partition("<style>")[2].partition("</style>")[0]
+    own = re.sub(r"(:root|\bbody) \{", "& {", style)
+    # The class twice, so that these rules win over Jupyter's.
+    return f".tollbooth.tollbooth {{ padding: 12px 20px; {UNDONE}{own} }}"

@@ -1,0 +1,84 @@
+"""A small copy of a run, to ship or to hand to a class: all of its estimates, little of its raw records."""
+
+import json
+import math
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from lab.errors import UserError
+from lab.record.records import TrialRecord, read_counters, read_summary, read_trial_record
+
+ESTIMATES = ("manifest.json", "summary.json", "claims.json")
+WHOLE = ("trial.json", "trace.json")
+MOST_SAMPLES = 20
+"""Of each counter, from the load's start to the window's end: enough for curves a few centimetres wide."""
+MOST_REQUESTS = 1500
+"""Of a trial, evenly over its load: enough for the course of a distribution, not for its outermost hundredth."""
+SHOWN_KINDS = ("container", "slow", "jvm")
+SHOWN_ROLES = ("service", "backend")
+SECOND_NS = 1_000_000_000
+
+
+def write_sample(folder: Path, out: Path) -> None:
+    """Copy a results folder that was analysed into `out`: its estimates, and what the figures need of its raw records.
+
+    The latter are those of each level's first valid trial, its requests and the counters of services and backends
+    thinned; refused attempts keep their reasons; profiles stay behind. It can be shown, but not analysed again: that
+    needs all trials.
+    Raises `UserError` where `out` is there already, or a file of the run is missing or broken.
+    """
+    if out.exists():
+        raise UserError(f"{out} is there already", "remove it first, or name another folder")
+    read_summary(folder / "summary.json")
+    trials = {path.parent: read_trial_record(path.parent) for path in sorted(folder.glob("trials/*/trial.json"))}
+    _copy(ESTIMATES, folder, out)
+    shown: set[str] = set()
+    for source, trial in trials.items():
+        goal = out / "trials" / source.name
+        if not trial.valid:
+            _copy(["trial.json"], source, goal)
+        elif trial.level not in shown:
+            shown.add(trial.level)
+            _copy(WHOLE, source, goal)
+            read_counters(source / "counters.jsonl")  # thinning trusts its lines; this names one that is broken
+            (goal / "counters.jsonl").write_text(thinned((source / "counters.jsonl").read_text(), trial))
+            (goal / "requests.csv").write_text(_fewer((source / "requests.csv").read_text()))
+
+
+def _copy(names: Sequence[str], source: Path, goal: Path) -> None:
+    goal.mkdir(parents=True)
+    for name in names:
+        if (source / name).exists():
+            shutil.copyfile(source / name, goal / name)
+
+
+def _fewer(requests: str) -> str:
+    """Return every so-manieth row of a whole `requests.csv`, below its format and header."""
+    declared, header, *rows = requests.splitlines()
+    step = max(1, math.ceil(len(rows) / MOST_REQUESTS))
+    return "\n".join([declared, header, *rows[::step], ""])
+
+
+def thinned(counters: str, trial: TrialRecord) -> str:
+    """Return a whole `counters.jsonl` with what the figures show, at most every second, as another one."""
+    header, *lines = counters.split("\n")[:-1]
+    step_ns = max(SECOND_NS, (trial.window_end_ns - trial.load_start_ns) // MOST_SAMPLES)
+    spaced = json.loads(header) | {"interval_ns": step_ns, "slow_interval_ns": step_ns}
+    return "\n".join([json.dumps(spaced, separators=(",", ":")), *_thinned(lines, trial, step_ns), ""])
+
+
+def _thinned(lines: Sequence[str], trial: TrialRecord, step_ns: int) -> Iterator[str]:
+    names = {name for role in SHOWN_ROLES for name in trial.names(role)}
+    # A sample before and one after, since the values at the edges lie between two.
+    begin_ns, end_ns = trial.load_start_ns - 2 * step_ns, trial.window_end_ns + 2 * step_ns
+    next_ns: dict[tuple[str, str], float] = {}
+    for line in lines:
+        sample = json.loads(line)
+        if sample["kind"] not in SHOWN_KINDS or sample["name"] not in names:
+            continue
+        series = sample["kind"], sample["name"]
+        if max(begin_ns, next_ns.get(series, 0)) <= sample["t_ns"] <= end_ns:
+            # No tick is on time to the nanosecond: one that is a little early still counts as due.
+            next_ns[series] = sample["t_ns"] + 0.9 * step_ns
+            yield line

@@ -1,0 +1,269 @@
+"""Drives Docker through its command line, so that the user's own engine, context and Compose are the ones used."""
+
+import datetime
+import json
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from lab.engine.clock import SystemClock, wait_until
+from lab.engine.driver import Container, Deployment, EngineGone, EngineRefused
+from lab.record.records import write_json_atomic
+
+PROJECT = "tollbooth"
+COMMAND_TIMEOUT_S = 120.0
+CPU_PERIOD_US = 100_000
+NETWORK_BOUND_S = 10.0
+NETWORK_EVERY_S = 0.2
+
+
+class _Unanswered(EngineGone):
+    """A command ran into its time limit."""
+
+
+class ComposeDriver:
+    """The `Driver` for real containers. `root` is the folder of `compose.yaml`, `scratch` a folder for the overlay.
+
+    Systems that are there at the same time are Compose projects of their own.
+    """
+
+    def __init__(self, root: Path, scratch: Path, project: str = PROJECT) -> None:
+        self.root = root
+        self.project = project
+        self.overlay_path = scratch / "overlay.json"
+        self.environment: dict[str, str] = {}
+        self.ids: dict[str, str] = {}
+
+    def create(self, deployment: Deployment) -> None:
+        """See `Driver.create`."""
+        self.environment = dict(deployment.environment)
+        self.overlay_path.parent.mkdir(parents=True, exist_ok=True)
+        write_json_atomic(self.overlay_path, deployment.overlay)
+        self._compose("up", "--no-start", "--force-recreate", "--remove-orphans", *deployment.services)
+        # Compose makes a service's dependencies, not whatever else the overlay names: only what was asked for is here.
+        listed = self._docker(
+            "ps",
+            "--all",
+            "--no-trunc",
+            "--filter",
+            f"label=com.docker.compose.project={self.project}",
+            "--format",
+            '{{.ID}} {{.Label "com.docker.compose.service"}}',
+        )
+        self.ids = {name: id_ for id_, name in (line.split() for line in listed.splitlines())}
+
+    def start(self, services: Sequence[str]) -> None:
+        """See `Driver.start`. By id: `docker start` costs a tenth of `docker compose start`."""
+        self._docker("start", *(self.ids[name] for name in services))
+
+    def containers(self) -> dict[str, Container]:
+        """See `Driver.containers`."""
+        if not self.ids:
+            return {}
+        described = json.loads(self._docker("inspect", "--type", "container", *self.ids.values()))
+        return {item["Config"]["Labels"]["com.docker.compose.service"]: _container(item) for item in described}
+
+    def networks(self) -> dict[str, str]:
+        """See `Driver.networks`."""
+        return {
+            item["Labels"]["com.docker.compose.network"]: config["Subnet"]
+            for item in self._described_networks()
+            for config in item["IPAM"]["Config"]
+            if ":" not in config["Subnet"]
+        }
+
+    def published_port(self, service: str, port: int) -> int:
+        """See `Driver.published_port`. To be asked after each start: where it may choose, the engine chooses anew."""
+        said = self._docker("port", self.ids[service], f"{port}/tcp")
+        return int(said.split()[0].rpartition(":")[2])
+
+    def wait(self, service: str, timeout_s: float) -> int:
+        """See `Driver.wait`. `docker wait` blocks in the engine: polling would cost CPU inside the measured window."""
+        try:
+            return int(self._docker("wait", self.ids[service], timeout_s=timeout_s))
+        except _Unanswered:
+            raise TimeoutError(f"{service} had not ended after {timeout_s:.0f} s") from None
+
+    def stop(self, services: Sequence[str]) -> None:
+        """See `Driver.stop`."""
+        self._docker("stop", "--time", "5", *(self.ids[name] for name in services))
+
+    def kill(self, services: Sequence[str]) -> None:
+        """See `Driver.kill`."""
+        self._docker("kill", *(self.ids[name] for name in services))
+
+    def pause(self, service: str) -> None:
+        """See `Driver.pause`."""
+        self._docker("pause", self.ids[service])
+
+    def unpause(self, service: str) -> None:
+        """See `Driver.unpause`."""
+        self._docker("unpause", self.ids[service])
+
+    def limit_cpus(self, service: str, cpus: float | None) -> None:
+        """See `Driver.limit_cpus`. The kernel's scheduler keeps the quota in each period of 100 ms."""
+        quota_us = -1 if cpus is None else round(cpus * CPU_PERIOD_US)
+        self._docker("update", "--cpu-period", str(CPU_PERIOD_US), "--cpu-quota", str(quota_us), self.ids[service])
+
+    def disconnect(self, service: str, network: str) -> None:
+        """See `Driver.disconnect`."""
+        self._docker("network", "disconnect", f"{self.project}_{network}", self.ids[service])
+
+    def connect(self, service: str, network: str) -> None:
+        """See `Driver.connect`."""
+        self._docker("network", "connect", "--alias", service, f"{self.project}_{network}", self.ids[service])
+
+    def addresses(self, service: str) -> dict[str, str]:
+        """See `Driver.addresses`."""
+        shown = self._docker("inspect", "--format", "{{json .NetworkSettings.Networks}}", self.ids[service])
+        networks = json.loads(shown).items()
+        return {name.removeprefix(f"{self.project}_"): endpoint["IPAddress"] for name, endpoint in networks}
+
+    def run_beside(self, service: str, command: Sequence[str]) -> str:
+        """See `Driver.run_beside`. By Compose, so that what the container may do stands in compose.yaml."""
+        namespace = {"NAMESPACE": f"container:{self.ids[service]}"}
+        return self._compose("run", "--rm", "--no-deps", "-T", "nettools", *command, environment=namespace)
+
+    def time_ns(self) -> int:
+        """See `Driver.time_ns`."""
+        told = datetime.datetime.fromisoformat(self._docker("info", "--format", "{{.SystemTime}}").strip())
+        return round(told.timestamp() * 1e6) * 1000
+
+    def save_logs(self, folder: Path) -> None:
+        """See `Driver.save_logs`."""
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in self.ids:
+            (folder / f"{name}.log").write_text(self._log(name))
+
+    def last_log_lines(self, service: str, count: int) -> list[str]:
+        """See `Driver.last_log_lines`."""
+        return self._log(service, "--tail", str(count)).splitlines()
+
+    def remove(self) -> None:
+        """See `Driver.remove`. By label, so that it also takes what a run with another overlay left.
+
+        An engine may miscount a network's ends, and then refuses to remove one that has none until it is restarted
+        (https://github.com/moby/moby/issues/42119, seen with 20.10). That network stays: it is empty, the next
+        deployment of this project takes it as it is, and is not to wait for a restart.
+        """
+        label = f"label=com.docker.compose.project={self.project}"
+        if ids := self._docker("ps", "--all", "--quiet", "--filter", label).split():
+            self._docker("rm", "--force", "--volumes", *ids)
+        removed = wait_until(lambda: self._networks_removed(label), NETWORK_BOUND_S, NETWORK_EVERY_S, SystemClock())
+        # Its ends include those of containers that are gone.
+        if not removed and any(item["Containers"] for item in self._described_networks()):
+            raise EngineRefused(
+                f"the engine holds networks of {self.project} in use whose containers it has removed",
+                "restart the engine, then go on with --resume",
+            )
+        self.ids = {}
+
+    def _networks_removed(self, label: str) -> bool:
+        """Removes them; false where the engine still holds the end of a container that it has just removed."""
+        if networks := self._docker("network", "ls", "--quiet", "--filter", label).split():
+            try:
+                self._docker("network", "rm", *networks)
+            except EngineRefused as refusal:
+                if "active endpoints" not in refusal.message:
+                    raise
+                return False
+        return True
+
+    def _described_networks(self) -> list[Any]:
+        """What the engine says of each of the project's networks."""
+        label = f"label=com.docker.compose.project={self.project}"
+        networks = self._docker("network", "ls", "--quiet", "--filter", label).split()
+        return list(json.loads(self._docker("network", "inspect", *networks))) if networks else []
+
+    def projects(self) -> set[str]:
+        """The Compose projects of which the engine has containers or networks, this one and others."""
+        label = '{{.Label "com.docker.compose.project"}}'
+        listed = (("ps", "--all", "--format", label), ("network", "ls", "--format", label))
+        return {name for what in listed for name in self._docker(*what).split()}
+
+    def _log(self, service: str, *options: str) -> str:
+        command = ["docker", "logs", *options, self.ids[service]]
+        done = subprocess.run(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, timeout=COMMAND_TIMEOUT_S
+        )
+        return done.stdout.decode(errors="replace")
+
+    def _compose(self, *arguments: str, environment: Mapping[str, str] | None = None) -> str:
+        return self._docker(
+            "compose",
+            "--project-directory",
+            str(self.root),
+            "--file",
+            str(self.root / "compose.yaml"),
+            "--file",
+            str(self.overlay_path),
+            *arguments,
+            environment=environment,
+        )
+
+    def _docker(
+        self, *arguments: str, timeout_s: float = COMMAND_TIMEOUT_S, environment: Mapping[str, str] | None = None
+    ) -> str:
+        variables = {**os.environ, **self.environment, **(environment or {}), "COMPOSE_PROJECT_NAME": self.project}
+        command = ["docker", *arguments]
+        try:
+            done = subprocess.run(
+                command,
+                # `compose run` would read the terminal.
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                env=variables,
+                check=False,
+                timeout=timeout_s,
+                start_new_session=True,
+            )
+        except FileNotFoundError:
+            raise EngineGone("docker is not on the PATH", "run `make doctor`") from None
+        except subprocess.TimeoutExpired:
+            raise _Unanswered(
+                f"the engine did not answer `{_short(command)}` in {timeout_s:.0f} s",
+                "look at the engine's log, restart it, then go on with --resume",
+            ) from None
+        if done.returncode == 0:
+            return done.stdout.decode()
+        said = _last_line(done.stderr.decode(errors="replace"))
+        if not engine_answers():
+            raise EngineGone(f"the Docker engine no longer answers ({said})", "restart it, then go on with --resume")
+        raise EngineRefused(f"`{_short(command)}` failed: {said}", "run `make doctor`")
+
+
+def engine_answers() -> bool:
+    """Whether a Docker engine answers at all."""
+    try:
+        done = subprocess.run(
+            ["docker", "version", "--format", "{{.Server.Version}}"], capture_output=True, timeout=20, check=False
+        )
+    except (FileNotFoundError, subprocess.TimeoutExpired):
+        return False
+    return done.returncode == 0
+
+
+def _container(item: dict[str, object]) -> Container:
+    state, config = item["State"], item["Config"]
+    assert isinstance(state, dict) and isinstance(config, dict)
+    return Container(
+        id=str(item["Id"]),
+        name=config["Labels"]["com.docker.compose.service"],
+        image=str(item["Image"]),
+        running=bool(state["Running"]),
+        exit_code=int(state["ExitCode"]),
+        restarts=int(str(item["RestartCount"])),
+        oom_killed=bool(state["OOMKilled"]),
+    )
+
+
+def _last_line(text: str) -> str:
+    # Of several networks or containers Docker says what is wrong with each, and then "exit status 1".
+    lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("exit status")]
+    return lines[-1] if lines else "it said nothing"
+
+
+def _short(command: Sequence[str]) -> str:
+    return " ".join(word for word in command if "/" not in word and not word.startswith("--"))[:80]

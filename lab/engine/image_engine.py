@@ -1,0 +1,106 @@
+"""The Docker engine as a maker of images, behind the `docker` command."""
+
+import json
+import os
+import subprocess
+import threading
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Protocol
+
+from lab.engine.image_recipes import DIGEST_LABEL
+from lab.errors import UserError
+
+REGISTRY_ANSWERS_WITHIN_S = 20.0
+PULL_BOUND_S = 900.0
+LAST_LOG_LINES = 12
+# BuildKit also where it is not yet the default; the engine's own builder, because others see no local images.
+BUILD_ENVIRONMENT = {**os.environ, "DOCKER_BUILDKIT": "1", "BUILDX_BUILDER": "default"}
+
+
+class Engine(Protocol):
+    """What is asked of a Docker engine."""
+
+    def digests(self, references: Iterable[str]) -> dict[str, str]:
+        """The digest label of each image that is present; "" where it has none."""
+
+    def pull(self, official: str, reference: str) -> bool:
+        """Pulls `official` and calls it `reference`; False where no registry gives it."""
+
+    def build(self, name: str, command: list[str], log: Path) -> None:
+        """Runs a build; raises `UserError` with the log's last lines."""
+
+    def cancel(self) -> None:
+        """Ends the builds that are under way."""
+
+
+class CommandLineEngine:
+    """The engine that the `docker` command talks to."""
+
+    def __init__(self) -> None:
+        self._builds: set[subprocess.Popen[bytes]] = set()
+        self._cancelled = False
+        self._lock = threading.Lock()
+
+    def digests(self, references: Iterable[str]) -> dict[str, str]:
+        """See `Engine.digests`."""
+        found: dict[str, str] = {}
+        for tags, labels in _inspect(references, "{{json .RepoTags}} {{json .Config.Labels}}"):
+            found |= dict.fromkeys(json.loads(tags), (json.loads(labels) or {}).get(DIGEST_LABEL, ""))
+        return found
+
+    def pull(self, official: str, reference: str) -> bool:
+        """See `Engine.pull`. The first line comes as soon as the registry has answered."""
+        command = ["docker", "pull", official]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as pull:
+            assert pull.stdout is not None
+            _bounded(pull, REGISTRY_ANSWERS_WITHIN_S, pull.stdout.readline)
+            _bounded(pull, PULL_BOUND_S, pull.stdout.read)
+        if pull.returncode != 0:
+            return False
+        subprocess.run(["docker", "tag", official, reference], check=True)
+        return True
+
+    def build(self, name: str, command: list[str], log: Path) -> None:
+        """See `Engine.build`."""
+        with log.open("wb") as out:
+            # Together, so that no build starts between a cancellation and the end of the others.
+            with self._lock:
+                if self._cancelled:
+                    raise UserError(f"the image {name} was not built", "another one failed first")
+                build = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT, env=BUILD_ENVIRONMENT)
+                self._builds.add(build)
+            build.wait()
+        self._builds.discard(build)
+        if build.returncode != 0:
+            last = log.read_text(errors="replace").splitlines()[-LAST_LOG_LINES:]
+            raise UserError(f"the image {name} could not be built", "\n".join([f"{log} ends:", *last]))
+
+    def cancel(self) -> None:
+        """See `Engine.cancel`."""
+        with self._lock:
+            self._cancelled = True
+            for build in list(self._builds):
+                build.terminate()
+
+
+def image_ids(references: Iterable[str]) -> dict[str, str]:
+    """The id (`sha256:...`) of each present image by its reference."""
+    found: dict[str, str] = {}
+    for tags, id_ in _inspect(references, "{{json .RepoTags}} {{json .Id}}"):
+        found |= dict.fromkeys(json.loads(tags), json.loads(id_))
+    return found
+
+
+def _bounded(process: subprocess.Popen[str], bound_s: float, read: Callable[[], str]) -> None:
+    patience = threading.Timer(bound_s, process.kill)
+    patience.start()
+    read()
+    patience.cancel()
+
+
+def _inspect(references: Iterable[str], template: str) -> list[list[str]]:
+    # Images that are not there make the command fail; it prints the others all the same, or an empty line for none.
+    command = ["docker", "image", "inspect", "--format", template, *references]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return [line.split(" ", 1) for line in done.stdout.splitlines() if line]

@@ -1,0 +1,139 @@
+"""Makes container images present: pulled by pinned version where a registry answers, else built from packages.
+
+An image that is built carries a digest of all it was built from as a label, so that one `docker image inspect`
+tells which images are still right.
+"""
+
+import os
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from graphlib import TopologicalSorter
+from pathlib import Path
+
+from lab.engine.image_engine import CommandLineEngine, Engine, image_ids
+from lab.engine.image_recipes import (
+    TABLE,
+    build_command,
+    ca_bundle_secret,
+    read_versions,
+    reference,
+    version,
+    wanted_digests,
+    with_bases,
+)
+from lab.errors import UserError
+from lab.spec.nearest import suggestion
+
+ROOT = Path(__file__).resolve().parents[2]
+LOGS = ROOT / ".lab" / "logs"
+PARALLEL_BUILDS = 2
+PROGRESS_EVERY_S = 15.0
+
+__all__ = ["ensure", "image_ids", "make_present", "references", "versions"]
+
+Say = Callable[[str], None]
+
+
+def ensure(names: Iterable[str], progress: Say) -> None:
+    """Makes exactly these images present, with what they are built from; raises `UserError` where one cannot be had."""
+    make_present(names, progress, CommandLineEngine(), versions(), ROOT, ca_bundle_secret(os.environ))
+
+
+def versions() -> dict[str, str]:
+    """The pinned versions by their variables' names in `.env`."""
+    return read_versions((ROOT / ".env").read_text(), os.environ)
+
+
+def references(names: Iterable[str]) -> dict[str, str]:
+    """Each image's reference (`tollbooth/<name>:<version>`) by name."""
+    pinned = versions()
+    return {name: reference(name, pinned) for name in names}
+
+
+def make_present(
+    names: Iterable[str],
+    progress: Say,
+    engine: Engine,
+    pinned: Mapping[str, str],
+    root: Path,
+    secret: Sequence[str],
+) -> None:
+    """`ensure` with its surroundings given: engine, pinned versions, the repository's root, the CA bundle's option."""
+    wanted = list(names)
+    for name in wanted:
+        if name not in TABLE:
+            raise UserError(f"there is no image '{name}'", suggestion(name, TABLE))
+    digests = wanted_digests(root, pinned)
+    present = engine.digests(reference(name, pinned) for name in TABLE)
+    labels = {name: present.get(reference(name, pinned)) for name in TABLE}
+    missing = {name for name in with_bases(wanted) if not _is_right(name, labels[name], digests[name])}
+    to_build = _pull(wanted, missing, progress, engine, pinned)
+    if to_build:
+        _build_all(to_build, progress, engine, lambda name: build_command(name, digests[name], pinned, root, secret))
+
+
+def _is_right(name: str, label: str | None, digest: str) -> bool:
+    # An official image carries no label of ours, and neither does an imported base: its tag says enough.
+    return label == digest or (label == "" and bool(TABLE[name].official))
+
+
+def _pull(
+    wanted: Iterable[str], missing: set[str], progress: Say, engine: Engine, pinned: Mapping[str, str]
+) -> dict[str, set[str]]:
+    """Pulls what is missing and has an official image; returns what is left to build, each with its bases among it.
+
+    After the first refusal no registry is asked again.
+    """
+    registry_answers = True
+    pulled: set[str] = set()
+    to_build: dict[str, set[str]] = {}
+    open_ = list(wanted)
+    while open_:
+        name = open_.pop()
+        if name not in missing or name in pulled or name in to_build:
+            continue
+        official = TABLE[name].official.format(version(name, pinned))
+        if official and registry_answers:
+            progress(f"pulling {official}")
+            if engine.pull(official, reference(name, pinned)):
+                progress(f"pulled {official}")
+                pulled.add(name)
+                continue
+            registry_answers = False
+            progress("no registry gives it: building from package registries")
+        to_build[name] = set(TABLE[name].bases.values())
+        open_ += to_build[name]
+    return {name: bases & to_build.keys() for name, bases in to_build.items()}
+
+
+def _build_all(
+    graph: Mapping[str, set[str]], progress: Say, engine: Engine, command: Callable[[str], list[str]]
+) -> None:
+    """Builds every image of `graph` after its bases, some at a time."""
+    sorter = TopologicalSorter(graph)
+    sorter.prepare()
+    LOGS.mkdir(parents=True, exist_ok=True)
+
+    def build(name: str) -> None:
+        log, started_s = LOGS / f"{name}.log", time.monotonic()
+        progress(f"building {name} (log: {log.relative_to(ROOT)})")
+        engine.build(name, command(name), log)
+        progress(f"built {name} in {time.monotonic() - started_s:.0f} s")
+
+    running: dict[Future[None], str] = {}
+    started_s = time.monotonic()
+    with ThreadPoolExecutor(PARALLEL_BUILDS) as pool:
+        try:
+            while sorter.is_active():
+                running |= {pool.submit(build, name): name for name in sorter.get_ready()}
+                done, _ = wait(running, PROGRESS_EVERY_S, FIRST_COMPLETED)
+                for future in done:
+                    future.result()
+                    sorter.done(running.pop(future))
+                if not done:
+                    progress(f"still building {', '.join(running.values())} ({time.monotonic() - started_s:.0f} s)")
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            engine.cancel()
+            raise

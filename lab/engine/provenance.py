@@ -1,0 +1,37 @@
+"""What one needs to know to run an experiment again, or to distrust it: revision, machine, images, versions."""
+
+import json
+import subprocess
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from lab.engine.images import image_ids
+from lab.engine.machine import read_machine
+
+
+def collect(root: Path, images: dict[str, str]) -> dict[str, Any]:
+    """The manifest's `git`, `machine`, `images` (name -> reference, resolved here to ids) and `versions`."""
+    ids = image_ids(images.values())
+    return {
+        "git": _git(root),
+        "machine": asdict(read_machine(Path("/proc"), Path("/sys"))),
+        "images": {name: ids[reference] for name, reference in images.items()},
+        "versions": {},
+    }
+
+
+def service_versions(run: Path) -> dict[str, str]:
+    """Versions that the services themselves reported when they were ready, over all trials of a run."""
+    versions: dict[str, str] = {}
+    for path in sorted(run.glob("trials/*/ready/*.json")):
+        versions |= json.loads(path.read_text()).get("versions", {})
+    return versions
+
+
+def _git(root: Path) -> dict[str, Any]:
+    def git(*arguments: str) -> str | None:
+        done = subprocess.run(["git", "-C", str(root), *arguments], capture_output=True, text=True, check=False)
+        return done.stdout.strip() if done.returncode == 0 else None
+
+    return {"revision": git("rev-parse", "HEAD"), "dirty": bool(git("status", "--porcelain"))}

@@ -1,0 +1,42 @@
+"""Faults that a service makes itself: it is asked by a file that it watches, and answers with its own counters.
+
+Format: docs/formats.md, `ready/<node>.fault.json` and `ready/<node>.fault-taken.json`.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from lab.engine.clock import wait_until
+from lab.errors import UserError
+from lab.fault.fault import CannotInject, Subject
+from lab.record.faults import Seen
+from lab.record.records import read_json, write_json_atomic
+
+FORMAT, TAKEN_FORMAT, VERSION = "tollbooth.fault", "tollbooth.fault-taken", 1
+ANSWER_BOUND_S = 5.0
+ANSWER_EVERY_S = 0.05
+
+
+def ask(subject: Subject, node: str, wish: Mapping[str, float]) -> Seen:
+    """Tells the node what fault to have (an empty wish: none), and returns what it counted until it took that over.
+
+    Raises `CannotInject` where it does not answer.
+    """
+    answer = subject.ready / f"{node}.fault-taken.json"
+    number = int(_read(answer).get("number", 0)) + 1
+    wanted = {"format": FORMAT, "version": VERSION, "number": number, **wish}
+    file = f"{node}.fault.json"
+    write_json_atomic(subject.ready / file, wanted)
+    if not wait_until(lambda: _read(answer).get("number") == number, ANSWER_BOUND_S, ANSWER_EVERY_S, subject.clock):
+        raise CannotInject(f"{node} did not take over {file} within {ANSWER_BOUND_S:g} s")
+    taken = _read(answer)
+    return {name: int(taken[name]) for name in ("operations", "errors", "waited_ns")}
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """Read an answer; empty where there is none yet."""
+    try:
+        return read_json(path, TAKEN_FORMAT, VERSION)
+    except UserError:
+        return {}

@@ -1,0 +1,115 @@
+"""What a trial's records say of the time of a fault. Pure; the kinds' proofs are made of these."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from lab.fault.fault import APP
+from lab.record.faults import Course
+from lab.record.records import Fields, TrialData
+from lab.record.series import NotDerivableError
+
+# Beside the error of the times themselves: what is read at the moment when a command ends may be from just before.
+MARGIN_NS = 50_000_000
+# Beyond this many standard deviations a share is not the one that was asked for: 1 in 15,000 by chance.
+DEVIATIONS = 4.0
+# What happens while two counters are read one after the other.
+EDGE_COUNT = 2
+
+
+@dataclass(frozen=True)
+class Span:
+    """A stretch of the containers' time."""
+
+    start_ns: int
+    end_ns: int
+
+
+@dataclass(frozen=True)
+class Growth:
+    """How much a counter grew from the first sample in a span to the last, and the seconds between these."""
+
+    amount: float
+    seconds: float
+
+    @property
+    def per_s(self) -> float:
+        """Growth per second."""
+        return self.amount / self.seconds
+
+
+def during(course: Course) -> Span:
+    """Return the time in which the fault was surely there."""
+    return Span(course.injected.end_ns + _margin_ns(course), course.lifted.begin_ns - _margin_ns(course))
+
+
+def before(data: TrialData, course: Course) -> Span:
+    """Return as long a time just before the fault, as far as there was load."""
+    span = during(course)
+    end_ns = course.injected.begin_ns - _margin_ns(course)
+    return Span(max(data.trial.load_start_ns, end_ns - (span.end_ns - span.start_ns)), end_ns)
+
+
+def _margin_ns(course: Course) -> int:
+    return MARGIN_NS + course.clock_error_ns
+
+
+def growth(fields: Fields, name: str, span: Span) -> Growth | None:
+    """Return how a counter grew within a span, edges not interpolated; None with fewer than two samples in it."""
+    try:
+        series = fields[name].within(span.start_ns, span.end_ns)
+    except (KeyError, NotDerivableError):
+        return None
+    if len(series.t_ns) < 2:
+        return None
+    return Growth(float(series.values[-1] - series.values[0]), float(series.t_ns[-1] - series.t_ns[0]) / 1e9)
+
+
+def container_growth(data: TrialData, name: str, field: str, span: Span) -> Growth | None:
+    """Return how a container's counter grew within a span; None where there are no two samples."""
+    return growth(data.counters.containers.get(name, {}), field, span)
+
+
+def app_growth(data: TrialData, name: str, field: str, span: Span) -> float:
+    """Return how a counter of a container's interfaces on the network of requests grew; 0 where it has none."""
+    found = (growth(fields, field, span) for fields in app_interfaces(data, name))
+    return sum(one.amount for one in found if one is not None)
+
+
+def app_interfaces(data: TrialData, name: str) -> list[Fields]:
+    """Return the counters of each interface that a container had on the network of requests."""
+    return [one.counters for one in data.counters.interfaces if one.container == name and one.network == APP]
+
+
+def held_up(data: TrialData, course: Course) -> bool:
+    """Return whether some request of that time failed, or began in its first half and ended after it.
+
+    After it is after the time in which the fault was surely there: when it was lifted is known to the clock's error.
+    """
+    requests, span = data.requests, during(course)
+    under_way = (requests.start_ns < span.end_ns) & (requests.end_ns > span.start_ns)
+    middle_ns = (span.start_ns + span.end_ns) // 2
+    waited = (requests.start_ns <= middle_ns) & (requests.end_ns >= span.end_ns)
+    return bool(np.any(under_way & ((requests.status != 200) | waited)))
+
+
+def median_latency_ms(data: TrialData, span: Span) -> float | None:
+    """Return the median latency of the requests that began and succeeded within a span; None without any."""
+    requests = data.requests
+    chosen = (requests.start_ns >= span.start_ns) & (requests.end_ns <= span.end_ns) & (requests.status == 200)
+    took_ns = (requests.end_ns - requests.start_ns)[chosen]
+    return float(np.median(took_ns)) / 1e6 if len(took_ns) else None
+
+
+def share_doubt(found: float, of: float, share: float, noun: str, done: str) -> str | None:
+    """Return why `found` of `of` (`noun`, such as requests) is not the share that was asked for; None where it is.
+
+    By the binomial distribution's standard deviation. Too few to tell the share from none is a reason, too.
+    """
+    slack = DEVIATIONS * math.sqrt(of * share * (1 - share)) + EDGE_COUNT
+    if abs(found - of * share) > slack:
+        return f"{found:.0f} of {of:.0f} {noun} were {done}, where a share of {share:g} was to be"
+    if of * share <= slack:
+        return f"{of:.0f} {noun} are too few to tell a share of {share:g} from none"
+    return None

@@ -1,0 +1,58 @@
+"""A container that can send only so much."""
+
+from collections.abc import Iterator
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from lab.fault.evidence import app_interfaces, during, growth
+from lab.fault.fault import DeclaredFault, Part, Subject
+from lab.fault.network import shape, unshape
+from lab.record.faults import Course, Seen
+from lab.record.records import TrialData
+
+# At least a packet of Ethernet's size; the time that a fast link may be ahead of its rate.
+BURST_BYTES = 2_000
+BURST_S = 0.01
+QUEUE = "400ms"
+TIMING = 1.05
+# Below this share of the cap it was not the cap that kept traffic low.
+NEAR = 0.8
+
+
+class BandwidthCap(DeclaredFault):
+    """What the target sends to the network of requests passes a token bucket filter (tbf) of so many kbit/s."""
+
+    kind: Literal["bandwidth-cap"]
+    size: float = Field(ge=8, le=10_000_000, description="kbit/s that it may send")
+    part: ClassVar[Part] = "network"
+    images: ClassVar[tuple[str, ...]] = ("nettools",)
+
+    def inject(self, subject: Subject) -> Seen:
+        """See `DeclaredFault.inject`."""
+        rate, burst = f"{round(self.size * 1000)}bit", f"{self._burst_bytes():.0f}"
+        shape(subject, self.target, "tbf", "rate", rate, "burst", burst, "latency", QUEUE)
+        return {}
+
+    def lift(self, subject: Subject) -> Seen:
+        """See `DeclaredFault.lift`."""
+        return unshape(subject, self.target)
+
+    def doubts(self, data: TrialData, course: Course) -> Iterator[str]:
+        """Yield what the bytes that its interface sent, or the filter's own counter, do not show."""
+        found = [growth(fields, "tx_bytes", during(course)) for fields in app_interfaces(data, self.target)]
+        sent = [one for one in found if one is not None]
+        if not sent:
+            yield "what it sent was not sampled twice meanwhile"
+            return
+        kbit_per_s = sum(one.per_s for one in sent) * 8 / 1000
+        burst = self._burst_bytes() * 8 / 1000 / min(one.seconds for one in sent)
+        if kbit_per_s > self.size * TIMING + burst:
+            yield f"it sent {kbit_per_s:.3g} kbit/s, {self.size:g} kbit/s were allowed"
+        if kbit_per_s < self.size * NEAR:
+            yield f"it wanted to send no more than {kbit_per_s:.3g} kbit/s"
+        if not course.lifted.seen.get("overlimits"):
+            yield "no packet had to wait for it"
+
+    def _burst_bytes(self) -> float:
+        return max(BURST_BYTES, self.size * 1000 / 8 * BURST_S)

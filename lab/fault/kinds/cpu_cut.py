@@ -1,0 +1,43 @@
+"""A service that gets less CPU."""
+
+from collections.abc import Iterator
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from lab.fault.evidence import container_growth, during
+from lab.fault.fault import DeclaredFault, Part, Subject
+from lab.record.faults import Course, Seen
+from lab.record.records import TrialData
+
+# The kernel notices that a quota is used up at its ticks, and takes back what was too much in the next period.
+OVERRUN = 1.1
+
+
+class CpuCut(DeclaredFault):
+    """The target gets at most a fraction of one CPU's time (CFS quota, periods of 100 ms)."""
+
+    kind: Literal["cpu-cut"]
+    size: float = Field(ge=0.01, le=1, description="the fraction of one CPU that it may use")
+    part: ClassVar[Part] = "cpu"
+
+    def inject(self, subject: Subject) -> Seen:
+        """See `DeclaredFault.inject`."""
+        subject.driver.limit_cpus(self.target, self.size)
+        return {}
+
+    def lift(self, subject: Subject) -> Seen:
+        """See `DeclaredFault.lift`. No service has a limit otherwise (compose.yaml)."""
+        subject.driver.limit_cpus(self.target, None)
+        return {}
+
+    def doubts(self, data: TrialData, course: Course) -> Iterator[str]:
+        """Yield what the kernel's count of throttling, or of CPU time, does not show."""
+        throttled = container_growth(data, self.target, "cpu_throttled_ns", during(course))
+        used = container_growth(data, self.target, "cpu_usage_ns", during(course))
+        if throttled is None or used is None:
+            yield "its CPU time and throttling were not sampled twice meanwhile"
+        elif throttled.amount == 0:
+            yield f"it was never throttled: it used {used.per_s / 1e9:.2f} CPUs, and wanted no more"
+        elif used.per_s / 1e9 > self.size * OVERRUN:
+            yield f"it used {used.per_s / 1e9:.2f} CPUs, more than {self.size:g}"

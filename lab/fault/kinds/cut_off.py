@@ -1,0 +1,44 @@
+"""A container without its network."""
+
+from collections.abc import Iterator
+from typing import ClassVar, Literal
+
+from lab.fault.evidence import Span, app_growth, before, container_growth, during, held_up
+from lab.fault.fault import APP, DeclaredFault, Part, Subject
+from lab.record.faults import Course, Seen
+from lab.record.records import TrialData
+
+
+class CutOff(DeclaredFault):
+    """The target, its sidecar with it, is taken off the network that requests take; its process goes on."""
+
+    kind: Literal["cut-off"]
+    part: ClassVar[Part] = "network"
+    stops: ClassVar[bool] = True
+
+    def inject(self, subject: Subject) -> Seen:
+        """See `DeclaredFault.inject`."""
+        address = subject.address(self.target)
+        subject.driver.disconnect(self.target, APP)
+        return {"address": address}
+
+    def lift(self, subject: Subject) -> Seen:
+        """See `DeclaredFault.lift`."""
+        subject.driver.connect(self.target, APP)
+        return {"address": subject.address(self.target)}
+
+    def doubts(self, data: TrialData, course: Course) -> Iterator[str]:
+        """Yield what the interface's packets, or the requests, do not show."""
+        if container_growth(data, self.target, "cpu_usage_ns", during(course)) is None:
+            yield "it was not observed meanwhile"
+        if passed := self._packets(data, during(course)):
+            yield f"{passed:.0f} packets passed its interface meanwhile"
+        if not self._packets(data, before(data, course)):
+            yield "no packet was seen to pass its interface before"
+        if course.injected.seen["address"] != course.lifted.seen["address"]:
+            yield f"it came back with another address, {course.lifted.seen['address']}, which its peers do not know"
+        if not held_up(data, course):
+            yield "no request failed or waited for it"
+
+    def _packets(self, data: TrialData, span: Span) -> float:
+        return sum(app_growth(data, self.target, field, span) for field in ("rx_packets", "tx_packets"))

@@ -1,0 +1,28 @@
+"""A proxy that answers with an error instead of asking."""
+
+from collections.abc import Iterator
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from lab.fault.fault import Part
+from lab.fault.sidecar import ByProxy, percent, share_doubts
+from lab.record.faults import Course
+from lab.record.records import TrialData
+
+
+class EnvoyAbort(ByProxy):
+    """The sidecar in front of the target answers a share of the requests with 503 (gRPC: UNAVAILABLE) by itself."""
+
+    kind: Literal["envoy-abort"]
+    size: float = Field(ge=0.0001, le=1, description="the share of requests")
+    part: ClassVar[Part] = "proxy aborts"
+    counter: ClassVar[str] = "aborts_injected"
+
+    def doubts(self, data: TrialData, course: Course) -> Iterator[str]:
+        """Yield why the fault filter's own counters do not show the share."""
+        return share_doubts(course, self.size, "aborted")
+
+    def keys(self) -> dict[str, int | str]:
+        """See `ByProxy.keys`."""
+        return {"fault.http.abort.abort_percent": percent(self.size)}

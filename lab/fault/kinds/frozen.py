@@ -1,0 +1,43 @@
+"""A process that stands still."""
+
+from collections.abc import Iterator
+from typing import ClassVar, Literal
+
+from lab.fault.evidence import before, container_growth, during, held_up
+from lab.fault.fault import DeclaredFault, Part, Subject
+from lab.record.faults import Course, Seen
+from lab.record.records import TrialData
+
+# A frozen group uses no CPU at all.
+STILL_NS = 1_000_000
+
+
+class Frozen(DeclaredFault):
+    """The target's processes are frozen (the kernel's freezer): connections stay open, and nobody answers."""
+
+    kind: Literal["frozen"]
+    part: ClassVar[Part] = "process"
+    stops: ClassVar[bool] = True
+
+    def inject(self, subject: Subject) -> Seen:
+        """See `DeclaredFault.inject`."""
+        subject.driver.pause(self.target)
+        return {}
+
+    def lift(self, subject: Subject) -> Seen:
+        """See `DeclaredFault.lift`."""
+        subject.driver.unpause(self.target)
+        return {}
+
+    def doubts(self, data: TrialData, course: Course) -> Iterator[str]:
+        """Yield what its CPU time, or the requests, do not show."""
+        used = container_growth(data, self.target, "cpu_usage_ns", during(course))
+        used_before = container_growth(data, self.target, "cpu_usage_ns", before(data, course))
+        if used is None:
+            yield "its CPU time was not sampled twice meanwhile"
+        elif used.amount > STILL_NS:
+            yield f"it used {used.amount / 1e6:.0f} ms of CPU meanwhile"
+        if used_before is None or used_before.amount <= STILL_NS:
+            yield "it was not seen to use CPU before"
+        if not held_up(data, course):
+            yield "no request failed or waited for it"

@@ -1,0 +1,49 @@
+"""A process that is killed, and started again."""
+
+from collections.abc import Iterator
+from typing import ClassVar, Literal
+
+from lab.fault.evidence import container_growth, during, held_up
+from lab.fault.fault import DeclaredFault, Part, Subject
+from lab.record.faults import ENDED, Course, Seen
+from lab.record.records import TrialData
+
+
+class Killed(DeclaredFault):
+    """The target's process is killed (SIGKILL), and started again after the fault's length.
+
+    A sidecar goes and comes with it: it lives in the target's network namespace, which the engine makes anew.
+    """
+
+    kind: Literal["killed"]
+    part: ClassVar[Part] = "process"
+    stops: ClassVar[bool] = True
+
+    def inject(self, subject: Subject) -> Seen:
+        """See `DeclaredFault.inject`."""
+        address = subject.address(self.target)
+        names = subject.containers(self.target)
+        subject.driver.kill(names)
+        return {"address": address, ENDED: " ".join(names)}
+
+    def lift(self, subject: Subject) -> Seen:
+        """See `DeclaredFault.lift`. The service is there again only when it has started."""
+        subject.driver.start(subject.containers(self.target))
+        return {"address": subject.address(self.target)}
+
+    def doubts(self, data: TrialData, course: Course) -> Iterator[str]:
+        """Yield what the observer's events, or the requests, do not show."""
+        gone, restarted = (
+            [event.t_ns for event in data.counters.events if (event.name, event.event) == (self.target, what)]
+            for what in ("gone", "restarted")
+        )
+        if not any(course.injected.begin_ns <= t_ns <= course.lifted.begin_ns for t_ns in gone):
+            yield "its process was not seen to go"
+        if container_growth(data, self.target, "cpu_usage_ns", during(course)) is not None:
+            yield "its process went on"
+        if not any(t_ns >= course.lifted.begin_ns for t_ns in restarted):
+            yield "it was not seen to come back"
+        if course.injected.seen["address"] != course.lifted.seen["address"]:
+            yield f"it came back with another address, {course.lifted.seen['address']}, which its peers do not know"
+        if not held_up(data, course):
+            yield "no request failed or waited for it"

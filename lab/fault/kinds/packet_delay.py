@@ -1,0 +1,44 @@
+"""A network that takes longer."""
+
+from collections.abc import Iterator
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from lab.fault.evidence import before, during, median_latency_ms
+from lab.fault.fault import DeclaredFault, Part, Subject
+from lab.fault.network import shape, unshape
+from lab.record.faults import Course, Seen
+from lab.record.records import TrialData
+
+# Of a request's latency, which noise may shorten a little meanwhile.
+NEARLY = 0.8
+
+
+class PacketDelay(DeclaredFault):
+    """Every packet that the target sends to the network of requests is delayed (netem)."""
+
+    kind: Literal["packet-delay"]
+    size: float = Field(ge=1, le=60_000, description="ms by which a packet is delayed")
+    part: ClassVar[Part] = "network"
+    images: ClassVar[tuple[str, ...]] = ("nettools",)
+
+    def inject(self, subject: Subject) -> Seen:
+        """See `DeclaredFault.inject`."""
+        shape(subject, self.target, "netem", "delay", f"{self.size:g}ms", "limit", "100000")
+        return {}
+
+    def lift(self, subject: Subject) -> Seen:
+        """See `DeclaredFault.lift`."""
+        return unshape(subject, self.target)
+
+    def doubts(self, data: TrialData, course: Course) -> Iterator[str]:
+        """Yield why packets, or requests, were not delayed: the discipline does not count how long it holds packets."""
+        if not course.lifted.seen["packets"]:
+            yield "no packet passed the delay"
+        usual_ms = median_latency_ms(data, before(data, course))
+        delayed_ms = median_latency_ms(data, during(course))
+        if usual_ms is None or delayed_ms is None:
+            yield "no request began and succeeded both before and meanwhile"
+        elif delayed_ms < usual_ms + NEARLY * self.size:
+            yield f"half of the requests took {delayed_ms:.1f} ms or less, {usual_ms:.1f} ms before"

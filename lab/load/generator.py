@@ -1,0 +1,78 @@
+"""What the lab asks of a load generator, whichever it is."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from lab.engine.clock import Clock
+from lab.engine.driver import Driver
+from lab.spec.experiment import Level
+from lab.spec.experiment import Protocol as TrialProtocol
+from lab.spec.load import Load
+from lab.target.mesh.topology import Topology
+
+SECOND_NS = 1_000_000_000
+
+
+@dataclass(frozen=True)
+class LoadPlan:
+    """The load of one start of the containers: what is asked of whom, how often, and for how long.
+
+    `users` is how many requests may be under way, 0 for as many as an open loop comes to; `seed` that of every draw.
+    """
+
+    load: Load
+    protocol: TrialProtocol
+    topology: Topology
+    users: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Where a generator works: the engine, the clock, the folder that its container writes to.
+
+    `failed` makes the error that says what a container did, with the end of its log.
+    """
+
+    driver: Driver
+    clock: Clock
+    out: Path
+    failed: Callable[[str, str], Exception]
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """What a trial's load left: its `requests.csv`, and its window in Unix nanoseconds of the containers' clock."""
+
+    requests: Path
+    load_start_ns: int
+    window_start_ns: int
+    window_end_ns: int
+
+
+class LoadGenerator(Protocol):
+    """A generator in a container of its own. For each start `begin`, then `measure` once per trial, then `end`.
+
+    `measure` and `end` raise what `Stage.failed` makes where the container does not do its part in time.
+    """
+
+    @property
+    def service(self) -> str:
+        """Its Compose service."""
+
+    def environment(self, plan: LoadPlan) -> Mapping[str, str]:
+        """The variables by which `compose.yaml` tells it what to do."""
+
+    def lead_s(self, plan: LoadPlan) -> float:
+        """How long after a call of `measure` the window begins."""
+
+    def begin(self, plan: LoadPlan, stage: Stage) -> None:
+        """Starts it and, where that is a load of its own, warms the system up."""
+
+    def measure(self, plan: LoadPlan, stage: Stage, level: Level) -> Loaded:
+        """Puts the system under a trial's load, and returns when that has ended."""
+
+    def end(self, stage: Stage) -> None:
+        """Ends it, where it does not end by itself."""

@@ -1,0 +1,116 @@
+"""A closed loop of users who think, as in the thesis: by Locust, or at less CPU by `visitors` (loadgen/users)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from lab.load.generator import SECOND_NS, Loaded, LoadPlan, Stage
+from lab.record import records
+from lab.spec.experiment import Level, Protocol
+from lab.spec.load import UsersLoad
+
+LOAD_MARGIN_S = 60.0
+# The window is counted from the first request, up to 0.2 s after the generator's start, and the generator has to be
+# there, and sampled once, which may take a second, after the window's end.
+LOAD_TAIL_S = 2
+# From the last request of a warm-up without thinking to the window: queues empty, and users get out of step.
+SETTLE_S = 2.0
+# No request of a warm-up takes longer than this on average, a JVM's first ones included.
+WARM_UP_REQUEST_BOUND_S = 1.0
+
+
+@dataclass(frozen=True)
+class Users:
+    """The `LoadGenerator` for users who think, whichever program they are. It loads a start once, and then ends."""
+
+    service: str
+
+    def environment(self, plan: LoadPlan) -> Mapping[str, str]:
+        """See `LoadGenerator.environment`."""
+        assert isinstance(plan.load, UsersLoad)
+        shortest_s, longest_s = plan.load.think_time_s
+        return {
+            "LOAD_USERS": str(plan.users),
+            "LOAD_BOUND_S": f"{_bound_s(plan.protocol):.0f}",
+            "LOAD_WARM_UP_REQUESTS": str(plan.protocol.warm_up_requests or 0),
+            "LOAD_AFTER_WARM_UP_S": f"{_after_warm_up_s(plan.protocol) + LOAD_TAIL_S:g}",
+            "LOAD_ROUTES": " ".join(plan.topology.routes()),
+            "LOAD_THINK_TIME_S": f"{shortest_s} {longest_s}",
+            "SEED": str(plan.seed),
+        }
+
+    def lead_s(self, plan: LoadPlan) -> float:
+        """See `LoadGenerator.lead_s`."""
+        assert plan.protocol.warm_up_s is not None  # an experiment with faults has one
+        return plan.protocol.warm_up_s
+
+    def begin(self, plan: LoadPlan, stage: Stage) -> None:
+        """See `LoadGenerator.begin`: its warm-up is the beginning of its load."""
+
+    def measure(self, plan: LoadPlan, stage: Stage, level: Level) -> Loaded:
+        """See `LoadGenerator.measure`."""
+        stage.driver.start([self.service])
+        bound_s = _bound_s(plan.protocol) + LOAD_MARGIN_S
+        try:
+            exit_code = stage.driver.wait(self.service, bound_s)
+        except TimeoutError:
+            raise stage.failed(self.service, f"had not ended after {bound_s:.0f} s") from None
+        if exit_code:
+            raise stage.failed(self.service, f"ended with exit code {exit_code}")
+        path = stage.out / "requests.csv"
+        return _loaded(path, records.read_requests(path), plan.protocol)
+
+    def end(self, stage: Stage) -> None:
+        """See `LoadGenerator.end`: it has ended."""
+
+
+def lasting(protocol: Protocol, warm_up_requests: int, lasts_s: float) -> Protocol:
+    """The protocol of a load that is ended from outside, at the latest after `lasts_s`."""
+    return protocol.model_copy(update={"warm_up_s": None, "warm_up_requests": warm_up_requests, "window_s": lasts_s})
+
+
+def lines(path: Path) -> list[str]:
+    """What the generator has written of a `requests.csv` so far, whole lines only; nothing before it began."""
+    return path.read_text().split("\n")[:-1] if path.exists() else []
+
+
+def answered(path: Path) -> int:
+    """How many requests of a `requests.csv` were answered so far."""
+    return max(0, len(lines(path)) - 2)
+
+
+def last_end_ns(path: Path) -> int:
+    """When the newest answer of a `requests.csv` had come; 0 before the first."""
+    written = lines(path)
+    return int(written[-1].split(",")[records.REQUESTS_COLUMNS.index("end_ns")]) if len(written) > 2 else 0
+
+
+def _loaded(path: Path, requests: records.Requests, protocol: Protocol) -> Loaded:
+    """The window is as long after the warm-up, or the first request, as the protocol says."""
+    start_ns = warm_ns = requests.first_start_ns()
+    if protocol.warm_up_requests is not None and len(requests):
+        # In order of ending. A load that ended before its warm-up did has a window without requests, and is refused.
+        warm_ns = int(requests.end_ns[: protocol.warm_up_requests][-1])
+    window_start_ns = warm_ns + round(_before_window_s(protocol) * SECOND_NS)
+    return Loaded(path, start_ns, window_start_ns, window_start_ns + round(_window_s(protocol) * SECOND_NS))
+
+
+def _before_window_s(protocol: Protocol) -> float:
+    """How long before the window the load is as in it: from its start, or from the last request of the warm-up."""
+    return SETTLE_S if protocol.warm_up_s is None else protocol.warm_up_s
+
+
+def _after_warm_up_s(protocol: Protocol) -> float:
+    """How long the load goes on after the last request of the warm-up, or from its start."""
+    return _before_window_s(protocol) + _window_s(protocol)
+
+
+def _bound_s(protocol: Protocol) -> float:
+    """How long a load may last, after which the generator ends it."""
+    warm_up_s = WARM_UP_REQUEST_BOUND_S * (protocol.warm_up_requests or 0)
+    return warm_up_s + _after_warm_up_s(protocol) + 2 * LOAD_TAIL_S
+
+
+def _window_s(protocol: Protocol) -> float:
+    assert protocol.window_s is not None  # an experiment with users has one
+    return protocol.window_s

@@ -1,0 +1,1 @@
+"""The terminal's rendering of the report's view models."""

@@ -1,0 +1,47 @@
+"""Crossed factors in the terminal: what a level of the one costs beside each level of the other."""
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from lab.record.records import Summary
+from lab.report.crossings import Crossing
+from lab.report.terminal.tables import print_note
+from lab.report.view_rows import CrossingRows, crossing_rows
+
+
+def print_crossings(summary: Summary, crossings: Sequence[Crossing], console: Console) -> None:
+    """Print a table per pair of factors that was measured; readable from 100 columns on."""
+    tables = [crossing for crossing in crossing_rows(summary, crossings) if crossing.rows]
+    for crossing in tables:
+        console.print(_table(crossing), highlight=False)
+    if tables:
+        print_note(
+            "How many times larger a ratio is than beside the other factor's first level, paired within blocks: 1 "
+            "where the factors' costs multiply, and neither changes the other's.",
+            console,
+        )
+
+
+def _table(crossing: CrossingRows) -> Table:
+    first, second = crossing.factors
+    reference, beside = map(escape, crossing.references)
+    title = f"{crossing.title}{f', at {crossing.held}' if crossing.held else ''}"
+    table = Table(
+        title=escape(title), title_justify="left", padding=(0, 1), pad_edge=False, collapse_padding=True, box=None
+    )
+    table.add_column("measure", no_wrap=True)
+    table.add_column(escape(first), overflow="fold")
+    table.add_column(f"beside ({escape(second)})", overflow="fold")
+    table.add_column(f"to {reference}", justify="right", no_wrap=True)
+    table.add_column(f"than beside {beside}", justify="right", no_wrap=True)
+    table.add_column("finding")
+    for number, row in enumerate(crossing.rows):
+        told = number > 0 and crossing.rows[number - 1].metric == row.metric
+        found = row.finding.word if row.finding else ""
+        more = row.more.text if row.finding else ""
+        measure = "" if told else escape(row.metric)
+        table.add_row(measure, escape(row.level), escape(row.beside), row.cost.text, more, found)
+    return table

@@ -1,0 +1,1 @@
+"""Blocks, starts and trials: planning, measuring, calibration, stopping, resumption."""

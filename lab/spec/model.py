@@ -1,0 +1,157 @@
+"""Checking data against a model, and saying what is wrong in the words of the model's JSON Schema.
+
+The schema that is shipped for editors is also what messages are made of: what was wanted at a place, and
+which keys there are. So a new field needs no message of its own.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from lab.spec.nearest import nearest, suggestion
+from lab.spec.problems import Fault, FaultsError, Path, show
+
+Schema = Mapping[str, Any]
+
+
+class Shape(BaseModel):
+    """A part of a file: frozen, without unknown keys, and without guessing (neither `true` nor "1" is 1)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+
+_CONSEQUENCES = {"default_factory_not_called"}  # of a fault that is told anyway
+
+# A literal 1 would take `true` for it.
+Version1 = Annotated[int, Field(ge=1, le=1, json_schema_extra={"const": 1})]
+
+ShapeT = TypeVar("ShapeT", bound=Shape)
+
+
+def validate(model: type[ShapeT], data: object) -> ShapeT:
+    """Return `data` as a `model`. Raises `FaultsError` with every fault, one per place."""
+    if not isinstance(data, dict):
+        raise FaultsError([Fault((), f"a mapping is wanted, saw {show(data)}")])
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        schema = model.model_json_schema()
+        # An unknown key goes first: it is often why another one is missing.
+        errors = sorted(error.errors(include_url=False), key=lambda details: details["type"] != "extra_forbidden")
+        faults = [_fault(schema, details) for details in errors if details["type"] not in _CONSEQUENCES]
+    # A choice between types makes an error for each of them, at one path and with one text.
+    raise FaultsError(dict.fromkeys(faults))
+
+
+def field_paths(schema: Schema) -> Iterator[tuple[str, ...]]:
+    """Yield the path of every field that has a fixed name, outermost first."""
+    yield from _field_paths(schema, schema, ())
+
+
+def _field_paths(schema: Schema, part: Schema, above: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    for name, field in part.get("properties", {}).items():
+        yield (*above, name)
+        yield from _field_paths(schema, _dereferenced(schema, field), (*above, name))
+    for choice in part.get("oneOf", ()):
+        yield from _field_paths(schema, _dereferenced(schema, choice), above)
+
+
+def _fault(schema: Schema, error: Mapping[str, Any]) -> Fault:
+    """Make a fault of one of pydantic's errors."""
+    path, wanted = _follow(schema, error["loc"])
+    seen = error["input"]
+    match error["type"]:
+        case "extra_forbidden":
+            key = str(error["loc"][-1])
+            return Fault((*path, key), f"unknown key; {suggestion(key, wanted.get('properties', {}))}")
+        case "missing":
+            return Fault(path, f"missing; wanted {describe(wanted)}")
+        case "union_tag_invalid" | "union_tag_not_found":
+            tag = wanted["discriminator"]["propertyName"]
+            choice = {"enum": list(wanted["discriminator"]["mapping"])}
+            return Fault(
+                (*path, tag),
+                _unlike(seen[tag], choice) if tag in seen else f"missing; wanted {describe(choice)}",
+            )
+        case "string_pattern_mismatch" if error["loc"][-1] == "[key]":
+            return Fault(path, f"not a name that can stand here; wanted {describe({'type': 'string', **error['ctx']})}")
+        case _:
+            return Fault(path, _unlike(seen, wanted))
+
+
+def _unlike(seen: object, wanted: Schema) -> str:
+    text = f"saw {show(seen)}, wanted {describe(wanted)}"
+    if isinstance(seen, str) and (meant := nearest(seen, map(str, wanted.get("enum", ())))):
+        return f"{text}; did you mean '{meant}'?"
+    if wanted.get("type") == "string" and isinstance(seen, bool | int | float):
+        return f"{text}: put it in quotes"
+    return text
+
+
+def _follow(schema: Schema, location: Path) -> tuple[Path, Schema]:
+    """Follow pydantic's location as far as it goes: the path as the user wrote it, and the schema there."""
+    path: Path = ()
+    part = schema
+    for step in location:
+        below = _below(part, step)
+        if below is not None:
+            path = (*path, step)
+        elif step in part.get("discriminator", {}).get("mapping", {}):  # names a choice, is not in the file
+            below = {"$ref": part["discriminator"]["mapping"][step]}
+        else:
+            break
+        part = _dereferenced(schema, below)
+    return path, part
+
+
+def _below(part: Schema, step: str | int) -> Schema | None:
+    if isinstance(step, int):
+        items = part.get("prefixItems", ())
+        found: Schema | None = items[step] if step < len(items) else part.get("items")
+        return found
+    if step in part.get("properties", {}):
+        return part["properties"][step]  # type: ignore[no-any-return]
+    if part.get("type") == "object" and step != "[key]":
+        values = [*part.get("patternProperties", {}).values(), part.get("additionalProperties")]
+        return values[0] or None  # a part without free keys has `additionalProperties: false`
+    return None
+
+
+def _dereferenced(schema: Schema, part: Schema) -> Schema:
+    while "$ref" in part:
+        part = schema["$defs"][part["$ref"].removeprefix("#/$defs/")]
+    return part
+
+
+def describe(wanted: Schema) -> str:
+    """Say in a few words what a JSON Schema asks for."""
+    if "anyOf" in wanted:
+        return " or ".join(describe(choice) for choice in wanted["anyOf"])
+    if "const" in wanted:
+        return show(wanted["const"])
+    if "enum" in wanted:
+        return " or ".join(show(choice) for choice in wanted["enum"])
+    return _NOUNS.get(wanted.get("type", ""), "a mapping") + _limits(wanted)
+
+
+_NOUNS = {
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "string": "text",
+    "array": "a list",
+    "null": "nothing",
+}
+
+
+def _limits(wanted: Schema) -> str:
+    if "pattern" in wanted:
+        return f" of the form {wanted['pattern'].removeprefix('^').removesuffix('$')}"
+    if "minimum" in wanted:
+        return f" from {wanted['minimum']} to {wanted['maximum']}"
+    if "maxLength" in wanted:
+        return f" of {wanted.get('minLength', 0)} to {wanted['maxLength']} characters"
+    if "maxItems" in wanted:
+        return f" of {wanted['maxItems']}"
+    return " that is not empty" if "minItems" in wanted or "minProperties" in wanted else ""

@@ -1,0 +1,68 @@
+"""Changing a file's fields from the command line: `protocol.repetitions=3`, or in short `repetitions=3`."""
+
+import copy
+from collections.abc import Iterable, Iterator, Sequence
+
+from lab.errors import UserError
+from lab.spec.nearest import suggestion
+from lab.spec.problems import FaultsError, show
+from lab.spec.yamlfile import parse_yaml
+
+Fields = tuple[str, ...]
+
+
+def override(data: dict[str, object], overrides: Sequence[str], fields: Iterable[Fields]) -> dict[str, object]:
+    """Return `data` with each `key.path=value` put in; the value is read as YAML.
+
+    `fields` are the paths that there could be beside those in `data`. A key under a known path may be new:
+    checking the result is the model's affair. Raises `UserError` for an override that cannot be placed.
+    """
+    result = copy.deepcopy(data)
+    known_fields = tuple(fields)
+    for text in overrides:
+        key, equals, value = text.partition("=")
+        if not equals:
+            raise UserError(f"override {show(text)} has no '='", "write it as key.path=value, such as repetitions=3")
+        known = {".".join(path): path for path in (*known_fields, *_paths(result, ()))}
+        _put(result, _path(key.strip(), known), _parsed(value, text), text)
+    return result
+
+
+def _parsed(value: str, text: str) -> object:
+    try:
+        return parse_yaml(value) if value.strip() else None
+    except FaultsError as error:
+        raise UserError(f"override {show(text)}: {error.faults[0].text}", "the value is read as YAML") from None
+
+
+def _path(key: str, known: dict[str, Fields]) -> Fields:
+    """Return the path that `key` means: itself, the only field of that name, or new under a known path."""
+    if key in known:
+        return known[key]
+    candidates = sorted(name for name, path in known.items() if path[-1] == key)
+    if len(candidates) == 1:
+        return known[candidates[0]]
+    if candidates:
+        raise UserError(f"override {show(key)} could mean {', '.join(candidates)}", "give the whole path")
+    above, _, name = key.rpartition(".")
+    if above in known:
+        return (*known[above], name)
+    raise UserError(f"override of an unknown field {show(key)}; {suggestion(key, known)}", "")
+
+
+def _put(data: dict[str, object], path: Fields, value: object, text: str) -> None:
+    for step in path[:-1]:
+        below = data.setdefault(step, {})
+        if not isinstance(below, dict):
+            raise UserError(
+                f"override {show(text)}: '{step}' is {show(below)}, not a mapping", "override the whole field"
+            )
+        data = below
+    data[path[-1]] = value
+
+
+def _paths(data: dict[str, object], above: Fields) -> Iterator[Fields]:
+    for key, value in data.items():
+        yield (*above, key)
+        if isinstance(value, dict):
+            yield from _paths(value, (*above, key))

@@ -1,0 +1,101 @@
+"""What the report draws of levels that belong together: the `views` of an experiment file (format: docs/formats.md).
+
+A view chooses and orders levels; it has no numbers of its own.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, TypeAdapter
+
+from lab.spec.model import Shape
+from lab.spec.nearest import suggestion
+from lab.spec.problems import Fault
+
+MAX_VIEWS = 20
+
+Title = Annotated[str, Field(min_length=1, max_length=120)]
+Levels = Annotated[Sequence[str], Field(min_length=2, max_length=100)]
+
+
+class Waterfall(Shape):
+    """A ladder: what each level adds to the one before it. All waterfalls of an experiment stand side by side."""
+
+    kind: Literal["waterfall"]
+    title: Title = Field(description="what is climbed, shown above the ladder")
+    levels: Levels = Field(description="the rungs, lowest first")
+
+
+class Sweep(Shape):
+    """One setting at several values, a level each: what follows it, and what does not."""
+
+    kind: Literal["sweep"]
+    title: Title = Field(description="one line, shown above the figure")
+    levels: Levels = Field(description="the levels, in the order of `values`")
+    values: Annotated[Sequence[float], Field(min_length=2, max_length=100)] = Field(
+        description="the setting's value at each of `levels`"
+    )
+    axis: Annotated[str, Field(min_length=1, max_length=60)] = Field(description="what the setting is called")
+    scale: Literal["linear", "log2", "log10"] = Field(default="linear", description="of the axis")
+
+
+class Interaction(Shape):
+    """Two crossed factors: does one change the other's cost? Further factors stay as in the baseline."""
+
+    kind: Literal["interaction"]
+    title: Title = Field(description="one line, shown above the figure")
+    factors: Annotated[Sequence[str], Field(min_length=2, max_length=2)] = Field(
+        description="two keys of the experiment's `factors`"
+    )
+
+
+class Frontier(Shape):
+    """Cost against the share of requests that succeed, so that one sees which level buys it at the least cost."""
+
+    kind: Literal["frontier"]
+    title: Title = Field(description="one line, shown above the figure")
+    levels: Levels = Field(description="the levels, a point each")
+
+
+View = Annotated[Waterfall | Sweep | Interaction | Frontier, Field(discriminator="kind")]
+Views = Annotated[Sequence[View], Field(max_length=MAX_VIEWS)]
+
+
+def parse_views(data: object) -> Sequence[View]:
+    """Return the views of a manifest's experiment; raises pydantic's `ValidationError`."""
+    return _VIEWS.validate_python(data)
+
+
+_VIEWS: TypeAdapter[Sequence[View]] = TypeAdapter(Views)
+
+
+def view_faults(views: Sequence[View], levels: Collection[str], factors: Mapping[str, Any]) -> Iterator[Fault]:
+    """Yield what is wrong between the views and the experiment's levels and factors."""
+    for index, view in enumerate(views):
+        if isinstance(view, Interaction):
+            yield from _name_faults(view.factors, factors, "factor", ("views", index, "factors"))
+        else:
+            yield from _name_faults(view.levels, levels, "level", ("views", index, "levels"))
+        if isinstance(view, Sweep):
+            yield from _sweep_faults(view, index)
+
+
+def _name_faults(
+    names: Sequence[str], known: Collection[str], noun: str, place: tuple[str | int, ...]
+) -> Iterator[Fault]:
+    for position, name in enumerate(names):
+        if name not in known:
+            yield Fault((*place, position), f"no {noun} is called '{name}'; {suggestion(name, known)}")
+    for name, count in Counter(names).items():
+        if count > 1:
+            yield Fault(place, f"'{name}' is there {count} times, wanted once")
+
+
+def _sweep_faults(view: Sweep, index: int) -> Iterator[Fault]:
+    if len(view.values) != len(view.levels):
+        yield Fault(
+            ("views", index, "values"), f"saw {len(view.values)}, wanted one for each of {len(view.levels)} levels"
+        )
+    if view.scale != "linear" and min(view.values) <= 0:
+        yield Fault(("views", index, "values"), f"saw {min(view.values):g}, wanted more than 0 on a {view.scale} scale")

@@ -1,0 +1,147 @@
+"""The profiled trials of a run: one per level, after the measured ones, in `profiles/<level>/`."""
+
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from lab.analysis import checks
+from lab.engine.driver import EngineGone
+from lab.errors import UserError
+from lab.record import records
+from lab.record.records import TrialData
+from lab.record.series import NotDerivableError
+from lab.run.plan import Trial
+from lab.run.progress import Progress, minutes
+from lab.run.stand import Bench
+from lab.run.trial import head
+from lab.spec.experiment import Level
+from lab.target.mesh.profile.records import NodeProfile, ProfileRecord, level_folder
+from lab.target.mesh.profile.slices import Slice, slice_s, slices, within
+from lab.target.mesh.profile.stacks import added_up, collapsed, read_collapsed
+
+LIBRARY = "/app/profiler/libasyncProfiler.so"
+# The kernel looks at a thread's CPU timer at its ticks only. With an interval far below a tick, every tick that meets
+# the thread running is a sample; with a longer one, a thread that runs little in a slice would not be seen at all.
+OPTIONS = "start,event=ctimer,interval=100us,threads,norm,collapsed"
+FILES = "/ready/%{NODE}.%n{10000}.collapsed"
+
+Measure = Callable[[Level, Path], Mapping[str, object]]
+"""Runs a trial of a level in a folder; returns the measured part of its `trial.json`."""
+
+
+class NoProfile(UserError):
+    """A profiled trial left nothing to show; the study goes on without it."""
+
+
+class NoProfiler(NoProfile):
+    """The services' image has no profiler: no level will have a profile."""
+
+
+@dataclass(frozen=True)
+class Capture:
+    """The profiled trials of one run: `folder` is the run's, `staging` where a trial writes until it is whole."""
+
+    bench: Bench
+    folder: Path
+    staging: Path
+    measure: Measure
+
+    def all_levels(self, progress: Progress) -> None:
+        """Profile every level that has no profile yet, and say in a line of each that could not be profiled.
+
+        Raises what ends a run: the engine's absence, a full disk.
+        """
+        levels = [level for level in self._levels() if not self._place(level).exists()]
+        if not levels:
+            return
+        protocol = self.bench.experiment.protocol
+        load_s = len(levels) * (protocol.expected_warm_up_s + self.bench.experiment.expected_window_s())
+        progress.say(f"{len(levels)} profiles to make: {minutes(load_s)} of load, which no budget counts")
+        for level in levels:
+            try:
+                with progress.step(f"profiling {level.name}"):
+                    self._level(level)
+            except EngineGone:
+                raise
+            except UserError as error:
+                shutil.rmtree(self.staging, ignore_errors=True)
+                progress.say(f"no profile of {level.name}: {error.message}")
+                if isinstance(error, NoProfiler):
+                    progress.say(error.hint)
+                    return
+
+    def _levels(self) -> Sequence[Level]:
+        """The baseline first: without it the others say little."""
+        experiment = self.bench.experiment
+        others = [level for level in experiment.levels() if level.name != experiment.baseline]
+        return [experiment.baseline_level(), *others]
+
+    def _place(self, level: Level) -> Path:
+        return self.folder / "profiles" / level_folder(level.name)
+
+    def _level(self, level: Level) -> None:
+        """Run a level's profiled trial and move what is kept of it into place."""
+        out, protocol = self.staging, self.bench.experiment.protocol
+        java_opts = self.bench.system.telemetry(level).environment.get("JAVA_OPTS", "")
+        subject = profiled(level, java_opts, slice_s(self.bench.experiment.expected_window_s()))
+        try:
+            measured = self.measure(subject, out)
+        except UserError as error:
+            raise _explained(error) from error
+        trial = Trial(number=0, block=0, position=0, level=level.name, seed=protocol.seed)
+        record = {**head(trial, subject, attempt=1), **measured}
+        records.write_json_atomic(out / "trial.json", record)
+        data = records.read_trial(out)
+        reasons = checks.reasons(data)
+        records.write_json_atomic(out / "trial.json", {**record, "valid": not reasons, "reasons": reasons})
+        profile = gathered(level.name, data, out)
+        records.write_json_atomic(out / "profile.json", profile.model_dump(mode="json"))
+        place = self._place(level)
+        place.parent.mkdir(exist_ok=True)
+        out.rename(place)
+
+
+def profiled(level: Level, java_opts: str, seconds: int) -> Level:
+    """Return the level with the profiler in its JVMs, beside the options that they have anyway."""
+    agent = f"-agentpath:{LIBRARY}={OPTIONS},loop={seconds}s,file={FILES}"
+    return replace(level, environment={**level.environment, "JAVA_OPTS": f"{java_opts} {agent}".strip()})
+
+
+def gathered(level: str, data: TrialData, out: Path) -> ProfileRecord:
+    """Put each service's slices of the window together as `<node>.collapsed` in `out`, and remove them all.
+
+    Raises `NoProfile` where a service has none, or what it cost per request is not known.
+    """
+    nodes = {}
+    for node in data.trial.names("service"):
+        chosen = within(slices(out / "ready", node), data.trial.window_start_ns, data.trial.window_end_ns)
+        stacks = added_up(read_collapsed(one.path) for one in chosen)
+        if not stacks:
+            raise NoProfile(f"the profiler of {node} wrote no sample of the window")
+        nodes[node] = _node(node, data, chosen, stacks.total())
+        (out / f"{node}.collapsed").write_text(collapsed(stacks))
+    for path in (out / "ready").glob("*.collapsed"):
+        path.unlink()
+    return ProfileRecord(level=level, nodes=nodes)
+
+
+def _node(node: str, data: TrialData, chosen: Sequence[Slice], samples: int) -> NodeProfile:
+    start_ns, end_ns = chosen[0].start_ns, chosen[-1].end_ns
+    requests = data.requests.served_in(start_ns, end_ns)
+    if requests == 0:
+        raise NoProfile("no request was served while the profiler looked")
+    try:
+        cpu_ns = data.counters.containers[node]["cpu_usage_ns"].increase(start_ns, end_ns)
+    except (KeyError, NotDerivableError) as error:
+        raise NoProfile(f"the observer's record of {node} does not say what it cost ({error})") from error
+    return NodeProfile(
+        start_ns=start_ns, end_ns=end_ns, slices=len(chosen), samples=samples, requests=requests, cpu_ns=cpu_ns
+    )
+
+
+def _explained(error: UserError) -> UserError:
+    """Return the error that says that there is no profiler, where a container's last words do."""
+    if "Could not find agent library" not in error.hint:
+        return error
+    return NoProfiler(f"the services' image has no {LIBRARY}", "no level can be profiled: build the image again")

@@ -1,0 +1,116 @@
+"""A level's profile beside the baseline's: a tree for the flame graph, and rows that add up to the whole difference."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from lab.target.mesh.profile.libraries import library, method, owner, path, thread_kind
+from lab.target.mesh.profile.records import NOTHING, Cost, Costs
+from lab.target.mesh.profile.stacks import Stack
+
+Side = Literal["level", "baseline"]
+
+
+@dataclass
+class Pair:
+    """CPU time per request of the same code at a level and at the baseline."""
+
+    level: Cost = NOTHING
+    baseline: Cost = NOTHING
+
+    def take(self, side: Side, cost: Cost) -> None:
+        """Add to the cost of one side."""
+        if side == "level":
+            self.level += cost
+        else:
+            self.baseline += cost
+
+    @property
+    def added(self) -> Cost:
+        """What the level adds; the two were sampled apart, so their variances add up."""
+        return Cost(self.level.ms - self.baseline.ms, self.level.variance + self.baseline.variance)
+
+    @property
+    def sure(self) -> bool:
+        """Whether sampling alone does not explain the difference."""
+        return abs(self.added.ms) > self.added.margin_ms
+
+
+@dataclass
+class Group:
+    """Stacks of one name: their cost, and that of each method that is charged for some of them."""
+
+    name: str
+    cost: Pair = field(default_factory=Pair)
+    methods: defaultdict[str, Pair] = field(default_factory=lambda: defaultdict(Pair))
+
+    def most_added(self, count: int) -> list[tuple[str, Pair]]:
+        """Return the methods that add most, most first, of those that add anything."""
+        ordered = sorted(self.methods.items(), key=lambda item: (-item[1].added.ms, item[0]))
+        return [(name, pair) for name, pair in ordered[:count] if pair.added.ms > 0]
+
+
+@dataclass
+class Box(Group):
+    """A box of the flame graph, and by name those below it. `methods` are of stacks that end in it."""
+
+    children: dict[str, "Box"] = field(default_factory=dict)
+
+
+def by_library(level: Costs, baseline: Costs) -> list[Group]:
+    """Return a group for each library that is charged for something, the one that adds most first."""
+    return _grouped(level, baseline, owner)
+
+
+def by_thread(level: Costs, baseline: Costs) -> list[Group]:
+    """Return a group for each kind of thread, the one that adds most first."""
+    return _grouped(level, baseline, lambda stack: thread_kind(stack[0]))
+
+
+def together(groups: Sequence[Group], name: str) -> Group:
+    """Return the sum of several groups, without their methods."""
+    total = Pair()
+    for group in groups:
+        total.level += group.cost.level
+        total.baseline += group.cost.baseline
+    return Group(name, total)
+
+
+def tree(level: Costs, baseline: Costs, name: str) -> Box:
+    """Return both profiles as one tree, whose root is called `name`."""
+    known_libraries = {found for stack in baseline for frame in stack[1:] if (found := library(frame))}
+    known_threads = {thread_kind(stack[0]) for stack in baseline}
+    root = Box(name)
+
+    def boxes(stack: Stack) -> list[Box]:
+        way = [root]
+        for step in path(stack, known_libraries, known_threads):
+            way.append(way[-1].children.setdefault(step, Box(step)))
+        return way
+
+    for side, stack, cost in _both(level, baseline):
+        way = boxes(stack)
+        for box in way:
+            box.cost.take(side, cost)
+        if charged := method(stack):
+            way[-1].methods[charged].take(side, cost)
+    return root
+
+
+def _grouped(level: Costs, baseline: Costs, name_of: Callable[[Stack], str]) -> list[Group]:
+    groups: dict[str, Group] = {}
+    for side, stack, cost in _both(level, baseline):
+        name = name_of(stack)
+        group = groups.setdefault(name, Group(name))
+        group.cost.take(side, cost)
+        if charged := method(stack):
+            group.methods[charged].take(side, cost)
+    return sorted(groups.values(), key=lambda group: (-group.cost.added.ms, group.name))
+
+
+def _both(level: Costs, baseline: Costs) -> Iterator[tuple[Side, Stack, Cost]]:
+    for stack, cost in level.items():
+        yield "level", stack, cost
+    for stack, cost in baseline.items():
+        yield "baseline", stack, cost

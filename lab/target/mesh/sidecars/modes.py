@@ -1,0 +1,66 @@
+"""What a level's `sidecar` means: `none`, `passthrough`, or patterns joined with "+"."""
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import get_args
+
+from lab.spec.nearest import suggestion
+from lab.spec.problems import Fault, FaultsError
+from lab.target.mesh.sidecars.merge import conflicts
+from lab.target.mesh.sidecars.nodes import ProtocolName
+from lab.target.mesh.sidecars.source import Pattern
+
+NONE = "none"
+PASSTHROUGH = "passthrough"
+
+
+@dataclass(frozen=True)
+class Mode:
+    """`proxied`: services have sidecars. `patterns`: what these do, as names in order."""
+
+    proxied: bool
+    patterns: tuple[str, ...] = ()
+
+
+def parse_mode(text: str, patterns: Mapping[str, Pattern]) -> Mode:
+    """Return what a level's `sidecar` means. Raises `FaultsError` for unknown names and contradictions."""
+    words = text.split("+")
+    if faults := list(_wrong_words(words, patterns)):
+        raise FaultsError(faults)
+    if words[0] in (NONE, PASSTHROUGH):
+        return Mode(proxied=words[0] == PASSTHROUGH)
+    sets = named_sets(patterns)
+    names = sorted({name for word in words for name in sets.get(word, (word,))})
+    if faults := list(_contradictions(names, patterns)):
+        raise FaultsError(faults)
+    return Mode(proxied=True, patterns=tuple(names))
+
+
+def named_sets(patterns: Mapping[str, Pattern]) -> dict[str, tuple[str, ...]]:
+    """The names that stand for several patterns (`published`, `all`, ..), and for which ones."""
+    names = sorted({mode for pattern in patterns.values() for mode in pattern.modes})
+    return {mode: tuple(name for name, pattern in patterns.items() if mode in pattern.modes) for mode in names}
+
+
+def _wrong_words(words: Sequence[str], patterns: Mapping[str, Pattern]) -> Iterator[Fault]:
+    known = [NONE, PASSTHROUGH, *named_sets(patterns), *patterns]
+    for word in words:
+        if word not in known:
+            yield Fault((), f"unknown sidecar mode '{word}'; {suggestion(word, known)}")
+        elif word in (NONE, PASSTHROUGH) and len(words) > 1:
+            yield Fault((), f"'{word}' means no pattern at all, so it stands alone")
+
+
+def _contradictions(names: Sequence[str], patterns: Mapping[str, Pattern]) -> Iterator[Fault]:
+    for one, other in itertools.combinations(names, 2):
+        if path := contradiction(patterns[one], patterns[other]):
+            yield Fault((), f"'{one}' and '{other}' contradict each other: each sets {path}; choose one of them")
+
+
+def contradiction(one: Pattern, other: Pattern) -> str | None:
+    """The first thing that both patterns set, each in its own way; None where they go together."""
+    protocols: tuple[ProtocolName, ...] = get_args(ProtocolName)
+    return next(
+        (path for protocol in protocols for path in conflicts(one.added(protocol), other.added(protocol))), None
+    )

@@ -1,0 +1,91 @@
+"""What the folder envoy/ holds: the parts of a configuration, and the patterns that can be added (envoy/README.md)."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from lab.spec.model import Shape, validate
+from lab.spec.problems import FaultsError, dotted, user_error
+from lab.spec.yamlfile import named_files, parse_yaml, read_text
+from lab.target.mesh.sidecars.merge import merged
+from lab.target.mesh.sidecars.nodes import ProtocolName
+
+Part = Mapping[str, Any]
+ModeName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,30}$")]
+
+
+class Spots(Shape):
+    """What is added for each place that a proxy sends requests to, in Envoy's own words."""
+
+    virtual_host: Part = Field(default_factory=dict, description="to the peer's virtual host")
+    route: Part = Field(default_factory=dict, description="to the route's action")
+    cluster: Part = Field(default_factory=dict, description="to the cluster")
+
+
+class Pattern(Spots):
+    """One file of envoy/patterns/."""
+
+    title: str = Field(min_length=1, max_length=120, description="shown in tables' legends")
+    place: Literal["caller", "service", "every"] = Field(
+        description="whose proxy does it: the caller's, the one that guards the service, or every one"
+    )
+    modes: list[ModeName] = Field(default_factory=list, description="names that stand for this pattern among others")
+    http_filters: Mapping[str, Part] = Field(
+        default_factory=dict, description="filters before the router: each one's settings by its name"
+    )
+    runtime: Part = Field(default_factory=dict, description="runtime values from the start")
+    rest: Spots = Field(default=Spots(), description="what is added for REST only")
+    grpc: Spots = Field(default=Spots(), description="what is added for gRPC only")
+
+    def added(self, protocol: ProtocolName) -> dict[str, Any]:
+        """Everything that the pattern adds for one protocol, by spot."""
+        common = self.model_dump(include={"virtual_host", "route", "cluster", "http_filters", "runtime"})
+        return merged(common, (self.rest if protocol == "rest" else self.grpc).model_dump())
+
+
+@dataclass(frozen=True)
+class Source:
+    """The folder's content. `patterns` by name, in order of name."""
+
+    bootstrap: Part
+    inbound: Part
+    outbound: Part
+    protocols: Mapping[str, Part]
+    faults: Pattern
+    patterns: Mapping[str, Pattern]
+
+
+def load(folder: Path) -> Source:
+    """Read the folder envoy/. Raises `UserError` for a pattern that is not one."""
+    return Source(
+        bootstrap=_part(folder / "bootstrap.yaml"),
+        inbound=_part(folder / "inbound.yaml"),
+        outbound=_part(folder / "outbound.yaml"),
+        protocols=_part(folder / "protocols.yaml"),
+        faults=_pattern(folder / "faults.yaml"),
+        patterns={name: _pattern(path) for name, path in named_files(folder / "patterns").items()},
+    )
+
+
+def added(patterns: Iterable[Pattern], protocol: ProtocolName) -> dict[str, Any]:
+    """Everything that several patterns add for one protocol, by spot."""
+    total: dict[str, Any] = {spot: {} for spot in ("virtual_host", "route", "cluster", "http_filters", "runtime")}
+    for pattern in patterns:
+        total = merged(total, pattern.added(protocol))
+    return total
+
+
+def _part(path: Path) -> Part:
+    part = parse_yaml(read_text(path))
+    assert isinstance(part, dict)
+    return part
+
+
+def _pattern(path: Path) -> Pattern:
+    try:
+        return validate(Pattern, parse_yaml(read_text(path)))
+    except FaultsError as error:
+        raise user_error(str(path), error.faults, dotted, "envoy/README.md says what a pattern is") from None

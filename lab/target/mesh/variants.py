@@ -1,0 +1,94 @@
+"""Which telemetry variants there are: the folders of `services/telemetry/` (format: docs/formats.md)."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from lab.errors import UserError
+from lab.spec.model import Shape, Version1, validate
+from lab.spec.nearest import suggestion
+from lab.spec.problems import Fault, FaultsError, dotted, user_error
+from lab.spec.yamlfile import parse_yaml, read_text
+
+# An instrumentation's version is a variant of its own: otel-agent@2.2.0.
+Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.@-]{0,62}$")]
+VariableName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,100}$")]
+NO_BACKEND = "none"
+
+Traces = Literal["all", "sampled", "none"]
+BackendName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,30}$")]
+Environment = Mapping[VariableName, Annotated[str, Field(max_length=4000)]]
+
+
+class Variant(Shape):
+    """A way to watch the services, or not to."""
+
+    format: Literal["tollbooth.variant"]
+    version: Version1
+    title: str = Field(min_length=1, max_length=120, description="shown in tables' legends")
+    instrumentation: Name | None = Field(
+        default=None, description="the folder whose jars or agent are used; the file's own where left out"
+    )
+    traces: Traces = Field(description="which requests make the spans that the topology predicts")
+    backend: BackendName = Field(default=NO_BACKEND, description="where it sends to unless a level says another")
+    environment: Environment = Field(default_factory=dict, description="given to every service")
+    backends: Mapping[BackendName, Environment] = Field(
+        default_factory=dict, description="what it can send to, and the variables that each needs besides"
+    )
+
+
+@dataclass(frozen=True)
+class Telemetry:
+    """What a level does to watch the services: a variant with the level's own choices put in."""
+
+    instrumentation: str
+    backend: str
+    traces: Traces
+    environment: Mapping[str, str]
+
+
+def chosen(
+    variant: Variant, backend: str | None = None, traces: Traces | None = None, environment: Mapping[str, str] = {}
+) -> Telemetry:
+    """Return the variant with a level's choices, each over the variant's own where it is given."""
+    sends_to = backend or variant.backend
+    return Telemetry(
+        instrumentation=variant.instrumentation or "",
+        backend=sends_to,
+        traces=traces or variant.traces,
+        environment={**variant.environment, **variant.backends.get(sends_to, {}), **environment},
+    )
+
+
+def load_variants(folder: Path) -> dict[str, Variant]:
+    """Return the variants in `folder` by name, in order of name. Raises `UserError` for a wrong file."""
+    return {path.parent.name: _load(path) for path in sorted(folder.glob("*/variant.yaml"))}
+
+
+def variant_named(name: str, variants: Mapping[str, Variant]) -> Variant:
+    """Return a variant. Raises `UserError`, naming the nearest one, where there is none of that name."""
+    if name not in variants:
+        raise UserError(
+            f"unknown telemetry variant '{name}'; {suggestion(name, variants)}",
+            "variants are the folders of services/telemetry/",
+        )
+    return variants[name]
+
+
+def _load(path: Path) -> Variant:
+    try:
+        variant = validate(Variant, parse_yaml(read_text(path)))
+        if faults := list(_contradictions(variant)):
+            raise FaultsError(faults)
+    except FaultsError as error:
+        raise user_error(str(path), error.faults, dotted, "docs/formats.md describes the format") from None
+    return variant.model_copy(update={"instrumentation": variant.instrumentation or path.parent.name})
+
+
+def _contradictions(variant: Variant) -> Iterator[Fault]:
+    if variant.backend not in {NO_BACKEND, *variant.backends}:
+        others = suggestion(variant.backend, variant.backends)
+        yield Fault(("backend",), f"'{variant.backend}' is not among its backends; {others}")
