@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -89,9 +90,17 @@ def experiment_of(results_dir: Path) -> Experiment:
     path = results_dir / "manifest.json"
     manifest = read_json(path, "tollbooth.manifest", 1)
     try:
-        return Experiment.model_validate(manifest.get("spec"))
+        return Experiment.model_validate(_without_reference(manifest.get("spec")))
     except ValidationError as error:
         raise UserError(f"{path}: its experiment is not one that this lab knows", VERSION_HINT) from error
+
+
+def _without_reference(spec: Any) -> Any:
+    """Drop `reference: false`, a setting that the protocol had once and no kept run used. Until lab migrate."""
+    protocol = spec.get("protocol") if isinstance(spec, dict) else None
+    if not isinstance(protocol, dict) or protocol.get("reference") is not False:
+        return spec
+    return {**spec, "protocol": {name: value for name, value in protocol.items() if name != "reference"}}
 
 
 def _ordered_levels(experiment: Experiment) -> list[Level]:
@@ -113,7 +122,7 @@ def _judged(folder: Path) -> tuple[TrialSummary, Pieces | None]:
         reasons=trial.reasons,
         values=values(data) if data else {},
     )
-    return summary, pieces(data) if data and (data.speed or data.reference is not None) else None
+    return summary, pieces(data) if data and data.speed else None
 
 
 def _metric_summary(metric: Measure) -> MetricSummary:

@@ -3,7 +3,7 @@
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from lab.analysis.claims.spec import load_claims
@@ -15,11 +15,8 @@ from lab.engine.machine import engine_cores, engine_memory_bytes, split_cpus
 from lab.errors import UserError
 from lab.fault.journal import Journal, lift_leftovers
 from lab.fault.rules import unknown_targets, without_sidecar
-from lab.load import GENERATORS
-from lab.run import reference
 from lab.run.plan import make_plan
 from lab.run.progress import Progress
-from lab.run.reference import Reference
 from lab.run.stand import Bench
 from lab.spec.experiment import (
     MAX_SIDE_BY_SIDE,
@@ -48,7 +45,6 @@ ENVOY_FOLDER = ROOT / "envoy"
 # Of the machine, not of this checkout: every checkout's containers have the same names.
 LOCK = Path(tempfile.gettempdir()) / "tollbooth.lock"
 ENVOY = "envoy"
-REFERENCE = SCRATCH / "reference"
 JOURNAL = SCRATCH / "faults.json"
 # One trial at 20 Hz with thousands of requests writes some tens of MB.
 BYTES_PER_TRIAL = 20 << 20
@@ -94,30 +90,19 @@ def bench(experiment: Experiment) -> Bench:
     Raises `UserError` where a level's sidecars or faults are not ones that its topology can have.
     """
     names = dict.fromkeys((experiment.topology, *experiment.topologies()))
-    of = Bench(experiment, {name: system(name) for name in names}, _reference(experiment), _drivers(experiment))
+    of = Bench(experiment, {name: system(name) for name in names}, _drivers(experiment))
     if faults := [fault for level in experiment.levels() for fault in _level_faults(of.systems[level.topology], level)]:
         raise user_error(f"experiment {experiment.name}", faults, dotted, "docs/formats.md describes levels")
     return of
-
-
-def _reference(experiment: Experiment) -> Reference | None:
-    if not experiment.protocol.reference:
-        return None
-    beside = replace(system(experiment.topology), driver=_reference_driver(), alone=False)
-    return Reference(beside, GENERATORS[experiment.load.generator], REFERENCE / "out")
 
 
 def remove_all() -> None:
     """Takes away all of the lab's containers, those of a run that was killed too."""
     alone = ComposeDriver(ROOT, SCRATCH)
     left = alone.projects()
-    for driver in (alone, _reference_driver(), *map(_side_by_side_driver, range(MAX_SIDE_BY_SIDE))):
+    for driver in (alone, *map(_side_by_side_driver, range(MAX_SIDE_BY_SIDE))):
         if driver.project in left:
             driver.remove()
-
-
-def _reference_driver() -> ComposeDriver:
-    return ComposeDriver(ROOT, REFERENCE, reference.PROJECT)
 
 
 def _drivers(experiment: Experiment) -> tuple[ComposeDriver, ...]:

@@ -38,7 +38,7 @@ class Record(BaseModel):
 class ContainerRecord(Record):
     """What the engine said of a container when the trial ended."""
 
-    role: Literal["service", "sidecar", "backend", "generator", "observer", "spinner", "reference"]
+    role: Literal["service", "sidecar", "backend", "generator", "observer", "spinner"]
     image: str
     restarts: int
     oom_killed: bool
@@ -290,8 +290,7 @@ class Requests:
 class TrialData:
     """Everything that a trial's measures are computed from.
 
-    `trace` is `trace.json`, None where there is none; `speed` the spinner's threads, none where no spinner ran;
-    `reference` what was asked of the reference meanwhile, None where none stood beside.
+    `trace` is `trace.json`, None where there is none; `speed` the spinner's threads, none where no spinner ran.
     """
 
     trial: TrialRecord
@@ -300,7 +299,6 @@ class TrialData:
     trace: Mapping[str, Any] | None = None
     injections: Sequence[Injection] = ()
     speed: Sequence[SpinnerThread] = ()
-    reference: Requests | None = None
 
 
 def write_json_atomic(path: Path, data: Mapping[str, Any]) -> None:
@@ -335,7 +333,7 @@ def read_trial_record(folder: Path) -> TrialRecord:
 
 def read_trial(folder: Path) -> TrialData:
     """Read a trial's record, counters, requests and, where there are any, trace and spinner's record."""
-    trace, speed, reference = (folder / name for name in ("trace.json", "speed.jsonl", "reference.csv"))
+    trace, speed = (folder / name for name in ("trace.json", "speed.jsonl"))
     return TrialData(
         read_trial_record(folder),
         read_counters(folder / "counters.jsonl"),
@@ -343,7 +341,6 @@ def read_trial(folder: Path) -> TrialData:
         read_json(trace, "tollbooth.trace", 1) if trace.exists() else None,
         read_injections(folder / "faults.jsonl"),
         parse_speed(_read_text(speed), str(speed)) if speed.exists() else (),
-        read_requests(reference) if reference.exists() else None,
     )
 
 

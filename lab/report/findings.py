@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 
-from lab.analysis.metrics.speed import CACHE_STEP, REFERENCE, STOOD
+from lab.analysis.metrics.speed import CACHE_STEP, STOOD
 from lab.record.records import Adjustment, Estimate, PlaceAdjustment, Summary
 from lab.report.numbers import change, noise, number, percent
 
@@ -114,7 +114,6 @@ MEASURING = ("observer_cpu_fraction", "generator_cpu_fraction")
 
 WATCHED = {
     CACHE_STEP: ("A step through the cache beside the services", "ns"),
-    REFERENCE: ("A request to the reference beside the services", "ms of CPU"),
 }
 """How fast the machine was, in words: what took longer, and the unit."""
 

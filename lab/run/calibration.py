@@ -40,11 +40,11 @@ def calibrate(bench: Bench, out: Path) -> dict[str, Any]:
 
 
 def _alone(bench: Bench) -> Bench:
-    """The bench without a reference, which stands from the first trial on, and a window as long as is needed here."""
+    """The bench with a window no longer than is needed here."""
     protocol = bench.experiment.protocol
     window_s = min(protocol.window_s or LONGEST_WINDOW_S, LONGEST_WINDOW_S)
     shorter = protocol.model_copy(update={"window_s": window_s})
-    return replace(bench, reference=None, experiment=bench.experiment.model_copy(update={"protocol": shorter}))
+    return replace(bench, experiment=bench.experiment.model_copy(update={"protocol": shorter}))
 
 
 def users(fraction: float, cpus: int, cpu_per_request_ms: float, think_s: float, latency_s: float) -> int:

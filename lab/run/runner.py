@@ -6,7 +6,7 @@ import os
 import shlex
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,6 @@ from lab.record import records
 from lab.run import calibration
 from lab.run.plan import Plan, Trial, make_plan, trial_folder_name
 from lab.run.progress import Progress, Report
-from lab.run.reference import beside
 from lab.run.side_by_side import run_side_by_side
 from lab.run.stand import Bench
 from lab.run.stopping import Budget, budget, narrow_enough
@@ -116,7 +115,7 @@ def complete(bench: Bench, run: Run, progress: Progress) -> None:
     users = _users(bench, run, progress)
     plan = make_plan(bench.experiment)
     settled = sum(_settled(bench, run, trial) for trial in plan.trials)
-    with _beside(bench, progress), progress.trials(len(plan.trials), settled, left.left_s) as report:
+    with progress.trials(len(plan.trials), settled, left.left_s) as report:
         for start in plan.starts():
             in_time = _until_valid(bench, run, plan, start, users, left, progress.say, report)
             run.manifest["durations_s"]["trials"] = round(left.spent_s(), 1)
@@ -132,16 +131,6 @@ def complete(bench: Bench, run: Run, progress: Progress) -> None:
     run.manifest["versions"] |= provenance.service_versions(run.folder)
     run.manifest["finished"] = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     run.save()
-
-
-@contextmanager
-def _beside(bench: Bench, progress: Progress) -> Iterator[None]:
-    """Lets the reference stand beside the block's trials, where the experiment has one."""
-    with ExitStack() as stack:
-        if bench.reference:
-            with progress.step("starting the reference, and warming it up"):
-                stack.enter_context(beside(bench.reference, bench.experiment))
-        yield
 
 
 def _stop(run: Run, progress: Progress, why: str) -> None:

@@ -11,8 +11,6 @@ from lab.engine.clock import wait_until
 from lab.engine.driver import Container, Driver
 from lab.load import GENERATORS, LoadGenerator, LoadPlan, Stage
 from lab.record import records
-from lab.run import reference
-from lab.run.reference import Reference
 from lab.spec.experiment import Experiment, Level
 from lab.target.mesh.delivery import delivered
 from lab.target.mesh.deployment import OBSERVER, SPINNER
@@ -35,7 +33,6 @@ class Bench:
 
     experiment: Experiment
     systems: Mapping[str, System]
-    reference: Reference | None = None
     drivers: tuple[Driver, ...] = ()
 
     @property
@@ -93,7 +90,7 @@ class Stand:
         }
         with self.phase("create"):
             self.system.create(self.level, self.out, variables, (*self.instruments, generator.service))
-            names = {container.id: name for name, container in self._containers().items()}
+            names = {container.id: name for name, container in self.system.driver.containers().items()}
             records.write_targets(self.out / "targets.json", names, self.system.driver.networks())
 
     def start(self) -> None:
@@ -109,12 +106,10 @@ class Stand:
     def _observed_every_s(self) -> float:
         return 1 / (self.level.observer_rate_hz or self.bench.experiment.observer.rate_hz)
 
-    def collect(self, load_start_ns: int, load_end_ns: int) -> None:
+    def collect(self) -> None:
         """Ends what is left of it, and takes what it has to say."""
         with self.phase("collect"):
-            self.containers = self._containers()
-            if self.bench.reference:
-                self.bench.reference.save_requests(self.out / reference.FILE, load_start_ns, load_end_ns)
+            self.containers = self.system.driver.containers()
             # A service's telemetry SDK delivers what it still holds when it is asked to end; the backend is read then.
             self.system.driver.stop([*self.system.topology.nodes, OBSERVER])
             self.delivered = delivered(self.system, self.level, self.out)
@@ -137,18 +132,12 @@ class Stand:
             "phases_s": self.taken_s,
         }
 
-    def _containers(self) -> dict[str, Container]:
-        """The system's containers, and the services of the reference that stands beside it."""
-        beside = self.bench.reference.containers() if self.bench.reference else {}
-        return self.system.driver.containers() | beside
-
     def _described(self) -> dict[str, object]:
         system, bench = self.system, self.bench
         roles = dict.fromkeys(system.topology.nodes, "service")
         roles |= dict.fromkeys(system.backend(self.level).services, "backend")
         roles |= dict.fromkeys(system.sidecars(self.level).values(), "sidecar")
         roles |= {bench.generator.service: "generator", OBSERVER: "observer", SPINNER: "spinner"}
-        roles |= dict.fromkeys(bench.reference.containers() if bench.reference else (), reference.ROLE)
         return {
             name: {
                 "role": roles[name],

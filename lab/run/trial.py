@@ -96,7 +96,7 @@ def run_start(bench: Bench, levels: Sequence[Level], users: int, seed: int, out:
             loads, interrupted = _measure_each(stand, generator, levels)
             if not interrupted:
                 generator.end(stand.stage)
-        stand.collect(loads[0][0].load_start_ns, loads[-1][0].window_end_ns)
+        stand.collect()
     if interrupted:
         raise StartInterrupted(measured())
     return measured()

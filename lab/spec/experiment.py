@@ -117,10 +117,6 @@ class Protocol(Shape):
         default=False,
         description="idle CPUs spin at the lowest priority, so that a virtual machine's host takes none of them away",
     )
-    reference: bool = Field(
-        default=False,
-        description="a second system at the baseline stands beside all trials, to say how fast the machine is",
-    )
     side_by_side: bool = Field(
         default=False,
         description="all levels of a block stand and are asked at once: what slows the machine slows all alike",
@@ -335,8 +331,6 @@ def _contradictions(experiment: Experiment) -> Iterator[Fault]:
     yield from (Fault(("load", *fault.path), fault.text) for fault in experiment.load.faults())
     yield from _warm_up_faults(experiment.protocol)
     yield from _window_faults(experiment)
-    if experiment.protocol.reference and isinstance(experiment.load, GhzLoad):
-        yield Fault(("protocol", "reference"), "stands beside systems that users ask; leave it out")
     yield from _start_faults(experiment)
     yield from _side_by_side_faults(experiment)
     for factor, levels in experiment.factors.items():
@@ -415,8 +409,6 @@ def _side_by_side_faults(experiment: Experiment) -> Iterator[Fault]:
         yield Fault(("protocol", "warm_up_requests"), "missing; side by side, levels are warm at different times")
     if protocol.retries:
         yield Fault(("protocol", "retries"), "side by side, a trial cannot be repeated by itself; wanted 0")
-    if protocol.reference:
-        yield Fault(("protocol", "reference"), "side by side, every level has the baseline beside it; leave it out")
     if any(level.sidecar != NO_SIDECAR for level in experiment.levels()):
         yield Fault(place, "what sidecars count is read around one trial; give levels with sidecars a start each")
     if any(level.faults for level in experiment.levels()):

@@ -1,12 +1,14 @@
 """What the documents show of the kept results is what the command that they name prints."""
 
 import io
+import json
 import re
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
+from lab.analysis.analyse import experiment_of
 from lab.report.terminal.results import print_results
 from tests.figures import CELLS, cell
 
@@ -51,3 +53,8 @@ def test_the_cells_of_a_table_are_what_the_command_prints(columns: list[str], ta
 def test_no_table_of_a_result_is_written_by_hand(path: Path) -> None:
     text = path.read_text()
     assert len(re.findall(r"^\|---", text, re.MULTILINE)) == len(CELLS.findall(text))
+
+
+@pytest.mark.parametrize("folder", sorted((ROOT / "docs" / "results").glob("*/")), ids=lambda folder: folder.name)
+def test_the_experiment_of_a_kept_run_is_still_read(folder: Path) -> None:
+    assert experiment_of(folder).name == json.loads((folder / "manifest.json").read_text())["experiment"]

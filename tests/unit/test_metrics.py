@@ -41,9 +41,8 @@ def spun(agent: TrialData, steps_per_s: float, step_ns: float) -> TrialData:
     return replace(agent, speed=threads)
 
 
-# What only levels with sidecars, with drawn errors, or with faults have, and trials beside a reference.
+# What only levels with sidecars, with drawn errors, or with faults have, or levels side by side.
 ELSEWHERE = {
-    "cpu_per_request_reference_ms",
     "stood_side_by_side_s",
     "cpu_per_request_sidecars_ms",
     "memory_sidecars_mean_mib",
@@ -60,16 +59,6 @@ def test_the_cache_step_is_what_all_of_the_spinners_steps_took_on_average(agent:
     assert values(spun(agent, 1e6, 22))["cache_step_ns"] == pytest.approx(22)
     assert "cache_step_ns" not in values(spun(agent, 0, 22)), "a spinner that got no CPU knows nothing"
     assert "cache_step_ns" not in values(agent)
-
-
-def test_what_a_request_cost_the_reference_is_that_of_its_own_containers_and_requests(agent: TrialData) -> None:
-    containers = {
-        name: container.model_copy(update={"role": "reference"}) if container.role == "service" else container
-        for name, container in agent.trial.containers.items()
-    }
-    trial = agent.trial.model_copy(update={"containers": containers})
-    found = values(replace(agent, trial=trial, reference=agent.requests))
-    assert found["cpu_per_request_reference_ms"] == pytest.approx(AGENT.cpu_ms, rel=0.02)
 
 
 def test_side_by_side_it_is_known_how_long_a_system_had_stood(agent: TrialData) -> None:

@@ -18,10 +18,8 @@ from lab.engine.driver import EngineGone
 from lab.errors import UserError
 from lab.record.records import read_requests
 from lab.run import runner
-from lab.run.calibration import calibrate
 from lab.run.plan import Trial
 from lab.run.progress import Progress
-from lab.run.reference import Reference
 from lab.run.stand import Bench
 from lab.run.stopping import FIRST_STAGE_BLOCKS
 from lab.run.trial import Measured, StartInterrupted, head
@@ -100,13 +98,6 @@ def test_the_load_is_calibrated_once_and_kept(tmp_path: Path) -> None:
     assert {trial["users"] for trial in trials(run).values()} == {run.manifest["calibration"]["users"]}
     assert (run.folder / "calibration" / "requests.csv").exists()
     assert "users: the baseline took" in said
-
-
-def test_the_load_is_calibrated_while_the_reference_does_not_stand_yet(tmp_path: Path) -> None:
-    on = bench(FakeDriver())
-    absent = Reference(replace(on.system, driver=FakeDriver()), on.generator, tmp_path / "reference")
-    found = calibrate(replace(on, reference=absent), tmp_path / "calibration")
-    assert found["users"] == pytest.approx(20 * 1.11, abs=1.5)
 
 
 def test_a_warm_up_by_requests_ends_with_the_last_of_them_and_the_window_begins_two_seconds_later(

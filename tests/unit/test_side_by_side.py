@@ -252,7 +252,6 @@ def test_an_engine_with_too_little_memory_is_told_before_anything_starts() -> No
         ),
         ("retries: 0", "retries: 1", "a trial cannot be repeated by itself; wanted 0"),
         ("warm_up_requests: 20", "warm_up_s: 10", "levels are warm at different times"),
-        ("side_by_side: true", "side_by_side: true, reference: true", "every level has the baseline beside it"),
         ("{generator: locust, users: 12, think_time_s: [1.0, 1.1]}", "{generator: ghz, requests: 200}", "needs users"),
     ],
 )

@@ -167,7 +167,7 @@ WRONG_FIELDS = [
         "warm_up_s",
         "warmup_s",
         "protocol.warmup_s: unknown key; did you mean 'warm_up_s'?"
-        " (there are: budget_min, half_width, keep_cpus_awake, reference, repetitions, "
+        " (there are: budget_min, half_width, keep_cpus_awake, repetitions, "
         "retries, seed, side_by_side, warm_up_requests, warm_up_s, window_s, without_restart)",
     ),
     ("title: A title", "title: A title\nname: x", "name: unknown key; there are: baseline, claims, environment, "
@@ -341,7 +341,7 @@ WRONG_OVERRIDES = [
     (
         "protocol.repetition=3",
         'bad.yaml with "protocol.repetition=3": protocol.repetition: unknown key; did you mean \'repetitions\'?'
-        " (there are: budget_min, half_width, keep_cpus_awake, reference, repetitions, "
+        " (there are: budget_min, half_width, keep_cpus_awake, repetitions, "
         "retries, seed, side_by_side, warm_up_requests, warm_up_s, window_s, without_restart)",
     ),
     ("load.users.x=3", 'override "load.users.x=3": \'users\' is 8, not a mapping'),

@@ -1,10 +1,10 @@
 """Values as they would have been on a machine that was equally fast in every trial, and at every place of a start.
 
 A neighbour on the same physical core makes the same work cost more CPU time, in one trial more than in the next. The
-reference, or else the spinner, sees that beside the services: it is the covariate. How strongly a metric follows it is
-learned *within* windows, piece by piece, where nothing else differs; between trials it is then taken out
-(docs/statistics.md). Side by side all trials of a block share the machine's speed, but not their places in the order in
-which systems were started: there it is the place's part that is taken out.
+spinner measures this: its cache step is the covariate. How strongly a metric follows it is learned *within* windows,
+piece by piece, where nothing else differs; between trials it is then taken out (docs/statistics.md).
+Side by side all trials of a block share the machine's speed, but not their places in the order in which systems were
+started: there it is the place's part that is taken out.
 """
 
 import itertools
@@ -17,7 +17,7 @@ import numpy as np
 from lab.analysis.metrics.latency import METRICS as LATENCY
 from lab.analysis.metrics.metric import Measure, Metric
 from lab.analysis.metrics.resources import METRICS as RESOURCES
-from lab.analysis.metrics.speed import CACHE_STEP, REFERENCE, STOOD
+from lab.analysis.metrics.speed import CACHE_STEP, STOOD
 from lab.analysis.metrics.speed import METRICS as SPEED
 from lab.analysis.stats.covariate import Slope, within_slope
 from lab.analysis.stats.intervals import FloatArray
@@ -47,7 +47,7 @@ def as_measured_name(metric: str) -> str:
 
 
 _RAW: Mapping[str, Metric] = {metric.name: metric for metric in (*RESOURCES, *LATENCY) if metric.name in TIMES}
-_COVARIATES: Mapping[str, Metric] = {metric.name: metric for metric in SPEED}
+_SPEED: Metric = next(metric for metric in SPEED if metric.name == CACHE_STEP)
 
 AS_MEASURED: Mapping[str, Measure] = {
     as_measured_name(name): Measure(as_measured_name(name), f"{metric.title}, as measured", metric.unit)
@@ -62,9 +62,8 @@ Pieces = Mapping[str, FloatArray]
 def pieces(data: TrialData) -> Pieces:
     """Measure each piece of a trial's window by itself."""
     rows: dict[str, list[tuple[float, float]]] = {name: [] for name in _RAW}
-    covariate = _COVARIATES[CACHE_STEP if data.reference is None else REFERENCE]
     for part in _parts(data):
-        step = _log(covariate, part)
+        step = _log(_SPEED, part)
         if step is None:
             continue
         for name, metric in _RAW.items():
@@ -102,22 +101,21 @@ def with_adjusted_values(
     """
     if any(STOOD in trial.values for trial in trials):
         return _at_equal_places(trials)
-    covariate = REFERENCE if any(REFERENCE in trial.values for trial in trials) else CACHE_STEP
     slopes = {name: within_slope([one[name] for one in windows]) for name in _RAW}
     known = {name: slope for name, slope in slopes.items() if slope is not None and slope.clear}
-    measured = [trial.values[covariate] for trial in trials if trial.valid and covariate in trial.values]
+    measured = [trial.values[CACHE_STEP] for trial in trials if trial.valid and CACHE_STEP in trial.values]
     if not known or not measured:
         return list(trials), {}
     usual = float(np.exp(np.mean(np.log(measured))))
-    adjusted = [_at_usual_speed(trial, known, covariate, usual) if trial.valid else trial for trial in trials]
-    return adjusted, {name: _adjustment(slope, covariate, usual) for name, slope in known.items()}
+    adjusted = [_at_usual_speed(trial, known, usual) if trial.valid else trial for trial in trials]
+    return adjusted, {name: _adjustment(slope, usual) for name, slope in known.items()}
 
 
-def _at_usual_speed(trial: TrialSummary, slopes: Mapping[str, Slope], covariate: str, usual: float) -> TrialSummary:
+def _at_usual_speed(trial: TrialSummary, slopes: Mapping[str, Slope], usual: float) -> TrialSummary:
     measured = [name for name in slopes if name in trial.values]
-    if covariate not in trial.values:
+    if CACHE_STEP not in trial.values:
         return _replaced(trial, measured, {})
-    faster = usual / trial.values[covariate]
+    faster = usual / trial.values[CACHE_STEP]
     return _replaced(trial, measured, {name: trial.values[name] * faster ** slopes[name].exponent for name in measured})
 
 
@@ -148,9 +146,9 @@ def _replaced(trial: TrialSummary, names: Sequence[str], adjusted: Mapping[str, 
     return trial.model_copy(update={"values": {**values, **adjusted}})
 
 
-def _adjustment(slope: Slope, covariate: str, usual: float) -> Adjustment:
+def _adjustment(slope: Slope, usual: float) -> Adjustment:
     return Adjustment(
-        covariate=covariate,
+        covariate=CACHE_STEP,
         usual=usual,
         exponent=slope.exponent,
         standard_error=slope.standard_error,

@@ -1,14 +1,11 @@
-"""How fast the machine was in the window: as the spinner saw it, and by what a request cost the reference."""
+"""How fast the machine was in the window, as the spinner saw it."""
 
 from lab.analysis.metrics.metric import Metric
-from lab.analysis.metrics.window import increase
 from lab.record.records import TrialData
 from lab.record.series import NotDerivableError
 
 CACHE_STEP = "cache_step_ns"
 STOOD = "stood_side_by_side_s"
-REFERENCE = "cpu_per_request_reference_ms"
-MS_NS = 1e6
 SECOND_NS = 1e9
 
 
@@ -32,18 +29,7 @@ def _stood_s(data: TrialData) -> float | None:
     return stood_ns / SECOND_NS
 
 
-def _reference_ms(data: TrialData) -> float | None:
-    """Return what a request cost the reference; None where none stood beside."""
-    if data.reference is None:
-        return None
-    served = data.reference.served_in(data.trial.window_start_ns, data.trial.window_end_ns)
-    if served == 0:
-        raise NotDerivableError("the reference served no request in the window")
-    return increase(data, data.counters.containers, data.trial.names("reference"), "cpu_usage_ns") / MS_NS / served
-
-
 METRICS = (
     Metric(CACHE_STEP, "Step through the CPU's cache, beside the services", "ns", compute=_cache_step_ns),
     Metric(STOOD, "Time that a system had stood, side by side", "s", compute=_stood_s),
-    Metric(REFERENCE, "CPU per request of the reference, beside the services", "ms", compute=_reference_ms),
 )
