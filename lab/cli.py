@@ -12,9 +12,13 @@ from rich.console import Console
 from rich.markup import escape
 from typer.exceptions import TyperException
 
+from lab.analysis.lab import Lab
 from lab.command import commands
-from lab.command.workshop import SCRATCH
+from lab.command.paths import ROOT, SCRATCH
 from lab.errors import UserError
+from lab.load import LOADS
+from lab.target.mesh import version1
+from lab.target.mesh.target import Mesh
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -35,11 +39,14 @@ Folder = Annotated[Path | None, typer.Argument(help="A results folder; the newes
 
 INTERRUPTED = 130
 
+LAB = Lab({target.declaration.kind: target for target in (Mesh(ROOT),)}, LOADS)
+"""What is registered: a target is a row here, a generator in `lab/load`."""
+
 
 @app.command(epilog="Example: lab experiment quick --set repetitions=5 --set load.users=20")
 def experiment(name: Name = "quick", set_: Overrides = None, resume: Resume = False) -> None:
     """Runs an experiment, analyses it, prints its table and writes its report."""
-    commands.experiment(name, set_ or [], resume)
+    commands.experiment(LAB, name, set_ or [], resume)
 
 
 @app.command(epilog="Example: lab plan quick --half-width 0.02")
@@ -49,19 +56,19 @@ def plan(
     half_width: Annotated[float, typer.Option(help="Wished half width of the ratios' intervals.")] = 0.02,
 ) -> None:
     """Shows the order of trials, how long they will take here, and how many blocks a precision needs."""
-    commands.plan(name, set_ or [], half_width)
+    commands.plan(LAB, name, set_ or [], half_width)
 
 
 @app.command(epilog="Example: lab run quick --resume")
 def run(name: Name = "quick", set_: Overrides = None, resume: Resume = False) -> None:
     """Only measures: writes raw records, no table and no report."""
-    commands.run(name, set_ or [], resume)
+    commands.run(LAB, name, set_ or [], resume)
 
 
 @app.command(epilog="Example: lab analyse results/quick/latest")
 def analyse(folder: Folder = None) -> None:
     """Computes summary.json from raw records and prints the table."""
-    commands.analyse(folder)
+    commands.analyse(LAB, folder)
 
 
 @app.command(epilog="Example: lab table docs/results/quick --metric latency_p95_ms")
@@ -93,7 +100,7 @@ def sample(
 @app.command(name="list")
 def list_() -> None:
     """Lists the experiments, and how long each takes here."""
-    commands.list_experiments()
+    commands.list_experiments(LAB)
 
 
 @app.command(epilog="Example: lab up --telemetry otel-agent")
@@ -103,7 +110,7 @@ def up(
     sidecar: Annotated[str, typer.Option(help="What sidecars do: patterns of envoy/patterns, or none.")] = "none",
 ) -> None:
     """Starts the lab to play with, and prints its addresses."""
-    commands.up(telemetry, topology, sidecar)
+    commands.up(LAB, {"kind": "mesh", "topology": topology}, {"telemetry": telemetry, "sidecar": sidecar})
 
 
 @app.command()
@@ -121,13 +128,19 @@ def doctor() -> None:
 @app.command()
 def images(name: Name = "quick") -> None:
     """Pulls or builds the images that an experiment needs."""
-    commands.images_for(name)
+    commands.images_for(LAB, name)
 
 
 @app.command()
 def schema(kind: Annotated[str, typer.Argument(help="experiment or topology")] = "experiment") -> None:
     """Prints the JSON Schema of a file format."""
-    commands.schema(kind)
+    commands.schema(LAB, kind)
+
+
+@app.command(epilog="Example: lab migrate results/quick/2026-01-01T000000Z")
+def migrate(path: Annotated[Path, typer.Argument(help="An experiment file, or a results folder.")]) -> None:
+    """Converts files and results of version 1 to version 2, in place."""
+    commands.migrate(path, version1)
 
 
 def main() -> NoReturn:

@@ -7,7 +7,7 @@ import numpy as np
 from lab.analysis.claims.judge import judge
 from lab.analysis.claims.records import Judged
 from lab.analysis.claims.spec import Study, parse_claims
-from lab.record.records import Estimate, LevelSummary, MetricSummary, Summary, TrialSummary
+from lab.record.summary import Estimate, LevelSummary, MetricSummary, Summary, TrialSummary
 
 CPU = "cpu_per_request_total_ms"
 MEMORY = "memory_services_mean_mib"

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from lab.backend import Backend
-from lab.engine.driver import Container, Deployment
+from lab.engine.driver import Container, Stack
 from tests import synthetic
 from tests.synthetic.truth import EPOCH_NS
 
@@ -46,10 +46,10 @@ class FakeDriver:
     done: list[str] = field(default_factory=list)
     asked_on: bool = False
     loads: int = 0
-    deployment: Deployment | None = None
+    deployment: Stack | None = None
     running: set[str] = field(default_factory=set)
 
-    def create(self, deployment: Deployment) -> None:
+    def create(self, deployment: Stack) -> None:
         self._do("create")
         self.deployment, self.running = deployment, set()
 

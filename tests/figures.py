@@ -8,7 +8,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-from lab.record.records import read_summary
+from lab.record.summary import read_summary
 from lab.report.terminal.metric import half_width, mean_text
 from lab.report.view import metric_rows
 

@@ -5,62 +5,49 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
-from lab.analysis.metrics import (
-    MEASURES,
-    Measure,
-    Pieces,
-    pieces,
-    values,
-    with_adjusted_values,
-    with_paired_values,
-)
+from lab.analysis.metrics import measures, values
+from lab.analysis.metrics.adjusted import Pieces, pieces, with_adjusted_values
+from lab.analysis.metrics.paired import with_paired_values
 from lab.analysis.metrics.shares import by_counts, share_interval
 from lab.analysis.stats.compare import Comparison, compare, mean_of, paired
 from lab.analysis.stats.intervals import Interval, mean_interval
 from lab.analysis.stats.multiple import holm
-from lab.errors import UserError
-from lab.record.records import (
-    VERSION_HINT,
-    Estimate,
-    LevelSummary,
-    MetricSummary,
-    Summary,
-    TrialSummary,
-    read_json,
-    read_trial,
-    read_trial_record,
-    write_json_atomic,
-)
-from lab.spec.experiment import PLACEBO, Experiment, Level
+from lab.contract import Judgement, Measure, Target
+from lab.record.data import read_trial
+from lab.record.files import write_json_atomic
+from lab.record.summary import Estimate, Headline, LevelSummary, MetricSummary, Summary, TrialSummary
+from lab.record.trial import read_trial_record
+from lab.spec.experiment import PLACEBO, Experiment
+from lab.spec.level import Level
 
 CONFIDENCE = 0.95
 # The half of the smallest effect that the studies argue about (10 %).
 EQUIVALENCE_MARGIN = 0.05
 
 
-def analyse(results_dir: Path) -> Summary:
-    """Estimate every metric of every level from a run's records, and write `summary.json` beside them.
+def analyse(results_dir: Path, experiment: Experiment, target: Target[Any]) -> Summary:
+    """Estimate every metric of every level from a run's records, and write `summary.json` to the same folder.
 
-    Raises `UserError` where the folder holds no run or a record is broken.
+    Raises `UserError` where a record is broken.
     """
-    experiment = experiment_of(results_dir)
     folders = sorted(path.parent for path in results_dir.glob("trials/*/trial.json"))
-    judged = [_judged(folder) for folder in folders]
-    windows = [found for _, found in judged if found is not None]
-    summary = summarise(experiment, [trial for trial, _ in judged], windows)
+    summarised = [_summarised(folder, target.judgement) for folder in folders]
+    windows = [found for _, found in summarised if found is not None]
+    summary = summarise(experiment, target, [trial for trial, _ in summarised], windows)
     write_json_atomic(results_dir / "summary.json", summary.model_dump(mode="json"))
     return summary
 
 
-def summarise(experiment: Experiment, trials: Sequence[TrialSummary], windows: Sequence[Pieces] = ()) -> Summary:
+def summarise(
+    experiment: Experiment, target: Target[Any], trials: Sequence[TrialSummary], windows: Sequence[Pieces] = ()
+) -> Summary:
     """Estimate every metric of every level from its valid trials' values, and from their `windows` in pieces."""
-    levels = {level.name: level.settings() for level in _ordered_levels(experiment)}
+    known = measures(target.judgement)
+    levels = {level.name: level.recorded() for level in _ordered_levels(experiment)}
     trials, adjustments = with_adjusted_values(trials, windows)
-    trials = with_paired_values(trials, _compared_with(experiment))
+    trials = with_paired_values(trials, _compared_with(experiment), target.judgement.paired)
     counted = [trial for trial in trials if trial.valid and trial.level in levels]
-    estimates = [row for metric in MEASURES for row in _estimates(metric, experiment, list(levels), counted)]
+    estimates = [row for measure in known.values() for row in _estimates(measure, experiment, list(levels), counted)]
     shown = {estimate.metric for estimate in estimates}
     return Summary(
         experiment=experiment.name,
@@ -68,14 +55,15 @@ def summarise(experiment: Experiment, trials: Sequence[TrialSummary], windows: S
         baseline=experiment.baseline,
         placebo=PLACEBO,
         compared_with=_compared_with(experiment),
+        headline=_headline(experiment, target.declaration.headline(shown)),
         confidence=CONFIDENCE,
         equivalence_margin=EQUIVALENCE_MARGIN,
-        metrics={name: _metric_summary(metric) for name, metric in MEASURES.items() if name in shown},
+        metrics={name: _metric_summary(measure) for name, measure in known.items() if name in shown},
         levels={
             name: LevelSummary(
                 settings=settings,
                 trials=sum(trial.level == name for trial in counted),
-                refused=sum(trial.level == name and not trial.valid for trial in trials),
+                rejected=sum(trial.level == name and not trial.valid for trial in trials),
             )
             for name, settings in levels.items()
         },
@@ -85,32 +73,24 @@ def summarise(experiment: Experiment, trials: Sequence[TrialSummary], windows: S
     )
 
 
-def experiment_of(results_dir: Path) -> Experiment:
-    """Return the experiment that a run's manifest holds; raises `UserError` where this lab does not know its form."""
-    path = results_dir / "manifest.json"
-    manifest = read_json(path, "tollbooth.manifest", 1)
-    try:
-        return Experiment.model_validate(_without_reference(manifest.get("spec")))
-    except ValidationError as error:
-        raise UserError(f"{path}: its experiment is not one that this lab knows", VERSION_HINT) from error
+def _headline(experiment: Experiment, headline: Headline) -> Headline:
+    """Return the target's headline with the metric that the experiment declares."""
+    if experiment.headline is None:
+        return headline
+    others = [name for name in headline.main if name != experiment.headline]
+    return headline.model_copy(
+        update={"primary": experiment.headline, "what": experiment.headline, "main": [experiment.headline, *others]}
+    )
 
 
-def _without_reference(spec: Any) -> Any:
-    """Drop `reference: false`, a setting that the protocol had once and no kept run used. Until lab migrate."""
-    protocol = spec.get("protocol") if isinstance(spec, dict) else None
-    if not isinstance(protocol, dict) or protocol.get("reference") is not False:
-        return spec
-    return {**spec, "protocol": {name: value for name, value in protocol.items() if name != "reference"}}
-
-
-def _ordered_levels(experiment: Experiment) -> list[Level]:
+def _ordered_levels(experiment: Experiment) -> list[Level[Any]]:
     """Return baseline, placebo, then the others as the file has them."""
     others = [level for level in experiment.levels() if level.name != experiment.baseline]
     return [experiment.baseline_level(), experiment.placebo_level(), *others]
 
 
-def _judged(folder: Path) -> tuple[TrialSummary, Pieces | None]:
-    """Read a trial's verdict and, if it is valid, its values: a refused one's records may not even be there."""
+def _summarised(folder: Path, judgement: Judgement) -> tuple[TrialSummary, Pieces | None]:
+    """Read a trial's verdict and, if it is valid, its values: a rejected one's records may be missing."""
     trial = read_trial_record(folder)
     data = read_trial(folder) if trial.valid else None
     summary = TrialSummary(
@@ -120,20 +100,21 @@ def _judged(folder: Path) -> tuple[TrialSummary, Pieces | None]:
         position=trial.position,
         valid=trial.valid,
         reasons=trial.reasons,
-        values=values(data) if data else {},
+        values=values(data, judgement.metrics) if data else {},
+        censored=data.results.censored if data and data.has("results") else {},
     )
     return summary, pieces(data) if data and data.speed else None
 
 
-def _metric_summary(metric: Measure) -> MetricSummary:
-    return MetricSummary(title=metric.title, unit=metric.unit, better=metric.better, share_of=metric.share_of)
+def _metric_summary(measure: Measure) -> MetricSummary:
+    return MetricSummary(title=measure.title, unit=measure.unit, better=measure.better, share_of=measure.share_of)
 
 
 def _estimates(
-    metric: str, experiment: Experiment, levels: Sequence[str], trials: Sequence[TrialSummary]
+    measure: Measure, experiment: Experiment, levels: Sequence[str], trials: Sequence[TrialSummary]
 ) -> list[Estimate]:
     """Return a row for each level that has the metric."""
-    seed = experiment.protocol.seed
+    metric, seed = measure.name, experiment.protocol.seed
     by_level: defaultdict[str, list[TrialSummary]] = defaultdict(list)
     for trial in trials:
         if metric in trial.values:
@@ -142,7 +123,7 @@ def _estimates(
     comparisons = {
         level: found
         for level in by_level
-        if level != experiment.baseline and (found := _comparison(metric, by_level, level, beside, seed)) is not None
+        if level != experiment.baseline and (found := _comparison(measure, by_level, level, beside, seed)) is not None
     }
     adjusted = holm({name: found.p_value for name, found in comparisons.items() if found.p_value is not None})
     noise_floor = _noise_floor(comparisons.get(PLACEBO))
@@ -150,7 +131,7 @@ def _estimates(
     for level in levels:
         if level not in by_level:
             continue
-        mean = _mean(metric, by_level[level], seed)
+        mean = _mean(measure, by_level[level], seed)
         row = Estimate(
             metric=metric,
             level=level,
@@ -167,11 +148,10 @@ def _estimates(
     return rows
 
 
-def _mean(metric: str, trials: Sequence[TrialSummary], seed: int) -> Interval:
+def _mean(measure: Measure, trials: Sequence[TrialSummary], seed: int) -> Interval:
     """Return a level's mean over blocks; of a share, that of all its trials together."""
-    share_of = MEASURES[metric].share_of
-    share = share_interval(share_of, trials, CONFIDENCE) if share_of else None
-    return share or mean_interval(list(_by_block(metric, trials).values()), CONFIDENCE, seed)
+    share = share_interval(measure.share_of, trials, CONFIDENCE) if measure.share_of else None
+    return share or mean_interval(list(_by_block(measure.name, trials).values()), CONFIDENCE, seed)
 
 
 def _compared_with(experiment: Experiment) -> tuple[str, ...]:
@@ -180,15 +160,15 @@ def _compared_with(experiment: Experiment) -> tuple[str, ...]:
 
 
 def _comparison(
-    metric: str, by_level: Mapping[str, Sequence[TrialSummary]], level: str, beside: Sequence[str], seed: int
+    measure: Measure, by_level: Mapping[str, Sequence[TrialSummary]], level: str, beside: Sequence[str], seed: int
 ) -> Comparison | None:
-    """Compare a level with the mean of those `beside`, but for itself; None where no block has both."""
-    trials = by_level[level]
+    """Compare a level with the mean of those `beside`, without itself; None where no block has both."""
+    metric, share_of, trials = measure.name, measure.share_of, by_level[level]
     references = [by_level.get(name, ()) for name in beside if name != level]
     pairs = paired(_by_block(metric, trials), mean_of([_by_block(metric, reference) for reference in references]))
     if not pairs:
         return None
-    comparison, share_of = compare(pairs, CONFIDENCE, seed), MEASURES[metric].share_of
+    comparison = compare(pairs, CONFIDENCE, seed)
     if share_of is None:
         return comparison
     return by_counts(share_of, comparison, trials, [trial for found in references for trial in found], CONFIDENCE)
@@ -201,7 +181,7 @@ def _by_block(metric: str, trials: Sequence[TrialSummary]) -> dict[int, float]:
 def _compared(comparison: Comparison | None, p_adjusted: float | None) -> dict[str, object]:
     """Return an estimate's fields that hold the comparison; None: no block has both."""
     if comparison is None:
-        return {"n": 0, "finding": "cannot tell"}
+        return {"n": 0, "finding": "inconclusive"}
     ratio, difference = comparison.ratio, comparison.difference
     return {
         "ratio": ratio and ratio.mean,

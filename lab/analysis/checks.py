@@ -1,23 +1,26 @@
 """Whether a trial may count: each check says what is wrong with its records, or nothing.
 
-A refused trial is kept, with its reasons, and run again. The checks look at how the trial was run, never at
-whether its result is welcome, so that refusing does not bend the estimates.
+A rejected trial is kept, with its reasons, and run again. The checks look at how the trial was run, never at
+whether its result is welcome, so that rejecting does not bend the estimates.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import scipy
 
-from lab.analysis.metrics import cpu_cores, window_requests
+from lab.analysis.metrics.window import cpu_cores, window_requests
+from lab.contract import Check
 from lab.fault.proved import unproved
+from lab.record.data import TrialData
 from lab.record.faults import ended_on_purpose
-from lab.record.records import TrialData, TrialRecord
 from lab.record.series import NotDerivableError, Series
-from lab.target.mesh.sidecars.modes import NONE as NO_SIDECAR
+from lab.record.trial import TrialRecord
 
 SECOND_NS = 1e9
+# What a level's `sidecar` says where no pattern changes the answers.
+NO_SIDECAR = "none"
 WITHOUT_PATTERNS = {NO_SIDECAR, "passthrough"}
 HOST_BUSY = ("cpu_user_ns", "cpu_nice_ns", "cpu_system_ns", "cpu_irq_ns", "cpu_softirq_ns")
 
@@ -56,28 +59,34 @@ class Bounds:
 
 BOUNDS = Bounds()
 
-Check = Callable[[TrialData, Bounds], Iterator[str]]
+
+def reasons(data: TrialData, stages: Sequence[Sequence[Check]]) -> list[str]:
+    """Return why the trial is rejected, a sentence each; nothing for a valid one.
+
+    A stage's checks run only if those before it found nothing: they compute with records that must be complete.
+    """
+    for stage in stages:
+        if found := [reason for check in stage for reason in check(data)]:
+            return found
+    return []
 
 
-def reasons(data: TrialData, bounds: Bounds = BOUNDS) -> list[str]:
-    """Return why the trial is refused, a sentence each; nothing for a valid one."""
-    if len(data.requests) == 0:
-        return ["the load generator finished no request: its log says why"]
-    found = [reason for check in RECORD_CHECKS for reason in check(data, bounds)]
-    # The others compute with counters, which only whole records allow.
-    return found or [reason for check in LOAD_CHECKS for reason in check(data, bounds)]
+def requests_present(data: TrialData) -> Iterator[str]:
+    """Reject trials without a request."""
+    if not data.has("requests") or len(data.requests) == 0:
+        yield "the load generator finished no request: its log says why"
 
 
-def records_whole(data: TrialData, bounds: Bounds) -> Iterator[str]:
-    """Refuse records whose writer was killed."""
+def records_complete(data: TrialData, bounds: Bounds = BOUNDS) -> Iterator[str]:
+    """Reject records whose writer was killed."""
     if data.counters.truncated:
         yield "the observer was killed: its last record is not whole"
     if data.requests.truncated:
         yield "the load generator was killed: its last record is not whole"
 
 
-def containers_there(data: TrialData, bounds: Bounds) -> Iterator[str]:
-    """Refuse containers that restarted, ran out of memory, failed, or went away before the window's end."""
+def containers_present(data: TrialData, bounds: Bounds = BOUNDS) -> Iterator[str]:
+    """Reject containers that restarted, ran out of memory, failed, or went away before the window's end."""
     trial = data.trial
     for name, container in trial.containers.items():
         if container.restarts:
@@ -98,8 +107,8 @@ def containers_there(data: TrialData, bounds: Bounds) -> Iterator[str]:
             yield f"container {event.name} {verb} {after_s:.1f} s after the load's start"
 
 
-def observed_throughout(data: TrialData, bounds: Bounds) -> Iterator[str]:
-    """Refuse windows that the observer did not see whole."""
+def observed_throughout(data: TrialData, bounds: Bounds = BOUNDS) -> Iterator[str]:
+    """Reject windows that the observer did not see whole."""
     trial = data.trial
     containers_by_fault: dict[str, list[str]] = {}
     meant = ended_on_purpose(data.injections)
@@ -127,8 +136,8 @@ def _unseen(cpu: Series | None, trial: TrialRecord, longest_ns: float) -> str | 
     return None
 
 
-def load_held(data: TrialData, bounds: Bounds) -> Iterator[str]:
-    """Refuse trials whose generator could not make the load it was asked for."""
+def load_held(data: TrialData, bounds: Bounds = BOUNDS) -> Iterator[str]:
+    """Reject trials whose generator could not make the load it was asked for."""
     requests = window_requests(data)
     if len(requests) < bounds.requests:
         yield f"{len(requests)} requests ended in the window (at least {bounds.requests} are needed)"
@@ -141,8 +150,8 @@ def load_held(data: TrialData, bounds: Bounds) -> Iterator[str]:
         )
 
 
-def generator_had_cpu(data: TrialData, bounds: Bounds) -> Iterator[str]:
-    """Refuse trials whose generator was at the end of its CPU."""
+def generator_had_cpu(data: TrialData, bounds: Bounds = BOUNDS) -> Iterator[str]:
+    """Reject trials whose generator was at the end of its CPU."""
     for name in data.trial.names("generator"):
         cores = cpu_cores(data, [name])
         if cores > bounds.generator_cores:
@@ -152,8 +161,8 @@ def generator_had_cpu(data: TrialData, bounds: Bounds) -> Iterator[str]:
             )
 
 
-def answers_right(data: TrialData, bounds: Bounds) -> Iterator[str]:
-    """Refuse errors that nothing explains, and drawn ones that did not come.
+def answers_right(data: TrialData, bounds: Bounds = BOUNDS) -> Iterator[str]:
+    """Reject errors that nothing explains, and drawn ones that did not come.
 
     With faults, or sidecars that do more than pass requests on, how many fail is what the trial is to find out.
     """
@@ -172,8 +181,8 @@ def answers_right(data: TrialData, bounds: Bounds) -> Iterator[str]:
         yield f"{len(failed)} of {count} requests failed, at least {fewest:.0f} should have: errors were not drawn"
 
 
-def host_left_alone(data: TrialData, bounds: Bounds) -> Iterator[str]:
-    """Refuse windows in which somebody else had the CPUs: another virtual machine, or another program."""
+def host_left_alone(data: TrialData, bounds: Bounds = BOUNDS) -> Iterator[str]:
+    """Reject windows in which somebody else had the CPUs: another virtual machine, or another program."""
     trial, host = data.trial, data.counters.host
     try:
         busy_ns, steal_ns = (
@@ -203,8 +212,8 @@ def host_left_alone(data: TrialData, bounds: Bounds) -> Iterator[str]:
         )
 
 
-def window_steady(data: TrialData, bounds: Bounds) -> Iterator[str]:
-    """Refuse windows whose last third is another state than the first: a stall, growth, or a warm-up that goes on.
+def window_steady(data: TrialData, bounds: Bounds = BOUNDS) -> Iterator[str]:
+    """Reject windows whose last third is another state than the first: a stall, growth, or a warm-up that goes on.
 
     With faults a window is not meant to be steady.
     """
@@ -233,28 +242,16 @@ def window_steady(data: TrialData, bounds: Bounds) -> Iterator[str]:
         yield f"still warming up: CPU per request fell by {_percent(-cpu)} {over} (limit {limit})"
 
 
-def faults_proved(data: TrialData, bounds: Bounds) -> Iterator[str]:
-    """Refuse trials whose declared faults the data path does not show."""
+def faults_verified(data: TrialData, bounds: Bounds = BOUNDS) -> Iterator[str]:
+    """Reject trials whose declared faults the data path does not show."""
     yield from unproved(data, data.injections)
 
 
-def spans_as_predicted(data: TrialData, bounds: Bounds) -> Iterator[str]:
-    """Refuse traced trials whose trace is not what the topology predicts: they did other work."""
+def spans_as_predicted(data: TrialData, bounds: Bounds = BOUNDS) -> Iterator[str]:
+    """Reject traced trials whose trace is not what the topology predicts: they did other work."""
     if data.trial.trace_difference is not None:
         yield f"the trace ({data.trial.spans_in_trace} spans) is not as predicted: {data.trial.trace_difference}"
 
 
 def _percent(fraction: float) -> str:
     return f"{round(100 * fraction, 1):g} %"
-
-
-RECORD_CHECKS: tuple[Check, ...] = (
-    records_whole,
-    containers_there,
-    observed_throughout,
-    load_held,
-    answers_right,
-    spans_as_predicted,
-    faults_proved,
-)
-LOAD_CHECKS: tuple[Check, ...] = (generator_had_cpu, host_left_alone, window_steady)

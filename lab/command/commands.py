@@ -4,7 +4,7 @@ import json
 import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -12,10 +12,13 @@ from rich.console import Console
 from lab.analysis import analyse as analysis
 from lab.analysis.claims.judge import judge
 from lab.analysis.claims.records import write_verdicts
-from lab.analysis.claims.spec import load_claims
-from lab.command import overview, play, workshop
+from lab.analysis.lab import Lab
+from lab.command import migrate as migration
+from lab.command import overview, play, prepare
+from lab.command.migrate import Version1
+from lab.command.paths import EXPERIMENTS, LOCK, RESULTS, results_folder, shown
 from lab.command.sample import write_sample
-from lab.command.schema import SCHEMAS, schema_text
+from lab.command.schema import schema_text, schemas
 from lab.engine import images
 from lab.engine.doctor import run as run_doctor
 from lab.engine.lock import only_run
@@ -33,62 +36,62 @@ class NoValidTrials(UserError):
     exit_code = 5
 
 
-def experiment(name: str, overrides: Sequence[str], resume: bool) -> None:
+def experiment(lab: Lab, name: str, overrides: Sequence[str], resume: bool) -> None:
     """Runs, analyses and reports; see `lab experiment --help`."""
-    folder = _measure(name, overrides, resume)
-    _analyse(folder)
+    folder = _measure(lab, name, overrides, resume)
+    _analyse(lab, folder)
     _report(folder)
     _refuse_empty(folder)
 
 
-def run(name: str, overrides: Sequence[str], resume: bool) -> None:
+def run(lab: Lab, name: str, overrides: Sequence[str], resume: bool) -> None:
     """Only measures."""
-    folder = _measure(name, overrides, resume)
-    console.print(f"records: {_shown(folder)}", highlight=False, soft_wrap=True)
+    folder = _measure(lab, name, overrides, resume)
+    console.print(f"records: {shown(folder)}", highlight=False, soft_wrap=True)
 
 
-def plan(name: str, overrides: Sequence[str], half_width: float) -> None:
+def plan(lab: Lab, name: str, overrides: Sequence[str], half_width: float) -> None:
     """Shows what would be run."""
-    overview.print_plan(console, workshop.read_experiment(name, overrides), half_width, workshop.RESULTS)
+    overview.print_plan(console, prepare.read_experiment(lab, name, overrides), lab, half_width, RESULTS)
 
 
-def analyse(folder: Path | None) -> None:
+def analyse(lab: Lab, folder: Path | None) -> None:
     """Computes and prints the summary of a results folder."""
-    _analyse(workshop.results_folder(folder))
+    _analyse(lab, results_folder(folder))
 
 
 def table(folder: Path | None, metric: str | None) -> None:
     """Prints what a results folder that was analysed says, or all that it says of one measure."""
-    _print(workshop.results_folder(folder), metric)
+    _print(results_folder(folder), metric)
 
 
 def report(folder: Path | None) -> None:
     """Writes the report of a results folder."""
-    _report(workshop.results_folder(folder))
+    _report(results_folder(folder))
 
 
 def sample(folder: Path, out: Path) -> None:
     """Writes a small copy of a results folder."""
-    write_sample(workshop.results_folder(folder), out)
-    console.print(f"sample: {_shown(out)}", highlight=False, soft_wrap=True)
+    write_sample(results_folder(folder), out)
+    console.print(f"sample: {shown(out)}", highlight=False, soft_wrap=True)
 
 
-def list_experiments() -> None:
+def list_experiments(lab: Lab) -> None:
     """Lists experiments."""
-    overview.print_experiments(console, workshop.EXPERIMENTS, workshop.RESULTS)
+    overview.print_experiments(console, lab, EXPERIMENTS, RESULTS)
 
 
-def up(telemetry: str, topology: str, sidecar: str) -> None:
-    """Starts the lab to play with."""
+def up(lab: Lab, target: Mapping[str, object], level: Mapping[str, object]) -> None:
+    """Starts a system to explore."""
     progress = Progress(console)
-    with only_run(workshop.LOCK):
-        play.up(telemetry, topology, sidecar, progress)
+    with only_run(LOCK):
+        play.up(lab, target, level, progress)
 
 
 def down() -> None:
     """Removes the lab's containers."""
-    with only_run(workshop.LOCK):
-        workshop.remove_all()
+    with only_run(LOCK):
+        prepare.remove_all()
     console.print("the lab is down")
 
 
@@ -97,52 +100,58 @@ def doctor() -> int:
     return run_doctor()
 
 
-def images_for(name: str) -> None:
+def images_for(lab: Lab, name: str) -> None:
     """Makes the images of an experiment."""
     progress = Progress(console)
-    images.ensure(workshop.needs(workshop.bench(workshop.read_experiment(name, []))).images, progress.say)
+    images.ensure(prepare.needs(prepare.context(lab, prepare.read_experiment(lab, name, []))).images, progress.say)
 
 
-def schema(kind: str) -> None:
+def migrate(path: Path, version1: Version1) -> None:
+    """Converts files of version 1."""
+    migration.migrate(path, version1, lambda text: console.print(text, highlight=False, soft_wrap=True))
+
+
+def schema(lab: Lab, kind: str) -> None:
     """Prints a JSON Schema."""
-    if kind not in SCHEMAS:
-        raise UserError(f"there is no schema called {kind}", f"choose one of: {', '.join(SCHEMAS)}")
-    sys.stdout.write(schema_text(kind))
+    known = schemas(lab)
+    if kind not in known:
+        raise UserError(f"there is no schema called {kind}", f"choose one of: {', '.join(known)}")
+    sys.stdout.write(schema_text(known[kind]))
 
 
 def clean_up() -> None:
     """After an interruption: leaves nothing running, whatever else fails."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        with only_run(workshop.LOCK):
-            workshop.remove_all()
+        with only_run(LOCK):
+            prepare.remove_all()
     except UserError:
         return
 
 
-def _measure(name: str, overrides: Sequence[str], resume: bool) -> Path:
+def _measure(lab: Lab, name: str, overrides: Sequence[str], resume: bool) -> Path:
     started_s = time.monotonic()
     progress = Progress(console)
-    bench = workshop.bench(workshop.read_experiment(name, overrides))
-    with only_run(workshop.LOCK):
-        references = workshop.prepare(bench, progress)
+    context = prepare.context(lab, prepare.read_experiment(lab, name, overrides))
+    with only_run(LOCK):
+        references = prepare.prepare(context, progress)
         command = ["lab", "run", name, *(word for override in overrides for word in ("--set", override))]
         if resume:
-            current = runner.unfinished_run(bench, workshop.RESULTS)
+            current = runner.unfinished_run(context, RESULTS)
         else:
-            current = runner.new_run(bench, workshop.RESULTS, command, references)
+            current = runner.new_run(context, RESULTS, command, references)
         current.manifest["durations_s"].setdefault("setup", round(time.monotonic() - started_s, 1))
-        progress.say(f"{bench.experiment.title} Records go to {_shown(current.folder)}")
-        runner.complete(bench, current, progress)
+        progress.say(f"{context.experiment.title} Records go to {shown(current.folder)}")
+        runner.complete(context, current, progress)
     progress.say(f"measured in {minutes(time.monotonic() - started_s)}")
     return current.folder
 
 
-def _analyse(folder: Path) -> None:
-    summary = analysis.analyse(folder)
-    experiment = analysis.experiment_of(folder)
+def _analyse(lab: Lab, folder: Path) -> None:
+    experiment, target = lab.recorded(folder)
+    summary = analysis.analyse(folder, experiment, target)
     if experiment.claims:
-        verdicts = judge(summary, load_claims(experiment.claims, workshop.CLAIMS), experiment.protocol.seed)
+        verdicts = judge(summary, prepare.read_claims(lab, experiment), experiment.protocol.seed)
         write_verdicts(folder / "claims.json", verdicts)
     _print(folder)
 
@@ -160,15 +169,11 @@ def _print(folder: Path, metric: str | None = None) -> None:
 def _report(folder: Path) -> None:
     from lab.report.build import build  # noqa: PLC0415
 
-    console.print(f"report: {_shown(build(folder))}", highlight=False, soft_wrap=True)
+    console.print(f"report: {shown(build(folder))}", highlight=False, soft_wrap=True)
 
 
 def _refuse_empty(folder: Path) -> None:
     summary = json.loads((folder / "summary.json").read_text())
     empty = [name for name, level in summary["levels"].items() if not level["trials"]]
     if empty:
-        raise NoValidTrials(f"no valid trial of: {', '.join(empty)}", "the report says why each was refused")
-
-
-def _shown(path: Path) -> str:
-    return str(path.relative_to(workshop.ROOT) if path.is_relative_to(workshop.ROOT) else path)
+        raise NoValidTrials(f"no valid trial of: {', '.join(empty)}", "the report says why each was rejected")

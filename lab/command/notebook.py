@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 
-from lab.command.workshop import RESULTS, ROOT, results_folder
+from lab.command.paths import RESULTS, ROOT, results_folder
 from lab.errors import UserError
-from lab.record.records import Summary
+from lab.record.summary import Summary
 from lab.report.build import page_html
 from lab.report.source import read
 from lab.spec.nearest import suggestion

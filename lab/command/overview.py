@@ -5,17 +5,22 @@ import statistics
 from collections.abc import Mapping
 from pathlib import Path
 
+from pydantic import ValidationError
 from rich.console import Console
 from rich.table import Table
 
+from lab.analysis.lab import Lab
+from lab.contract import Declaration
 from lab.errors import UserError
-from lab.record import records
+from lab.record.summary import read_summary
+from lab.record.trial import read_trial_record
 from lab.run.calibration import LONGEST_WINDOW_S
 from lab.run.plan import Plan, blocks_for_precision, estimate_duration_s, make_plan
 from lab.run.progress import minutes
-from lab.run.stopping import CPU
-from lab.spec.experiment import Experiment, Protocol, load_experiment
-from lab.spec.load import UsersLoad
+from lab.spec.experiment import Experiment
+from lab.spec.level import Level
+from lab.spec.parse import load_experiment
+from lab.spec.protocol import Protocol
 
 # Before anything has run here: what a trial took, besides warm-up and window, on the 2 cores that the lab was built on.
 FIRST_GUESS_S = 25.0
@@ -23,21 +28,23 @@ FIRST_GUESS_S = 25.0
 FIRST_GUESS_SD = 0.03
 
 
-def print_experiments(console: Console, experiments: Path, results: Path) -> None:
+def print_experiments(console: Console, lab: Lab, experiments: Path, results: Path) -> None:
     """Lists the experiments, and how long each takes here."""
     table = Table(box=None, pad_edge=False)
     for heading in ("experiment", "trials", "takes here", "what it asks"):
         table.add_column(heading)
     for path in sorted(experiments.glob("*.yaml")):
-        experiment = load_experiment(path)
+        experiment = load_experiment(path, lab.grammar)
         plan = make_plan(experiment)
-        takes_s = _at_most_s(duration_s(experiment, plan, results), experiment.protocol)
+        takes_s = _at_most_s(
+            duration_s(experiment, plan, lab.target(experiment).declaration, results), experiment.protocol
+        )
         table.add_row(experiment.name, str(len(plan.trials)), minutes(takes_s), experiment.title)
     console.print(table)
     console.print("run one: make experiment EXPERIMENT=<name>", highlight=False)
 
 
-def print_plan(console: Console, experiment: Experiment, half_width: float, results: Path) -> None:
+def print_plan(console: Console, experiment: Experiment, lab: Lab, half_width: float, results: Path) -> None:
     """Shows the order of trials, their time, and how many blocks `half_width` needs."""
     if not 0 < half_width < 1:
         raise UserError(f"a half width of {half_width:g} makes no sense", "give a fraction between 0 and 1, e.g. 0.02")
@@ -47,7 +54,7 @@ def print_plan(console: Console, experiment: Experiment, half_width: float, resu
         order = [trial.level for trial in plan.trials if trial.block == block]
         table.add_row(str(block + 1), "  ".join(order))
     console.print(table)
-    takes_s = duration_s(experiment, plan, results)
+    takes_s = duration_s(experiment, plan, lab.target(experiment).declaration, results)
     sd, source = _spread(experiment, results)
     blocks = blocks_for_precision(sd, half_width)
     console.print(
@@ -68,13 +75,13 @@ def _ends_sooner(protocol: Protocol) -> str:
     return f", ending {', or '.join(ends)}" if ends else ""
 
 
-def duration_s(experiment: Experiment, plan: Plan, results: Path) -> float:
+def duration_s(experiment: Experiment, plan: Plan, declaration: Declaration, results: Path) -> float:
     """Seconds that a plan takes here, by what trials with the same telemetry took before."""
-    seen = _starts_s(results)
+    seen = _starts_s(declaration, results)
     usual = statistics.mean(seen.values()) if seen else FIRST_GUESS_S
-    per_level = {level.name: seen.get(level.telemetry, usual) for level in plan.levels}
+    per_level = {level.name: seen.get(declaration.start_group(level), usual) for level in plan.levels}
     calibrating_s = 0.0
-    if isinstance(experiment.load, UsersLoad) and experiment.load.users == "calibrated":
+    if experiment.load.schedule.fixed() is None:
         window_s = min(experiment.expected_window_s(), LONGEST_WINDOW_S)
         calibrating_s = per_level[experiment.baseline] + experiment.protocol.expected_warm_up_s + window_s
     return calibrating_s + estimate_duration_s(plan, experiment, per_level)
@@ -84,21 +91,28 @@ def _at_most_s(planned_s: float, protocol: Protocol) -> float:
     return planned_s if protocol.budget_min is None else min(planned_s, 60 * protocol.budget_min)
 
 
-def _starts_s(results: Path) -> Mapping[str, float]:
-    """Telemetry variant -> what its trials took besides load, over the newest run of each experiment."""
+def _starts_s(declaration: Declaration, results: Path) -> Mapping[str, float]:
+    """What trials took besides load, by group of levels, over the newest run of each experiment."""
     taken: dict[str, list[float]] = {}
     for path in results.glob("*/latest/trials/*/trial.json"):
-        trial = records.read_trial_record(path.parent)
+        try:
+            trial = read_trial_record(path.parent)
+            settings = declaration.level.model_validate(trial.settings, strict=False)
+        except (UserError, ValidationError):
+            # Of another version of the lab, or of another target.
+            continue
         besides_load_s = sum(seconds for phase, seconds in trial.phases_s.items() if phase != "load")
-        taken.setdefault(str(trial.settings["telemetry"]), []).append(besides_load_s)
-    return {variant: statistics.mean(times) for variant, times in taken.items()}
+        group = declaration.start_group(Level(trial.level, settings))
+        taken.setdefault(group, []).append(besides_load_s)
+    return {group: statistics.mean(times) for group, times in taken.items()}
 
 
 def _spread(experiment: Experiment, results: Path) -> tuple[float, str]:
-    """Between-block standard deviation of the log ratio in CPU per request, over all levels, and where it is from."""
+    """Between-block standard deviation of the primary metric's log ratio, over all levels, and where it is from."""
     path = results / experiment.name / "latest" / "summary.json"
     if path.exists():
-        rows = [row for row in records.read_summary(path).estimates if row.metric == CPU]
+        summary = read_summary(path)
+        rows = [row for row in summary.estimates if row.metric == summary.headline.primary]
         variances = [row.log_ratio_sd**2 for row in rows if row.log_ratio_sd]
         if variances:
             return math.sqrt(statistics.mean(variances)), "from the last run"

@@ -1,46 +1,55 @@
-"""`lab up`: the system to play with, without load and without measuring."""
+"""`lab up`: a system to explore, without load and without measuring."""
 
+import json
 import shutil
+from collections.abc import Mapping
 
-from lab.command import workshop
+from lab.analysis.lab import Lab
+from lab.command.paths import SCRATCH
+from lab.command.prepare import place
 from lab.engine import images, ports
-from lab.errors import UserError
 from lab.run.progress import Progress
-from lab.spec.experiment import Level
-from lab.spec.problems import FaultsError
-from lab.target.mesh.system import System
-from lab.target.mesh.variants import variant_named
+from lab.spec.parse import parse_experiment
+from lab.spec.problems import SpecError, dotted, user_error
 
 
-def up(telemetry: str, topology: str, sidecar: str, progress: Progress) -> None:
-    """Starts the system with a telemetry variant and sidecars, waits until it is ready, and says where to look."""
-    system = workshop.system(topology)
-    variant_named(telemetry, system.variants)
-    level = Level(telemetry, telemetry, sidecar=sidecar)
+def up(lab: Lab, target: Mapping[str, object], level: Mapping[str, object], progress: Progress) -> None:
+    """Starts one level of a target, waits until it is ready, and says what to do with it.
+
+    `target` and `level` are what an experiment file would say. Raises `UserError` where it would be wrong.
+    """
     try:
-        proxies = system.sidecars(level)
-    except FaultsError as wrong:
-        raise UserError(wrong.faults[0].text, "envoy/README.md says what each does") from None
-    backend = system.backend(level)
-    out = workshop.SCRATCH / "play"
+        experiment = parse_experiment(_as_experiment(target, level), "up", lab.grammar)
+    except SpecError as wrong:
+        raise user_error("lab up", wrong.problems, dotted, "see `lab up --help`") from None
+    measured = lab.target(experiment)
+    needs = measured.declaration.needs(experiment)
+    out, where = SCRATCH / "play", place()
     shutil.rmtree(out, ignore_errors=True)
-    images.ensure(("services", *backend.images, *([workshop.ENVOY] if proxies else [])), progress.say)
-    system.driver.remove()
-    ports.refuse_busy((*workshop.kinds(system.topology), *backend.services))
-    system.create(level, out, {})
-    with progress.step(f"starting {topology} with {telemetry}, sidecars: {sidecar}"):
-        system.start(level, out)
-    for question in _questions(system):
-        progress.say(f"  ask: {question}")
-    for page in backend.pages():
-        progress.say(f"  see: {page}")
-    for name, admin in system.admins(proxies).items():
-        progress.say(f"  see: http://127.0.0.1:{admin.port} ({name})")
-    progress.say("  end: make down")
+    images.ensure(needs.images, progress.say)
+    where.driver.remove()
+    ports.refuse_busy(needs.services)
+    deployment = measured.deployment(experiment.baseline_level(), where, out)
+    deployment.deploy({}, ())
+    with progress.step(f"starting {', '.join(f'{name} {value}' for name, value in {**target, **level}.items())}"):
+        deployment.ready(())
+    for line in deployment.pages():
+        progress.say(f"  {line}")
+    progress.say("  stop it: make down")
 
 
-def _questions(system: System) -> list[str]:
-    entry = system.topology.nodes[system.topology.entry]
-    if entry.kind != "gateway":
-        return ["by gRPC, as docs/open-and-closed-loop.md shows"]
-    return [f"curl http://127.0.0.1:{ports.port('GATEWAY_PORT')}/{route}" for route in system.topology.routes()]
+def _as_experiment(target: Mapping[str, object], level: Mapping[str, object]) -> str:
+    """The smallest experiment with this one level; JSON is YAML."""
+    return json.dumps(
+        {
+            "format": "tollbooth.experiment",
+            "version": 2,
+            "title": "up",
+            "question": "up",
+            "target": target,
+            "load": {"generator": "none"},
+            "factors": {"level": {"up": level}},
+            "baseline": "up",
+            "protocol": {"repetitions": 1},
+        }
+    )

@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from lab.errors import UserError
-from lab.record.records import TrialRecord, read_counters, read_summary, read_trial_record
+from lab.record.counters import read_counters
+from lab.record.summary import read_summary
+from lab.record.trial import TrialRecord, read_trial_record
 
 ESTIMATES = ("manifest.json", "summary.json", "claims.json")
 WHOLE = ("trial.json", "trace.json")

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from lab.engine.clock import SystemClock, wait_until
-from lab.engine.driver import Container, Deployment, EngineGone, EngineRefused
-from lab.record.records import write_json_atomic
+from lab.engine.driver import Container, EngineGone, EngineRefused, Stack
+from lab.record.files import write_json_atomic
 
 PROJECT = "tollbooth"
 COMMAND_TIMEOUT_S = 120.0
@@ -36,12 +36,12 @@ class ComposeDriver:
         self.environment: dict[str, str] = {}
         self.ids: dict[str, str] = {}
 
-    def create(self, deployment: Deployment) -> None:
+    def create(self, stack: Stack) -> None:
         """See `Driver.create`."""
-        self.environment = dict(deployment.environment)
+        self.environment = dict(stack.environment)
         self.overlay_path.parent.mkdir(parents=True, exist_ok=True)
-        write_json_atomic(self.overlay_path, deployment.overlay)
-        self._compose("up", "--no-start", "--force-recreate", "--remove-orphans", *deployment.services)
+        write_json_atomic(self.overlay_path, stack.overlay)
+        self._compose("up", "--no-start", "--force-recreate", "--remove-orphans", *stack.services)
         # Compose makes a service's dependencies, not whatever else the overlay names: only what was asked for is here.
         listed = self._docker(
             "ps",

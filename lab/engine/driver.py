@@ -21,7 +21,7 @@ class EngineRefused(UserError):
 
 
 @dataclass(frozen=True)
-class Deployment:
+class Stack:
     """What to put on the engine: Compose services by name, an overlay, and the variables that `compose.yaml` reads."""
 
     services: tuple[str, ...]
@@ -48,7 +48,7 @@ class Driver(Protocol):
     Every method raises `EngineGone` where the engine does not answer and `EngineRefused` where it says no.
     """
 
-    def create(self, deployment: Deployment) -> None:
+    def create(self, stack: Stack) -> None:
         """Makes networks and containers, started none, removing what an earlier run left."""
 
     def start(self, services: Sequence[str]) -> None:

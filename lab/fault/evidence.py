@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from lab.fault.fault import APP
+from lab.record.counters import Fields
+from lab.record.data import TrialData
 from lab.record.faults import Course
-from lab.record.records import Fields, TrialData
 from lab.record.series import NotDerivableError
 
 # Beside the error of the times themselves: what is read at the moment when a command ends may be from just before.

@@ -1,8 +1,8 @@
 """What every fault is: declared in an experiment, injected, lifted, and proved from the data path."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, Protocol
 
@@ -10,14 +10,14 @@ from pydantic import Field
 
 from lab.engine.clock import Clock
 from lab.engine.driver import Driver
+from lab.record.data import TrialData
 from lab.record.faults import Course, Seen
-from lab.record.records import TrialData
 from lab.spec.model import Shape
-from lab.target.mesh.sidecars import ADMIN_PORT, Admin, sidecar
-from lab.target.mesh.topology import Name
 
 # The network that requests take: faults leave the telemetry's alone.
 APP = "app"
+
+Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,30}$")]
 
 StartSeconds = Annotated[float, Field(ge=0, le=3600)]
 Part = Literal["process", "cpu", "network", "application", "proxy aborts", "proxy delays"]
@@ -41,26 +41,26 @@ class Proxy(Protocol):
 class Subject:
     """The running system that faults are injected into.
 
-    `ready` is the folder that services see as `/ready`; `proxied` are the nodes that have a sidecar; `admin` makes a
-    proxy of the port where its administration page is published.
+    `ready` is the folder that services see as `/ready`; `sidecars` has the container of each node's sidecar, by node;
+    `proxy_of` returns the administration page of a node's sidecar.
     """
 
     driver: Driver
     clock: Clock
     ready: Path
-    proxied: Collection[str] = ()
-    admin: Callable[[int], Proxy] = Admin
+    sidecars: Mapping[str, str] = field(default_factory=dict)
+    proxy_of: Callable[[str], Proxy] | None = None
 
     def proxy(self, node: str) -> Proxy:
         """The node's sidecar; raises `CannotInject` where it has none."""
-        if node not in self.proxied:
+        if node not in self.sidecars or self.proxy_of is None:
             raise CannotInject(f"{node} has no sidecar")
-        # Asked for anew each time: the engine chooses another port when the node starts or is connected again.
-        return self.admin(self.driver.published_port(node, ADMIN_PORT))
+        # Found anew each time: the engine chooses another port when the node starts or is connected again.
+        return self.proxy_of(node)
 
     def containers(self, node: str) -> tuple[str, ...]:
         """The node's containers in the order in which they can start: its sidecar needs its network namespace."""
-        return (node, sidecar(node)) if node in self.proxied else (node,)
+        return (node, self.sidecars[node]) if node in self.sidecars else (node,)
 
     def address(self, node: str) -> str:
         """The node's address on the network that requests take; "" while it has none."""

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from lab.fault.fault import DeclaredFault
 from lab.fault.kinds import parse_fault
+from lab.record.data import TrialData
 from lab.record.faults import Course, Injection
-from lab.record.records import TrialData
 
 # A command of the engine's takes part of a second, and the window is counted from the first request.
 EDGE_NS = 1_000_000_000

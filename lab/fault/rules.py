@@ -5,10 +5,10 @@ from collections.abc import Collection, Iterator, Sequence
 
 from lab.fault.fault import DeclaredFault
 from lab.spec.nearest import suggestion
-from lab.spec.problems import Fault, Path
+from lab.spec.problems import Path, Problem
 
 
-def contradictions(faults: Sequence[DeclaredFault], window_s: float | None, where: Path) -> Iterator[Fault]:
+def contradictions(faults: Sequence[DeclaredFault], window_s: float | None, where: Path) -> Iterator[Problem]:
     """Yield the faults that do not fit into the window, or not beside each other.
 
     `window_s`: None where the load's end, not a clock, ends the window. `where` leads to the list of faults.
@@ -16,35 +16,37 @@ def contradictions(faults: Sequence[DeclaredFault], window_s: float | None, wher
     for index, fault in enumerate(faults):
         end_s = fault.latest_s + fault.length_s
         if fault.latest_s < fault.earliest_s:
-            yield Fault(
+            yield Problem(
                 (*where, index, "start_s"),
                 f"the earliest, {fault.earliest_s:g}, is after the latest, {fault.latest_s:g}",
             )
         elif window_s is not None and end_s > window_s:
-            yield Fault(
+            yield Problem(
                 (*where, index),
                 f"{fault.what} may last until {end_s:g} s after the start of the window, which is {window_s:g} s long",
             )
     for (_, one), (index, other) in itertools.combinations(enumerate(faults), 2):
         if one.target == other.target and _overlap(one, other) and (why := _clash(one, other)):
-            yield Fault((*where, index), f"{other.kind} and {one.kind} of {one.target} may be at the same time: {why}")
+            yield Problem(
+                (*where, index), f"{other.kind} and {one.kind} of {one.target} may be at the same time: {why}"
+            )
 
 
-def unknown_targets(faults: Sequence[DeclaredFault], nodes: Collection[str], where: Path) -> Iterator[Fault]:
+def unknown_targets(faults: Sequence[DeclaredFault], nodes: Collection[str], where: Path) -> Iterator[Problem]:
     """Yield the faults of nodes that the topology does not have."""
     for index, fault in enumerate(faults):
         if fault.target not in nodes:
-            yield Fault(
+            yield Problem(
                 (*where, index, "target"),
                 f"the topology has no node '{fault.target}'; {suggestion(fault.target, nodes)}",
             )
 
 
-def without_sidecar(faults: Sequence[DeclaredFault], where: Path) -> Iterator[Fault]:
+def without_sidecar(faults: Sequence[DeclaredFault], where: Path) -> Iterator[Problem]:
     """Yield the faults that a level without sidecars cannot have."""
     for index, fault in enumerate(faults):
         if fault.needs_sidecar:
-            yield Fault(
+            yield Problem(
                 (*where, index, "kind"),
                 f"{fault.what} is made by a sidecar, and this level has none: name one, or leave the fault out",
             )

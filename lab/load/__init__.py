@@ -1,16 +1,23 @@
-"""Load generators, seen from the lab: which container, told what. All of them write `requests.csv`.
+"""Load generators and schedules. All generators write `requests.csv`.
 
-One file and one class per generator, one row in `GENERATORS`; what runs in its container is in `loadgen/`.
+One module and one class for each generator, one row in `GENERATORS`; its program is in `loadgen/`.
 """
+
+from collections.abc import Mapping, Sequence
 
 from lab.load.generator import Loaded, LoadGenerator, LoadPlan, Stage
 from lab.load.ghz import Ghz
+from lab.load.none import NoLoad
 from lab.load.users import Users
+from lab.spec.load import Load
 
-__all__ = ["GENERATORS", "LoadGenerator", "LoadPlan", "Loaded", "Stage"]
+__all__ = ["GENERATORS", "LOADS", "LoadGenerator", "LoadPlan", "Loaded", "Stage"]
 
-GENERATORS: dict[str, LoadGenerator] = {
+GENERATORS: Mapping[str, LoadGenerator] = {
     "locust": Users("locust"),
     "visitors": Users("visitors"),
     "ghz": Ghz(),
 }
+
+LOADS: Sequence[type[Load]] = (NoLoad, *dict.fromkeys(generator.model for generator in GENERATORS.values()))
+"""What an experiment file may say of a load: a model for each generator."""

@@ -5,26 +5,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from lab.contract import Endpoint
 from lab.engine.clock import Clock
 from lab.engine.driver import Driver
-from lab.spec.experiment import Level
-from lab.spec.experiment import Protocol as TrialProtocol
 from lab.spec.load import Load
-from lab.target.mesh.topology import Topology
+from lab.spec.protocol import Protocol as TrialProtocol
 
 SECOND_NS = 1_000_000_000
 
 
 @dataclass(frozen=True)
 class LoadPlan:
-    """The load of one start of the containers: what is asked of whom, how often, and for how long.
+    """The load of one start of the containers: what is requested of whom, how often, and for how long.
 
-    `users` is how many requests may be under way, 0 for as many as an open loop comes to; `seed` that of every draw.
+    `users` is how many requests may be in flight, 0 for no bound; `seed` that of every draw.
     """
 
     load: Load
     protocol: TrialProtocol
-    topology: Topology
+    endpoint: Endpoint
     users: int
     seed: int
 
@@ -59,6 +58,10 @@ class LoadGenerator(Protocol):
     """
 
     @property
+    def model(self) -> type[Load]:
+        """What an experiment file says of its load."""
+
+    @property
     def service(self) -> str:
         """Its Compose service."""
 
@@ -71,8 +74,8 @@ class LoadGenerator(Protocol):
     def begin(self, plan: LoadPlan, stage: Stage) -> None:
         """Starts it and, where that is a load of its own, warms the system up."""
 
-    def measure(self, plan: LoadPlan, stage: Stage, level: Level) -> Loaded:
-        """Puts the system under a trial's load, and returns when that has ended."""
+    def measure(self, plan: LoadPlan, stage: Stage, request: Mapping[str, object]) -> Loaded:
+        """Sends a trial's load, and returns when that has ended. `request`: what each request carries."""
 
     def end(self, stage: Stage) -> None:
         """Ends it, where it does not end by itself."""

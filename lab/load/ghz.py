@@ -6,15 +6,15 @@ that load, and answers with `requests-<n>.csv`; it ends at a load that has no re
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import ClassVar, Literal
 
 from lab.engine.clock import wait_until
 from lab.load.generator import Loaded, LoadPlan, Stage
-from lab.record import records
-from lab.record.records import write_json_atomic
-from lab.spec.experiment import Level
-from lab.spec.load import GhzLoad
+from lab.load.schedule import Counted
+from lab.record.files import write_json_atomic
+from lab.record.requests import read_requests
+from lab.spec.load import Capability, Load
 
-GRPC_PORT = 9090
 # Slower than this no request of the studies is, retries and all.
 SLOWEST_REQUEST_S = 10.0
 LOAD_MARGIN_S = 60.0
@@ -23,10 +23,20 @@ LOOK_EVERY_S = 0.1
 ASK_ENGINE_EVERY_S = 10.0
 
 
+class GhzLoad(Load):
+    """A fixed number of gRPC requests in each trial."""
+
+    generator: Literal["ghz"]
+    schedule: Counted
+
+    capabilities: ClassVar[frozenset[Capability]] = frozenset({"warms-up", "counted", "reusable"})
+
+
 class Ghz:
     """The `LoadGenerator` for a counted load. A start's first load is its warm-up, and is thrown away."""
 
     service = "ghz"
+    model: type[Load] = GhzLoad
 
     def environment(self, plan: LoadPlan) -> Mapping[str, str]:
         """See `LoadGenerator.environment`: it is told by files."""
@@ -45,12 +55,12 @@ class Ghz:
         elif protocol.warm_up_requests:
             _run(plan, stage, {"requests": protocol.warm_up_requests}).unlink()
 
-    def measure(self, plan: LoadPlan, stage: Stage, level: Level) -> Loaded:
+    def measure(self, plan: LoadPlan, stage: Stage, request: Mapping[str, object]) -> Loaded:
         """See `LoadGenerator.measure`: the window is from the first request's start to the last one's end."""
         assert isinstance(plan.load, GhzLoad)
-        asked = {"requests": plan.load.requests, "error_probability": level.error_probability}
+        asked = {"requests": plan.load.schedule.requests, **request}
         path = _run(plan, stage, asked)
-        requests = records.read_requests(path)
+        requests = read_requests(path)
         start_ns = requests.first_start_ns()
         # A window ends before its end: the last request is to be in it.
         return Loaded(path, start_ns, start_ns, requests.last_end_ns() + 1)
@@ -69,10 +79,10 @@ def _run(plan: LoadPlan, stage: Stage, asked: Mapping[str, object]) -> Path:
     number = _number(stage.out)
     load = _load(
         {
-            "target": f"{plan.topology.entry}:{GRPC_PORT}",
-            "operation": plan.topology.routes()[0],
+            "target": f"{plan.endpoint.host}:{plan.endpoint.port}",
+            "operation": plan.endpoint.routes[0],
             "concurrency": plan.users or None,
-            "requests_per_s": plan.load.requests_per_s,
+            "requests_per_s": plan.load.schedule.requests_per_s,
             # The same in all trials of a block, so that its levels meet the same draws (common random numbers).
             "first_counter": 1,
             **asked,
@@ -80,7 +90,7 @@ def _run(plan: LoadPlan, stage: Stage, asked: Mapping[str, object]) -> Path:
     )
     write_json_atomic(stage.out / f"load-{number}.json", load)
     answer = stage.out / f"requests-{number}.csv"
-    bound_s = _bound_s(plan.load, plan.protocol.expected_warm_up_s)
+    bound_s = _bound_s(plan.load.schedule, plan.protocol.expected_warm_up_s)
     end_s = stage.clock.now_s() + bound_s
     while not wait_until(answer.exists, ASK_ENGINE_EVERY_S, LOOK_EVERY_S, stage.clock):
         if not stage.driver.containers()[Ghz.service].running:
@@ -99,7 +109,9 @@ def _load(fields: Mapping[str, object]) -> dict[str, object]:
     return {"format": "tollbooth.load", "version": 1, **fields}
 
 
-def _bound_s(load: GhzLoad, warm_up_s: float) -> float:
-    at_rate_s = load.requests / load.requests_per_s if load.requests_per_s else 0.0
-    queued_s = load.requests * SLOWEST_REQUEST_S / load.concurrency if load.concurrency else SLOWEST_REQUEST_S
+def _bound_s(schedule: Counted, warm_up_s: float) -> float:
+    at_rate_s = schedule.requests / schedule.requests_per_s if schedule.requests_per_s else 0.0
+    queued_s = (
+        schedule.requests * SLOWEST_REQUEST_S / schedule.concurrency if schedule.concurrency else SLOWEST_REQUEST_S
+    )
     return warm_up_s + LOAD_MARGIN_S + max(at_rate_s, queued_s)

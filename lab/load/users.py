@@ -3,11 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar, Literal
 
 from lab.load.generator import SECOND_NS, Loaded, LoadPlan, Stage
-from lab.record import records
-from lab.spec.experiment import Level, Protocol
-from lab.spec.load import UsersLoad
+from lab.load.schedule import ClosedLoop
+from lab.record.requests import REQUESTS_COLUMNS, Requests, read_requests
+from lab.spec.load import Capability, Load
+from lab.spec.protocol import Protocol
 
 LOAD_MARGIN_S = 60.0
 # The window is counted from the first request, up to 0.2 s after the generator's start, and the generator has to be
@@ -19,35 +21,44 @@ SETTLE_S = 2.0
 WARM_UP_REQUEST_BOUND_S = 1.0
 
 
+class UsersLoad(Load):
+    """A closed loop of users who think between their requests, over HTTP."""
+
+    generator: Literal["locust", "visitors"]
+    schedule: ClosedLoop
+
+    capabilities: ClassVar[frozenset[Capability]] = frozenset({"warms-up", "open-ended", "calibratable"})
+
+
 @dataclass(frozen=True)
 class Users:
     """The `LoadGenerator` for users who think, whichever program they are. It loads a start once, and then ends."""
 
     service: str
+    model: ClassVar[type[Load]] = UsersLoad
 
     def environment(self, plan: LoadPlan) -> Mapping[str, str]:
         """See `LoadGenerator.environment`."""
         assert isinstance(plan.load, UsersLoad)
-        shortest_s, longest_s = plan.load.think_time_s
+        shortest_s, longest_s = plan.load.schedule.think_time_s
         return {
             "LOAD_USERS": str(plan.users),
             "LOAD_BOUND_S": f"{_bound_s(plan.protocol):.0f}",
             "LOAD_WARM_UP_REQUESTS": str(plan.protocol.warm_up_requests or 0),
             "LOAD_AFTER_WARM_UP_S": f"{_after_warm_up_s(plan.protocol) + LOAD_TAIL_S:g}",
-            "LOAD_ROUTES": " ".join(plan.topology.routes()),
+            "LOAD_ROUTES": " ".join(plan.endpoint.routes),
             "LOAD_THINK_TIME_S": f"{shortest_s} {longest_s}",
             "SEED": str(plan.seed),
         }
 
     def lead_s(self, plan: LoadPlan) -> float:
         """See `LoadGenerator.lead_s`."""
-        assert plan.protocol.warm_up_s is not None  # an experiment with faults has one
-        return plan.protocol.warm_up_s
+        return plan.protocol.warm_up_s or 0.0
 
     def begin(self, plan: LoadPlan, stage: Stage) -> None:
         """See `LoadGenerator.begin`: its warm-up is the beginning of its load."""
 
-    def measure(self, plan: LoadPlan, stage: Stage, level: Level) -> Loaded:
+    def measure(self, plan: LoadPlan, stage: Stage, request: Mapping[str, object]) -> Loaded:
         """See `LoadGenerator.measure`."""
         stage.driver.start([self.service])
         bound_s = _bound_s(plan.protocol) + LOAD_MARGIN_S
@@ -58,7 +69,7 @@ class Users:
         if exit_code:
             raise stage.failed(self.service, f"ended with exit code {exit_code}")
         path = stage.out / "requests.csv"
-        return _loaded(path, records.read_requests(path), plan.protocol)
+        return _loaded(path, read_requests(path), plan.protocol)
 
     def end(self, stage: Stage) -> None:
         """See `LoadGenerator.end`: it has ended."""
@@ -82,10 +93,10 @@ def answered(path: Path) -> int:
 def last_end_ns(path: Path) -> int:
     """When the newest answer of a `requests.csv` had come; 0 before the first."""
     written = lines(path)
-    return int(written[-1].split(",")[records.REQUESTS_COLUMNS.index("end_ns")]) if len(written) > 2 else 0
+    return int(written[-1].split(",")[REQUESTS_COLUMNS.index("end_ns")]) if len(written) > 2 else 0
 
 
-def _loaded(path: Path, requests: records.Requests, protocol: Protocol) -> Loaded:
+def _loaded(path: Path, requests: Requests, protocol: Protocol) -> Loaded:
     """The window is as long after the warm-up, or the first request, as the protocol says."""
     start_ns = warm_ns = requests.first_start_ns()
     if protocol.warm_up_requests is not None and len(requests):

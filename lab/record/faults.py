@@ -1,6 +1,6 @@
 """`faults.jsonl`: what was done to a trial's system, and when (format: docs/formats.md).
 
-It needs no other record's reader: `lab.record.records` may read it as a part of a trial.
+It needs no other record's reader: `lab.record` may read it as a part of a trial.
 """
 
 import json
@@ -114,8 +114,8 @@ class FaultLog:
 
 
 def read_injections(path: Path) -> Sequence[Injection]:
-    """Read what became of a trial's faults; nothing where the file is missing, as no fault was declared."""
-    return parse_injections(path.read_text(encoding="utf-8"), str(path)) if path.exists() else ()
+    """Read what became of a trial's faults."""
+    return parse_injections(path.read_text(encoding="utf-8"), str(path))
 
 
 def parse_injections(text: str, source: str) -> Sequence[Injection]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from lab.record.records import Summary
+from lab.record.summary import Summary
 
 
 def by_block(summary: Summary, level: str, *metrics: str) -> dict[int, float]:

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from lab.record.records import Estimate
+from lab.record.summary import Estimate
 from lab.report import findings
 from lab.report.numbers import DASH
 
-SYMBOLS = {"higher": "▲", "lower": "▼", "same within margin": "=", "cannot tell": "?"}
+SYMBOLS = {"higher": "▲", "lower": "▼", "same within margin": "=", "inconclusive": "?"}
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,7 @@ _MARKS: dict[Verdict | Answer, tuple[str, str]] = {
     "holds here": ("✓", "better"),
     "does not hold": ("✗", "worse"),
     "does not hold here": ("✗", "worse"),
-    "cannot tell": ("?", "neutral"),
+    "inconclusive": ("?", "neutral"),
     "not tested here": ("·", "neutral"),
 }
 

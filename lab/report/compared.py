@@ -7,7 +7,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from lab.errors import UserError
-from lab.record.records import VERSION_HINT, Summary
+from lab.record.files import VERSION_HINT
+from lab.record.summary import Summary
 from lab.report.crossings import Crossing, cross
 from lab.report.facts import mapping
 from lab.report.ladders import Ladder, climb_ladder

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from lab.analysis.stats.compare import Comparison, Finding, compare, mean_of, paired
 from lab.analysis.stats.interactions import Cell, interactions
 from lab.analysis.stats.multiple import holm
-from lab.record.records import Summary
+from lab.record.summary import Summary
 from lab.report.blocks import by_block
 from lab.spec.views import Interaction
 
@@ -65,7 +65,7 @@ def cross(summary: Summary, view: Interaction, factors: Mapping[str, Sequence[st
 
 def _crossed(summary: Summary, metric: str, names: Mapping[Cell, str], reference: Cell, seed: int) -> Crossed:
     cells = {cell: by_block(summary, name, metric) for cell, name in names.items()}
-    cells[reference] = mean_of([by_block(summary, name, metric) for name in summary.references])
+    cells[reference] = mean_of([by_block(summary, name, metric) for name in summary.compared_with])
     ratios = {}
     for (a, b), blocks in cells.items():
         pairs = paired(blocks, cells[reference[0], b])

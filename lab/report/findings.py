@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 
 from lab.analysis.metrics.speed import CACHE_STEP, STOOD
-from lab.record.records import Adjustment, Estimate, PlaceAdjustment, Summary
+from lab.record.summary import Adjustment, Estimate, PlaceAdjustment, Summary
 from lab.report.numbers import change, noise, number, percent
 
 PRIMARY = "cpu_per_request_services_ms"
@@ -125,14 +125,14 @@ def remarks(summary: Summary) -> list[str]:
 
 def _compared_with(summary: Summary) -> str:
     """Say what levels are compared with, where that is not the baseline alone."""
-    if len(summary.references) == 1:
+    if len(summary.compared_with) == 1:
         return ""
     return f"Levels are compared, block by block, with {references(summary)}, which are the same system."
 
 
 def references(summary: Summary) -> str:
     """Name what levels are compared with."""
-    names = summary.references
+    names = summary.compared_with
     return f"that of {names[0]}" if len(names) == 1 else f"the mean of {' and '.join(names)}"
 
 
@@ -216,7 +216,7 @@ def _placebo_called_different(summary: Summary) -> Sequence[str]:
 
 
 def _levels_all_refused(summary: Summary) -> Sequence[str]:
-    empty = [f"{name} ({level.refused} refused)" for name, level in summary.levels.items() if level.trials == 0]
+    empty = [f"{name} ({level.rejected} rejected)" for name, level in summary.levels.items() if level.trials == 0]
     return [f"No valid trial of {', '.join(empty)}."] if empty else []
 
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from lab.record.records import Summary
+from lab.analysis.profile.compare import Group, Pair, by_library, by_thread, together, tree
+from lab.analysis.profile.records import Profile, level_folder, read_profile
+from lab.record.summary import Summary
 from lab.report.figures.flame import MS, flame
 from lab.report.findings import estimate_of
 from lab.report.numbers import DASH, fixed, number, signed
-from lab.target.mesh.profile.compare import Group, Pair, by_library, by_thread, together, tree
-from lab.target.mesh.profile.records import Profile, level_folder, read_profile
 
 CPU = "cpu_per_request_services_ms"
 MOST_ADDED, MOST_SAVED = 12, 3

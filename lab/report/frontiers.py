@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from lab.analysis.stats.intervals import Interval
 from lab.analysis.stats.proportions import Pooled
-from lab.record.records import Summary
+from lab.record.summary import Summary
 from lab.report import findings
 from lab.report.failed import failed
 from lab.report.figures.frontier import Panel, Point

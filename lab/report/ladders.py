@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from lab.analysis.stats.compare import Comparison, Finding, compare, mean_of, paired
 from lab.analysis.stats.intervals import Interval, mean_interval
 from lab.analysis.stats.multiple import holm
-from lab.record.records import Summary
+from lab.record.summary import Summary
 from lab.report.blocks import by_block, having
 from lab.report.numbers import Scale, scale_for
 from lab.spec.views import Waterfall
@@ -43,7 +43,7 @@ class Step:
 
     level: str
     added: Interval | None = None
-    finding: Finding = "cannot tell"
+    finding: Finding = "inconclusive"
     within_noise: bool = False
     n: int = 0
 
@@ -83,9 +83,9 @@ def climb_ladder(summary: Summary, view: Waterfall, seed: int) -> Ladder:
 
 
 def _climb(summary: Summary, levels: Sequence[str], measure: Measure, seed: int) -> Climb:
-    compared = {*levels, summary.placebo, *summary.references}
+    compared = {*levels, summary.placebo, *summary.compared_with}
     values = {level: by_block(summary, level, *measure.metrics) for level in compared}
-    references = mean_of([values[name] for name in summary.references])
+    references = mean_of([values[name] for name in summary.compared_with])
     if measure.of_foot:
         foots = references if levels[0] == summary.baseline else values[levels[0]]
         values = {level: _shares(own, foots) for level, own in values.items()}

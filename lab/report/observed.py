@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 
 from lab.analysis.metrics.jvm import allocated
 from lab.analysis.metrics.latency import OK
+from lab.record.counters import Fields
+from lab.record.data import TrialData
 from lab.record.faults import Injection
-from lab.record.records import Fields, TrialData, TrialRecord
 from lab.record.series import NotDerivableError, Series
+from lab.record.trial import TrialRecord
 from lab.report.figures.gantt import Span
 from lab.report.figures.latency import Latencies
 from lab.report.figures.outages import Served

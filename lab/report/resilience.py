@@ -8,7 +8,8 @@ from lab.analysis.metrics.shares import pooled_share
 from lab.analysis.stats.compare import paired
 from lab.analysis.stats.proportions import ConfidenceInterval, Pooled
 from lab.analysis.stats.ttests import ASSUMPTIONS, student, welch
-from lab.record.records import Summary, TrialRecord, TrialSummary
+from lab.record.summary import Summary, TrialSummary
+from lab.record.trial import TrialRecord
 from lab.report.blocks import by_block
 from lab.report.cells import Shown
 from lab.report.failed import failed

@@ -5,7 +5,7 @@ import math
 from lab.analysis.claims.records import Judged, Part
 from lab.report.numbers import DASH, TIMES, change, number, ratio
 
-_VERBS = {"holds": "hold", "does not hold": "do not hold", "cannot tell": "cannot be told"}
+_VERBS = {"holds": "hold", "does not hold": "do not hold", "inconclusive": "cannot be told"}
 
 
 def headline(judged: Judged) -> str:

@@ -5,13 +5,15 @@ import math
 import random
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 from scipy import special
 
-from lab.spec.experiment import Experiment, Level
+from lab.spec.experiment import Experiment
+from lab.spec.level import Level
 
 
 @dataclass(frozen=True)
@@ -29,10 +31,10 @@ class Trial:
 class Plan:
     """The trials in the order in which they run. `levels` are the experiment's and the placebo."""
 
-    levels: tuple[Level, ...]
+    levels: tuple[Level[Any], ...]
     trials: tuple[Trial, ...]
 
-    def level(self, trial: Trial) -> Level:
+    def level(self, trial: Trial) -> Level[Any]:
         """Return the level of a trial."""
         return next(level for level in self.levels if level.name == trial.level)
 

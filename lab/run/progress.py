@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from rich.console import Console
@@ -12,7 +12,7 @@ from rich.progress import Progress as Bar
 
 from lab.run.plan import Trial
 
-Report = Callable[[Trial, list[str], float, bool], None]
+Report = Callable[[Trial, Sequence[str], float, bool], None]
 """Told of each attempt: the trial, why it was refused (if it was), its seconds, and whether the trial is settled."""
 
 
@@ -56,7 +56,7 @@ class Progress:
         with bar:
             task = bar.add_task(f"trial {done + 1} of {total}", total=total, completed=done)
 
-            def report(trial: Trial, reasons: list[str], took_s: float, settled: bool) -> None:
+            def report(trial: Trial, reasons: Sequence[str], took_s: float, settled: bool) -> None:
                 tally.add(settled, took_s)
                 for line in tally.lines(trial, reasons, took_s):
                     self.say(line)
@@ -86,7 +86,7 @@ class _Tally:
     def next(self) -> str:
         return f"trial {min(self.done + 1, self.total)} of {self.total}{self.left()}"
 
-    def lines(self, trial: Trial, reasons: list[str], took_s: float) -> list[str]:
+    def lines(self, trial: Trial, reasons: Sequence[str], took_s: float) -> list[str]:
         verdict = "refused" if reasons else "valid"
         place = f"[{trial.number:>3}/{self.total}] block {trial.block + 1}"
         head = f"{place}  {trial.level:<20} {verdict:<8} {took_s:3.0f} s{self.left()}"

@@ -1,26 +1,29 @@
-"""All levels of a block at once: each stands as a system of its own, and all are asked in the same window.
+"""All levels of a block at once: each is a system of its own, and all get load in the same window.
 
 What slows the machine then slows every level alike, at every moment, and cancels in their ratios: duet benchmarking
 (Bulej et al., Duet Benchmarking: Improving Measurement Accuracy in the Cloud, 2020) with all levels as partners.
 """
 
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from pathlib import Path
+from typing import Any
 
+from lab.contract import Measuring
 from lab.engine.clock import wait_until
+from lab.engine.place import OBSERVER
 from lab.errors import UserError
-from lab.load import Loaded, LoadPlan
+from lab.load import Loaded
 from lab.load.generator import SECOND_NS
 from lab.load.users import SETTLE_S, WARM_UP_REQUEST_BOUND_S, answered, last_end_ns, lasting
-from lab.record import records
+from lab.record.counters import read_counters
+from lab.record.requests import read_requests
 from lab.record.series import NotDerivableError
+from lab.record.trial import OthersPart
+from lab.run.measure import Load, Measured, measured_of, removed_after, window
 from lab.run.progress import minutes
-from lab.run.stand import Bench, Stand
-from lab.run.trial import Measured, standing, window
-from lab.spec.experiment import Level
-from lab.target.mesh.deployment import OBSERVER
+from lab.run.start import Context, Start
+from lab.spec.level import Level
 
 SPEED = "speed.jsonl"
 LOOK_EVERY_S = 1.0
@@ -31,27 +34,32 @@ TAIL_BOUND_S = 60.0
 
 
 def run_side_by_side(
-    bench: Bench, levels: Sequence[Level], users: int, seed: int, out: Path, say: Callable[[str], None]
+    context: Context,
+    levels: Sequence[Level[Any]],
+    found: Mapping[str, float],
+    seed: int,
+    out: Path,
+    say: Callable[[str], None],
 ) -> list[Measured]:
-    """Runs a trial of each of `levels` at the same time, each with its share of `users`; raw records go below `out`.
+    """Runs a trial of each of `levels` at the same time, each with its share of the load; raw records go below `out`.
 
-    `say` is told how far it has come, as that takes minutes. Raises `StartFailed` where a container does not do its
-    part, `NotRemoved`, and the driver's errors.
+    `say` reports progress, since that takes minutes. Raises `StartFailed` if a container does not do its part,
+    `NotRemoved`, and the driver's errors.
     """
-    shares = _shares(users, [level.users_fraction for level in levels])
-    stands = [_stand(bench, level, place, shares[place], seed, out) for place, level in enumerate(levels)]
-    loads: list[Loaded] = []
-    with standing(stands, lambda: _measured(stands, loads)):
-        for stand in stands:
-            stand.create()
+    shares = _shares(int(found["users"]), [level.settings.users_fraction for level in levels])
+    starts = [_start(context, level, place, shares[place], seed, out) for place, level in enumerate(levels)]
+    loads: list[Load] = []
+    with removed_after(starts, lambda: _measured(starts, loads)):
+        for start in starts:
+            start.create()
         # One after the other: each has the CPUs to itself while it starts, and its start-up time is its own.
-        for stand in stands:
-            stand.start()
-        say(f"{len(stands)} systems stand side by side, warming up")
-        loads = _load(stands, say)
-        for stand in stands:
-            stand.collect()
-    return _measured(stands, loads)
+        for start in starts:
+            start.start()
+        say(f"{len(starts)} systems are running side by side, warming up")
+        loads = _load(starts, say)
+        for start in starts:
+            start.collect()
+    return _measured(starts, loads)
 
 
 def _shares(users: int, fractions: Sequence[float]) -> list[int]:
@@ -72,90 +80,97 @@ def _shares(users: int, fractions: Sequence[float]) -> list[int]:
     return [by_fraction[fraction] for fraction in fractions]
 
 
-def _stand(bench: Bench, level: Level, place: int, users: int, seed: int, out: Path) -> Stand:
-    system = replace(bench.systems[level.topology], driver=bench.drivers[place], alone=False)
-    protocol = bench.experiment.protocol
+def _start(context: Context, level: Level[Any], place: int, users: int, seed: int, out: Path) -> Start:
+    protocol = context.experiment.protocol
     assert protocol.warm_up_requests is not None and protocol.window_s is not None  # side by side has both
-    lasts_s = _warm_up_bound_s(bench) + SETTLE_S + protocol.window_s + TAIL_BOUND_S
-    load = lasting(protocol, protocol.warm_up_requests, lasts_s)
-    plan = LoadPlan(bench.experiment.load, load, system.topology, users, seed)
-    instruments = (OBSERVER,) if place else bench.instruments
-    return Stand(bench, system, level, plan, out / str(place), instruments)
-
-
-def _warm_up_bound_s(bench: Bench) -> float:
-    """How long the slowest system's warm-up may take: all share the CPUs."""
-    return WARM_UP_REQUEST_BOUND_S * (bench.experiment.protocol.warm_up_requests or 0) * len(bench.drivers)
-
-
-def _load(stands: Sequence[Stand], say: Callable[[str], None]) -> list[Loaded]:
-    """Asks every system until each is warm and all were measured in one window."""
-    generator, protocol = stands[0].bench.generator, stands[0].bench.experiment.protocol
-    wanted, window_s = protocol.warm_up_requests or 0, protocol.window_s or 0.0
-    for stand in stands:
-        stand.system.driver.start([generator.service])
-    _await(
-        stands, lambda stand: answered(_requests(stand)) >= wanted, _warm_up_bound_s(stands[0].bench), "was not warm"
+    lasts_s = _warm_up_bound_s(context) + SETTLE_S + protocol.window_s + TAIL_BOUND_S
+    return Start(
+        context,
+        context.places[place],
+        level,
+        {"users": users},
+        seed,
+        out / str(place),
+        (OBSERVER,) if place else context.instruments,
+        lasting(protocol, protocol.warm_up_requests, lasts_s),
     )
-    warm_ns = max(int(records.read_requests(_requests(stand)).end_ns[wanted - 1]) for stand in stands)
-    start_ns = warm_ns + round(SETTLE_S * SECOND_NS)
-    end_ns = start_ns + round(window_s * SECOND_NS)
-    say(f"all are warm, and measured for {minutes(window_s)}")
-    stands[0].system.clock.sleep(window_s)
-    _await(stands, lambda stand: last_end_ns(_requests(stand)) > end_ns, TAIL_BOUND_S, "answered nothing more")
-    for stand in stands:
-        stand.await_observed(end_ns)
-    for stand in stands:
-        stand.system.driver.stop([generator.service])
-    return [
-        Loaded(_requests(stand), records.read_requests(_requests(stand)).first_start_ns(), start_ns, end_ns)
-        for stand in stands
-    ]
 
 
-def _requests(stand: Stand) -> Path:
-    return stand.out / "requests.csv"
+def _warm_up_bound_s(context: Context) -> float:
+    """How long the slowest system's warm-up may take: all share the CPUs."""
+    return WARM_UP_REQUEST_BOUND_S * (context.experiment.protocol.warm_up_requests or 0) * len(context.places)
 
 
-def _await(stands: Sequence[Stand], met: Callable[[Stand], bool], bound_s: float, missed: str) -> None:
-    """Waits until every stand meets the condition; raises `StartFailed` for the first that does not, or cannot."""
-    generator, clock = stands[0].bench.generator.service, stands[0].system.clock
+def _load(starts: Sequence[Start], say: Callable[[str], None]) -> list[Load]:
+    """Sends load to every system until each is warm and all were measured in one window."""
+    context = starts[0].context
+    protocol, clock, service = context.experiment.protocol, starts[0].place.clock, _generator(context)
+    wanted, window_s = protocol.warm_up_requests or 0, protocol.window_s or 0.0
+    with ExitStack() as stack:
+        measurings = [stack.enter_context(start.deployment.measuring(start.level, start.seed, 0.0)) for start in starts]
+        for start in starts:
+            start.place.driver.start([service])
+        _await(starts, lambda start: answered(_requests(start)) >= wanted, _warm_up_bound_s(context), "was not warm")
+        warm_ns = max(int(read_requests(_requests(start)).end_ns[wanted - 1]) for start in starts)
+        start_ns = warm_ns + round(SETTLE_S * SECOND_NS)
+        end_ns = start_ns + round(window_s * SECOND_NS)
+        say(f"all are warm, and measured for {minutes(window_s)}")
+        clock.sleep(window_s)
+        _await(starts, lambda start: last_end_ns(_requests(start)) > end_ns, TAIL_BOUND_S, "answered nothing more")
+    for start in starts:
+        start.await_observed(end_ns)
+    for start in starts:
+        start.place.driver.stop([service])
+    return [_load_of(start, measuring, start_ns, end_ns) for start, measuring in zip(starts, measurings, strict=True)]
+
+
+def _load_of(start: Start, measuring: Measuring, start_ns: int, end_ns: int) -> Load:
+    loaded = Loaded(_requests(start), read_requests(_requests(start)).first_start_ns(), start_ns, end_ns)
+    return Load(loaded, [window(loaded), *measuring.parts()])
+
+
+def _generator(context: Context) -> str:
+    assert context.generator is not None  # side by side needs one that goes on until it is stopped
+    return context.generator.service
+
+
+def _requests(start: Start) -> Path:
+    return start.out / "requests.csv"
+
+
+def _await(starts: Sequence[Start], met: Callable[[Start], bool], bound_s: float, missed: str) -> None:
+    """Waits until every start meets the condition; raises `StartFailed` for the first that does not, or cannot."""
+    generator, clock = _generator(starts[0].context), starts[0].place.clock
     end_s = clock.now_s() + bound_s
-    while not wait_until(lambda: all(map(met, stands)), ASK_ENGINE_EVERY_S, LOOK_EVERY_S, clock):
-        late = [stand for stand in stands if not met(stand)]
-        for stand in stands:
-            if not stand.system.driver.containers()[generator].running:
-                raise stand.system.failed(generator, f"of level {stand.level.name} ended before it was asked to")
+    while not wait_until(lambda: all(map(met, starts)), ASK_ENGINE_EVERY_S, LOOK_EVERY_S, clock):
+        late = [start for start in starts if not met(start)]
+        for start in starts:
+            if not start.place.driver.containers()[generator].running:
+                raise start.failed(generator, f"of level {start.level.name} ended before it was asked to")
         if late and clock.now_s() > end_s:
-            raise late[0].system.failed(generator, f"of level {late[0].level.name} {missed} within {bound_s:.0f} s")
+            raise late[0].failed(generator, f"of level {late[0].level.name} {missed} within {bound_s:.0f} s")
 
 
-def _measured(stands: Sequence[Stand], loads: Sequence[Loaded]) -> list[Measured]:
-    """What each left. The cores of all systems, less a trial's own, are what the others used beside it."""
-    # One spinner is beside all: what it saw is the same for every level, so that nothing could be taken out by it.
-    (stands[0].out / SPEED).unlink(missing_ok=True)
-    cores = [_cores(stand.out, loaded) for stand, loaded in zip(stands, loads, strict=True)]
+def _measured(starts: Sequence[Start], loads: Sequence[Load]) -> list[Measured]:
+    """What each left. The cores of all systems, less a trial's own, are what the others used meanwhile."""
+    # There is one spinner for all: what it saw is the same for every level, so that it explains no difference.
+    (starts[0].out / SPEED).unlink(missing_ok=True)
+    cores = [_cores(start.out, load.loaded) for start, load in zip(starts, loads, strict=True)]
     return [
-        Measured(
-            stand.out,
-            loaded.requests,
-            {
-                **window(loaded, stand.system.topology, stand.level),
-                **stand.record(),
-                "cores_side_by_side": sum(cores) - own,
-            },
-        )
-        for stand, loaded, own in zip(stands, loads, cores, strict=True)
+        measured_of(start, load, OthersPart(cores_side_by_side=sum(cores) - own))
+        for start, load, own in zip(starts, loads, cores, strict=True)
     ]
 
 
-def _cores(out: Path, loaded: Loaded) -> float:
+def _cores(out: Path, loaded: Loaded | None) -> float:
     """The cores that a system's containers used in the window; none that the observer did not see to its end.
 
     Such a trial is refused by itself, whatever its neighbours' sums say.
     """
+    if loaded is None:
+        return 0.0
     used_ns = 0.0
-    for fields in records.read_counters(out / "counters.jsonl").containers.values():
+    for fields in read_counters(out / "counters.jsonl").containers.values():
         with suppress(NotDerivableError):
             used_ns += fields["cpu_usage_ns"].increase(loaded.window_start_ns, loaded.window_end_ns)
     return used_ns / (loaded.window_end_ns - loaded.window_start_ns)

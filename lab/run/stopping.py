@@ -5,10 +5,9 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 
 from lab.engine.clock import Clock
-from lab.record.records import Summary
+from lab.record.summary import Summary
 from lab.spec.experiment import Experiment
 
-CPU = "cpu_per_request_services_ms"
 # Fewer blocks may agree by chance: a fixed-width sequential interval needs a first stage (Chow and Robbins, On the
 # asymptotic theory of fixed-width sequential confidence intervals, 1965).
 FIRST_STAGE_BLOCKS = 4
@@ -17,8 +16,8 @@ FIRST_GUESS_START_S = 60.0
 
 
 def narrow_enough(summary: Summary, half_width: float) -> bool:
-    """Whether every level's ratio of CPU per request has an interval of at most ± `half_width` (0.02: 2 points)."""
-    rows = {row.level: row for row in summary.estimates if row.metric == CPU}
+    """Whether every level's ratio of the primary metric has an interval of at most ± `half_width` (0.02: 2 points)."""
+    rows = {row.level: row for row in summary.estimates if row.metric == summary.headline.primary}
     return all(
         row is not None and row.n >= FIRST_STAGE_BLOCKS and _half_width(row.ratio_low, row.ratio_high) <= half_width
         for row in (rows.get(level) for level in summary.levels if level != summary.baseline)

@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from lab.spec.nearest import nearest, suggestion
-from lab.spec.problems import Fault, FaultsError, Path, show
+from lab.spec.problems import Path, Problem, SpecError, show
 
 Schema = Mapping[str, Any]
 
@@ -21,27 +21,28 @@ class Shape(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
 
-_CONSEQUENCES = {"default_factory_not_called"}  # of a fault that is told anyway
+_CONSEQUENCES = {"default_factory_not_called"}  # of a problem that is told anyway
 
-# A literal 1 would take `true` for it.
+# A literal 1 would accept `true`.
 Version1 = Annotated[int, Field(ge=1, le=1, json_schema_extra={"const": 1})]
+Version2 = Annotated[int, Field(ge=2, le=2, json_schema_extra={"const": 2})]
 
 ShapeT = TypeVar("ShapeT", bound=Shape)
 
 
 def validate(model: type[ShapeT], data: object) -> ShapeT:
-    """Return `data` as a `model`. Raises `FaultsError` with every fault, one per place."""
+    """Return `data` as a `model`. Raises `SpecError` with every problem, one per place."""
     if not isinstance(data, dict):
-        raise FaultsError([Fault((), f"a mapping is wanted, saw {show(data)}")])
+        raise SpecError([Problem((), f"a mapping is wanted, saw {show(data)}")])
     try:
         return model.model_validate(data)
     except ValidationError as error:
         schema = model.model_json_schema()
         # An unknown key goes first: it is often why another one is missing.
         errors = sorted(error.errors(include_url=False), key=lambda details: details["type"] != "extra_forbidden")
-        faults = [_fault(schema, details) for details in errors if details["type"] not in _CONSEQUENCES]
+        problems = [_fault(schema, details) for details in errors if details["type"] not in _CONSEQUENCES]
     # A choice between types makes an error for each of them, at one path and with one text.
-    raise FaultsError(dict.fromkeys(faults))
+    raise SpecError(dict.fromkeys(problems))
 
 
 def field_paths(schema: Schema) -> Iterator[tuple[str, ...]]:
@@ -57,27 +58,27 @@ def _field_paths(schema: Schema, part: Schema, above: tuple[str, ...]) -> Iterat
         yield from _field_paths(schema, _dereferenced(schema, choice), above)
 
 
-def _fault(schema: Schema, error: Mapping[str, Any]) -> Fault:
-    """Make a fault of one of pydantic's errors."""
+def _fault(schema: Schema, error: Mapping[str, Any]) -> Problem:
+    """Make a problem of one of pydantic's errors."""
     path, wanted = _follow(schema, error["loc"])
     seen = error["input"]
     match error["type"]:
         case "extra_forbidden":
             key = str(error["loc"][-1])
-            return Fault((*path, key), f"unknown key; {suggestion(key, wanted.get('properties', {}))}")
+            return Problem((*path, key), f"unknown key; {suggestion(key, wanted.get('properties', {}))}")
         case "missing":
-            return Fault(path, f"missing; wanted {describe(wanted)}")
+            return Problem(path, f"missing; wanted {describe(wanted)}")
         case "union_tag_invalid" | "union_tag_not_found":
             tag = wanted["discriminator"]["propertyName"]
             choice = {"enum": list(wanted["discriminator"]["mapping"])}
-            return Fault(
+            return Problem(
                 (*path, tag),
                 _unlike(seen[tag], choice) if tag in seen else f"missing; wanted {describe(choice)}",
             )
         case "string_pattern_mismatch" if error["loc"][-1] == "[key]":
-            return Fault(path, f"not a name that can stand here; wanted {describe({'type': 'string', **error['ctx']})}")
+            return Problem(path, f"not a valid name here; wanted {describe({'type': 'string', **error['ctx']})}")
         case _:
-            return Fault(path, _unlike(seen, wanted))
+            return Problem(path, _unlike(seen, wanted))
 
 
 def _unlike(seen: object, wanted: Schema) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from lab.errors import UserError
 from lab.spec.nearest import suggestion
-from lab.spec.problems import FaultsError, show
+from lab.spec.problems import SpecError, show
 from lab.spec.yamlfile import parse_yaml
 
 Fields = tuple[str, ...]
@@ -31,8 +31,8 @@ def override(data: dict[str, object], overrides: Sequence[str], fields: Iterable
 def _parsed(value: str, text: str) -> object:
     try:
         return parse_yaml(value) if value.strip() else None
-    except FaultsError as error:
-        raise UserError(f"override {show(text)}: {error.faults[0].text}", "the value is read as YAML") from None
+    except SpecError as error:
+        raise UserError(f"override {show(text)}: {error.problems[0].text}", "the value is read as YAML") from None
 
 
 def _path(key: str, known: dict[str, Fields]) -> Fields:

@@ -9,32 +9,32 @@ from lab.errors import UserError
 
 Path = tuple[str | int, ...]
 
-MAX_FAULTS_SHOWN = 5
+MAX_PROBLEMS_SHOWN = 5
 _MAX_VALUE_CHARACTERS = 60
 
 
 @dataclass(frozen=True)
-class Fault:
+class Problem:
     """One thing that is wrong: `path` leads to it from the top of the file, `text` says what it is."""
 
     path: Path
     text: str
 
 
-class FaultsError(Exception):
+class SpecError(Exception):
     """A text is not what its reader wants. The reader's edge knows the file and makes a `UserError` of it."""
 
-    def __init__(self, faults: Iterable[Fault]) -> None:
-        self.faults = tuple(faults)
-        super().__init__("; ".join(f"{dotted(fault.path)}: {fault.text}" for fault in self.faults))
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("; ".join(f"{dotted(problem.path)}: {problem.text}" for problem in self.problems))
 
 
-def user_error(source: str, faults: Iterable[Fault], place: Callable[[Path], str], hint: str) -> UserError:
-    """Tell the first few faults, a line each: the file, the place in it, what is wrong."""
-    lines = [": ".join(part for part in (source, place(fault.path), fault.text) if part) for fault in faults]
-    shown = lines[:MAX_FAULTS_SHOWN]
-    if len(lines) > MAX_FAULTS_SHOWN:
-        shown.append(f"{source}: and {len(lines) - MAX_FAULTS_SHOWN} more")
+def user_error(source: str, problems: Iterable[Problem], place: Callable[[Path], str], hint: str) -> UserError:
+    """Tell the first few problems, a line each: the file, the place in it, what is wrong."""
+    lines = [": ".join(part for part in (source, place(problem.path), problem.text) if part) for problem in problems]
+    shown = lines[:MAX_PROBLEMS_SHOWN]
+    if len(lines) > MAX_PROBLEMS_SHOWN:
+        shown.append(f"{source}: and {len(lines) - MAX_PROBLEMS_SHOWN} more")
     return UserError("\n".join(shown), hint)
 
 

@@ -11,7 +11,7 @@ from pydantic import Field, TypeAdapter
 
 from lab.spec.model import Shape
 from lab.spec.nearest import suggestion
-from lab.spec.problems import Fault
+from lab.spec.problems import Problem
 
 MAX_VIEWS = 20
 
@@ -70,32 +70,33 @@ def parse_views(data: object) -> Sequence[View]:
 _VIEWS: TypeAdapter[Sequence[View]] = TypeAdapter(Views)
 
 
-def view_faults(views: Sequence[View], levels: Collection[str], factors: Mapping[str, Any]) -> Iterator[Fault]:
+def view_problems(views: Sequence[View], levels: Collection[str], factors: Mapping[str, Any]) -> Iterator[Problem]:
     """Yield what is wrong between the views and the experiment's levels and factors."""
     for index, view in enumerate(views):
         if isinstance(view, Interaction):
-            yield from _name_faults(view.factors, factors, "factor", ("views", index, "factors"))
+            yield from _name_problems(view.factors, factors, "factor", ("views", index, "factors"))
         else:
-            yield from _name_faults(view.levels, levels, "level", ("views", index, "levels"))
+            yield from _name_problems(view.levels, levels, "level", ("views", index, "levels"))
         if isinstance(view, Sweep):
-            yield from _sweep_faults(view, index)
+            yield from _sweep_problems(view, index)
 
 
-def _name_faults(
+def _name_problems(
     names: Sequence[str], known: Collection[str], noun: str, place: tuple[str | int, ...]
-) -> Iterator[Fault]:
+) -> Iterator[Problem]:
     for position, name in enumerate(names):
         if name not in known:
-            yield Fault((*place, position), f"no {noun} is called '{name}'; {suggestion(name, known)}")
+            yield Problem((*place, position), f"no {noun} is called '{name}'; {suggestion(name, known)}")
     for name, count in Counter(names).items():
         if count > 1:
-            yield Fault(place, f"'{name}' is there {count} times, wanted once")
+            yield Problem(place, f"'{name}' is there {count} times, wanted once")
 
 
-def _sweep_faults(view: Sweep, index: int) -> Iterator[Fault]:
+def _sweep_problems(view: Sweep, index: int) -> Iterator[Problem]:
     if len(view.values) != len(view.levels):
-        yield Fault(
+        yield Problem(
             ("views", index, "values"), f"saw {len(view.values)}, wanted one for each of {len(view.levels)} levels"
         )
     if view.scale != "linear" and min(view.values) <= 0:
-        yield Fault(("views", index, "values"), f"saw {min(view.values):g}, wanted more than 0 on a {view.scale} scale")
+        lowest = min(view.values)
+        yield Problem(("views", index, "values"), f"saw {lowest:g}, wanted more than 0 on a {view.scale} scale")

@@ -8,8 +8,8 @@ import yaml
 
 from lab.errors import UserError
 from lab.spec.nearest import suggestion
-from lab.spec.problems import Fault, FaultsError, dotted
-from lab.spec.problems import Path as FaultPath
+from lab.spec.problems import Path as ProblemPath
+from lab.spec.problems import Problem, SpecError, dotted
 
 MAX_FILE_BYTES = 200_000
 MAX_DEPTH = 20
@@ -62,7 +62,7 @@ def read_text(path: Path) -> str:
 def parse_yaml(text: str) -> object:
     """Return what one YAML document says, as mappings, lists, text, numbers, booleans and None.
 
-    Keys are always text, as written. Raises `FaultsError` for what is not YAML, and for what YAML allows but
+    Keys are always text, as written. Raises `SpecError` for what is not YAML, and for what YAML allows but
     a file like this has no use for: a key given twice, aliases, tags, a second document, deep nesting.
     """
     try:
@@ -74,14 +74,14 @@ def parse_yaml(text: str) -> object:
         mark = error.problem_mark or error.context_mark
         raise _wrong(mark.line + 1 if mark else 1, " ".join((error.problem or "").split())) from None
     except (ValueError, OverflowError):  # from an escape such as "\UFFFFFFFF"
-        raise FaultsError([Fault((), "YAML is wrong: an escape names no character")]) from None
+        raise SpecError([Problem((), "YAML is wrong: an escape names no character")]) from None
     if node is None:
-        raise FaultsError([Fault((), "empty")])
+        raise SpecError([Problem((), "empty")])
     return _value(node, ())
 
 
-def _wrong(line: int, problem: str) -> FaultsError:
-    return FaultsError([Fault((), f"YAML is wrong in line {line}: {problem}")])
+def _wrong(line: int, problem: str) -> SpecError:
+    return SpecError([Problem((), f"YAML is wrong in line {line}: {problem}")])
 
 
 class _Composer(yaml.SafeLoader):
@@ -108,7 +108,7 @@ def _refusal(problem: str, mark: Any) -> yaml.MarkedYAMLError:
     return yaml.composer.ComposerError(None, None, problem, mark)
 
 
-def _value(node: yaml.Node, path: FaultPath) -> object:
+def _value(node: yaml.Node, path: ProblemPath) -> object:
     if isinstance(node, yaml.MappingNode):
         return _mapping(node, path)
     if isinstance(node, yaml.SequenceNode):
@@ -118,7 +118,7 @@ def _value(node: yaml.Node, path: FaultPath) -> object:
     return _plain_value(node.value) if node.style is None else node.value
 
 
-def _mapping(node: yaml.MappingNode, path: FaultPath) -> dict[str, object]:
+def _mapping(node: yaml.MappingNode, path: ProblemPath) -> dict[str, object]:
     result: dict[str, object] = {}
     for key_node, value_node in node.value:
         line = key_node.start_mark.line + 1

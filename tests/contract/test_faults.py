@@ -28,16 +28,11 @@ from lab.fault.journal import Journal, lift_leftovers
 from lab.fault.kinds import KINDS, parse_fault
 from lab.fault.proved import unproved
 from lab.fault.run import injector
+from lab.record.counters import parse_counters, write_targets
+from lab.record.data import TrialData
 from lab.record.faults import Injection, read_injections
-from lab.record.records import (
-    REQUESTS_COLUMNS,
-    REQUESTS_FIRST_LINE,
-    TrialData,
-    TrialRecord,
-    parse_counters,
-    parse_requests,
-    write_targets,
-)
+from lab.record.requests import REQUESTS_COLUMNS, REQUESTS_FIRST_LINE, parse_requests
+from lab.record.trial import TrialRecord
 from lab.spec.experiment import Level
 from lab.target.mesh.sidecars import ADMIN_PORT, Admin
 from tests.contract.deployed import QUICK_START

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from lab.engine import images
-from lab.record.records import BackendRecord, read_json
+from lab.record.files import read_json
+from lab.record.trial import BackendRecord
 from lab.spec.experiment import Level
 from lab.target.mesh.delivery import ASKED_AGAIN, delivered
 from tests.contract.deployed import QUICK_START, ask, running

@@ -15,7 +15,8 @@ import pytest
 from lab.analysis import metrics
 from lab.command import workshop
 from lab.engine.clock import SystemClock, wait_until
-from lab.record.records import read_json, read_trial
+from lab.record.data import read_trial
+from lab.record.files import read_json
 from tests.command_line import LAB, lab, one_line
 
 pytestmark = [pytest.mark.containers, pytest.mark.timeout(900)]

@@ -8,7 +8,7 @@ from lab.analysis.metrics.adjusted import TIMES, as_measured_name
 from lab.analysis.metrics.speed import CACHE_STEP
 from lab.analysis.stats.covariate import FEWEST_PIECES, within_slope
 from lab.analysis.stats.intervals import FloatArray
-from lab.record.records import TrialSummary
+from lab.record.summary import TrialSummary
 
 CPU = "cpu_per_request_services_ms"
 EXPONENT = 1.5

@@ -11,7 +11,7 @@ from lab.analysis.analyse import analyse, summarise
 from lab.analysis.claims.judge import judge
 from lab.analysis.claims.spec import Study
 from lab.errors import UserError
-from lab.record.records import Estimate, Summary, TrialSummary, read_summary
+from lab.record.summary import Estimate, Summary, TrialSummary, read_summary
 from lab.report.ladders import climb_ladder
 from lab.report.terminal.levels import print_table
 from lab.spec.experiment import Experiment

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from lab.analysis.checks import reasons
-from lab.record.records import TrialData, read_trial
+from lab.record.data import TrialData, read_trial
 from tests.synthetic import QUICK, Trial, write_trial
 
 

@@ -13,7 +13,7 @@ from lab.analysis.claims.spec import load_claims, parse_claims
 from lab.analysis.stats.compare import compare
 from lab.errors import UserError
 from lab.spec.experiment import load_experiment
-from lab.spec.problems import FaultsError
+from lab.spec.problems import SpecError
 from tests.claim_runs import CPU, HEAD, MEMORY, judged, study, summary
 
 FOLDER = Path(__file__).parents[2] / "experiments" / "claims"
@@ -50,7 +50,7 @@ def test_every_shipped_claim_is_one_that_some_experiment_can_judge() -> None:
 def test_a_published_figure_of_an_unknown_metric_is_refused_with_the_nearest() -> None:
     text = f"{HEAD}  X1: {{says: a, tests: [{{metrics: [{CPU}], {ORDER}}}]}}\n"
     with pytest.raises(
-        FaultsError, match=r"figures\[0\].metric: unknown metric 'tags_per_spam'; did you mean 'tags_per"
+        SpecError, match=r"figures\[0\].metric: unknown metric 'tags_per_spam'; did you mean 'tags_per"
     ):
         parse_claims(f"{text}figures:\n  - {{metric: tags_per_spam, level: a, published: 8}}\n", "paper")
 
@@ -114,7 +114,7 @@ def test_a_wrong_test_is_refused_in_one_line(test: str, says: str, tmp_path: Pat
 
 
 def test_a_file_without_claims_is_refused() -> None:
-    with pytest.raises(FaultsError, match="claims: missing; a file has claims, or figures, or both"):
+    with pytest.raises(SpecError, match="claims: missing; a file has claims, or figures, or both"):
         parse_claims(HEAD.replace("claims:\n", "claims: {}\n"), "mine")
 
 
@@ -266,5 +266,5 @@ def test_a_claim_may_be_about_a_levels_own_value_which_may_be_0() -> None:
 
 @pytest.mark.parametrize("kind", ["kind: value", "kind: ratio, to: b"])
 def test_a_range_upside_down_is_refused_in_the_new_kinds_too(kind: str) -> None:
-    with pytest.raises(FaultsError, match="upside down"):
+    with pytest.raises(SpecError, match="upside down"):
         study(f"{kind}, level: a, within: [2, 1], because: why")

@@ -9,7 +9,7 @@ import pytest
 
 from lab.backend import BACKENDS
 from lab.backend.http import Http
-from lab.record.records import read_json
+from lab.record.files import read_json
 from lab.spec.experiment import Level
 from lab.target.mesh import delivery
 from lab.target.mesh.topology import load_topology

@@ -7,7 +7,7 @@ from rich.console import Console
 
 from lab.analysis.stats.intervals import Interval
 from lab.analysis.stats.proportions import Count, clopper_pearson
-from lab.record.records import Estimate, MetricSummary, Summary, TrialSummary
+from lab.record.summary import Estimate, MetricSummary, Summary, TrialSummary
 from lab.report.drawings.views import frontier
 from lab.report.figures.frontier import Point
 from lab.report.frontiers import frontier_panels, undominated

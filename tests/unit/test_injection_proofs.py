@@ -13,16 +13,12 @@ from lab.analysis.metrics.window import grown
 from lab.fault.evidence import share_doubt
 from lab.fault.kinds import KINDS, parse_fault
 from lab.fault.proved import unproved
+from lab.record.counters import parse_counters
+from lab.record.data import TrialData
 from lab.record.faults import ENDED, Action, Injection, ended_on_purpose
-from lab.record.records import (
-    REQUESTS_COLUMNS,
-    REQUESTS_FIRST_LINE,
-    TrialData,
-    TrialRecord,
-    parse_counters,
-    parse_requests,
-)
+from lab.record.requests import REQUESTS_COLUMNS, REQUESTS_FIRST_LINE, parse_requests
 from lab.record.series import NotDerivableError
+from lab.record.trial import TrialRecord
 from tests.synthetic.truth import EPOCH_NS
 
 SECOND_NS = 1_000_000_000

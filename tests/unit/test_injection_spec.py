@@ -8,7 +8,7 @@ from lab.fault.kinds import KINDS, Faults
 from lab.fault.rules import contradictions, unknown_targets, without_sidecar
 from lab.fault.schedule import Step, drawn, steps
 from lab.spec.model import Shape, validate
-from lab.spec.problems import Fault, FaultsError, dotted
+from lab.spec.problems import Problem, SpecError, dotted
 from lab.spec.yamlfile import parse_yaml
 
 
@@ -23,7 +23,7 @@ def level(*faults: str) -> list[DeclaredFault]:
     return list(validate(Level, data).faults)
 
 
-def told(faults: list[Fault]) -> list[str]:
+def told(faults: list[Problem]) -> list[str]:
     return [f"{dotted(fault.path)}: {fault.text}" for fault in faults]
 
 
@@ -64,9 +64,9 @@ def test_a_level_survives_its_manifest() -> None:
     ],
 )  # fmt: skip
 def test_a_wrong_fault_is_told_in_one_line(fault: str, message: str) -> None:
-    with pytest.raises(FaultsError) as caught:
+    with pytest.raises(SpecError) as caught:
         level(fault)
-    lines = told(list(caught.value.faults))
+    lines = told(list(caught.value.problems))
     assert len(lines) == 1
     begin, _, end = message.partition(".*")
     assert lines[0].startswith(begin)

@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from lab.errors import UserError
-from lab.record.records import read_summary
+from lab.record.summary import read_summary
 from lab.report.terminal.metric import print_metric
 from tests.command_line import lab, one_line
 

@@ -16,8 +16,10 @@ from lab.analysis.metrics import (
     with_paired_values,
 )
 from lab.analysis.metrics.jvm import allocated
-from lab.record.records import SpinnerThread, TrialData, TrialSummary, read_trial
+from lab.record.data import TrialData, read_trial
 from lab.record.series import NotDerivableError, Series
+from lab.record.speed import SpinnerThread
+from lab.record.summary import TrialSummary
 from tests.synthetic import QUICK, Trial, write_trial
 
 AGENT = QUICK["otel-agent"]

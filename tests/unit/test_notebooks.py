@@ -13,7 +13,7 @@ from nbformat import NotebookNode
 
 from lab.command import notebook
 from lab.command.notebook import SAMPLE_NOTE, SAMPLES, Mistake, open_run
-from lab.record.records import read_summary
+from lab.record.summary import read_summary
 from lab.report.build import build
 from tests import report_runs
 

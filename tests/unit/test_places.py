@@ -11,7 +11,7 @@ from lab.analysis.metrics import with_adjusted_values
 from lab.analysis.metrics.adjusted import as_measured_name
 from lab.analysis.metrics.speed import STOOD
 from lab.analysis.stats.places import Row, without_places
-from lab.record.records import PlaceAdjustment, TrialSummary
+from lab.record.summary import PlaceAdjustment, TrialSummary
 from lab.report.findings import cautions, remarks
 from lab.run.plan import make_plan
 from lab.spec.experiment import parse_experiment

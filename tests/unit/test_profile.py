@@ -14,14 +14,14 @@ from rich.console import Console
 from lab.backend import BACKENDS
 from lab.engine.driver import EngineGone
 from lab.errors import UserError
-from lab.record.records import read_requests
+from lab.record.requests import read_requests
 from lab.run import runner
 from lab.run.progress import Progress
 from lab.run.stand import Bench
 from lab.spec.experiment import Level
-from lab.target.mesh.profile.capture import LIBRARY, profiled
-from lab.target.mesh.profile.compare import by_library, by_thread, together, tree
-from lab.target.mesh.profile.libraries import (
+from lab.run.profiles import LIBRARY, profiled
+from lab.analysis.profile.compare import by_library, by_thread, together, tree
+from lab.analysis.profile.libraries import (
     GC,
     JIT,
     NATIVE,
@@ -33,9 +33,9 @@ from lab.target.mesh.profile.libraries import (
     path,
     thread_kind,
 )
-from lab.target.mesh.profile.records import Cost, Costs, NodeProfile, ProfileRecord, costs, read_profile
-from lab.target.mesh.profile.slices import slice_s, slices, within
-from lab.target.mesh.profile.stacks import added_up, collapsed, parse_collapsed
+from lab.analysis.profile.records import Cost, Costs, NodeProfile, ProfileRecord, costs, read_profile
+from lab.analysis.profile.slices import slice_s, slices, within
+from lab.analysis.profile.stacks import added_up, collapsed, parse_collapsed
 from tests import benches, synthetic
 from tests.fake import FakeBackend, FakeDriver
 

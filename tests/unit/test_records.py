@@ -7,8 +7,13 @@ import numpy as np
 import pytest
 
 from lab.errors import UserError
-from lab.record import records
+from lab.record.counters import parse_counters, write_targets
+from lab.record.data import read_trial
+from lab.record.files import read_json, write_json_atomic
+from lab.record.requests import parse_requests
 from lab.record.series import NotDerivableError, Series, counter_increase
+from lab.record.speed import parse_speed
+from lab.record.trial import read_trial_record
 from tests.synthetic import write_results
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -22,7 +27,7 @@ def increase(values: list[int], start_ns: int, end_ns: int, step_ns: int = 10) -
 
 
 def test_the_observers_fixture_is_read_as_series() -> None:
-    counters = records.parse_counters(COUNTERS, "counters.v1.jsonl")
+    counters = parse_counters(COUNTERS, "counters.v1.jsonl")
     cpu = counters.containers["a1"]["cpu_usage_ns"]
     assert counters.interval_ns == 100_000_000
     assert cpu.values.tolist() == [6500000123, 6510000123]
@@ -33,7 +38,7 @@ def test_the_observers_fixture_is_read_as_series() -> None:
 
 
 def test_the_spinners_fixture_is_read_thread_by_thread() -> None:
-    one, other = records.parse_speed((FIXTURES / "speed.v1.jsonl").read_text(), "speed.v1.jsonl")
+    one, other = parse_speed((FIXTURES / "speed.v1.jsonl").read_text(), "speed.v1.jsonl")
     assert one.steps.values.tolist() == [0, 20000000]
     assert other.steps_ns.values.tolist() == [0, 260000000]
     assert other.steps.t_ns.tolist() == [1760000000000200000, 1760000001000200000]
@@ -49,17 +54,17 @@ def test_the_spinners_fixture_is_read_thread_by_thread() -> None:
 )
 def test_a_broken_record_of_the_spinner_is_named(text: str, says: str) -> None:
     with pytest.raises(UserError, match=r"speed\.jsonl") as caught:
-        records.parse_speed(text, "speed.jsonl")
+        parse_speed(text, "speed.jsonl")
     assert says in caught.value.message
 
 
 def test_a_field_that_was_left_out_has_no_sample() -> None:
-    memory = records.parse_counters(COUNTERS, "x").containers["a1"]["memory_rss_bytes"]
+    memory = parse_counters(COUNTERS, "x").containers["a1"]["memory_rss_bytes"]
     assert memory.values.tolist() == [188743680]
 
 
 def test_an_interface_knows_its_network_or_none() -> None:
-    interfaces = records.parse_counters(COUNTERS, "x").interfaces
+    interfaces = parse_counters(COUNTERS, "x").interfaces
     assert [(one.container, one.name, one.network) for one in interfaces] == [
         ("a1", "eth0", "app"),
         ("a1", "eth1", None),
@@ -68,7 +73,7 @@ def test_an_interface_knows_its_network_or_none() -> None:
 
 def test_a_jvm_is_kept_apart_from_its_container() -> None:
     jvm = '{"kind":"jvm","t_ns":5,"name":"a1","eden_used_bytes":7,"young_gc_count":2,"threads":"many"}\n'
-    counters = records.parse_counters(COUNTERS + jvm, "x")
+    counters = parse_counters(COUNTERS + jvm, "x")
     assert counters.jvms["a1"]["eden_used_bytes"].values.tolist()[-1] == 7
     assert counters.jvms["a1"]["young_gc_count"].t_ns.tolist()[-1] == 5
     assert "eden_used_bytes" not in counters.containers["a1"]
@@ -76,14 +81,14 @@ def test_a_jvm_is_kept_apart_from_its_container() -> None:
 
 
 def test_events_are_kept_in_order() -> None:
-    events = records.parse_counters(COUNTERS, "x").events
+    events = parse_counters(COUNTERS, "x").events
     seen = [(event.name, event.event) for event in events]
     assert seen[0] == ("a1", "appeared")
     assert seen[-1] == ("", "stopped")
 
 
 def test_a_line_that_was_cut_off_is_left_out_and_told() -> None:
-    counters = records.parse_counters(COUNTERS[:-20], "x")
+    counters = parse_counters(COUNTERS[:-20], "x")
     assert counters.truncated
     assert counters.events[-1].event == "targets_changed"
 
@@ -103,24 +108,24 @@ def test_a_broken_line_in_the_middle_is_named(line: str, what: str) -> None:
     lines = COUNTERS.splitlines()
     lines[4] = line
     with pytest.raises(UserError, match=rf"counters\.jsonl, line 5: .*{what}"):
-        records.parse_counters("\n".join(lines) + "\n", "counters.jsonl")
+        parse_counters("\n".join(lines) + "\n", "counters.jsonl")
 
 
 def test_another_version_is_refused() -> None:
     newer = COUNTERS.replace('"version":1', '"version":2', 1)
     with pytest.raises(UserError, match=r"tollbooth\.counters version 2, not tollbooth\.counters version 1"):
-        records.parse_counters(newer, "x")
+        parse_counters(newer, "x")
     with pytest.raises(UserError, match=r"does not begin with '# tollbooth\.requests v1'"):
-        records.parse_requests(REQUESTS.replace("v1", "v2", 1), "x")
+        parse_requests(REQUESTS.replace("v1", "v2", 1), "x")
 
 
 def test_an_empty_record_is_refused() -> None:
     with pytest.raises(UserError, match="is empty"):
-        records.parse_counters("", "counters.jsonl")
+        parse_counters("", "counters.jsonl")
 
 
 def test_the_requests_fixture_is_read_by_column() -> None:
-    requests = records.parse_requests(REQUESTS, "requests.v1.csv")
+    requests = parse_requests(REQUESTS, "requests.v1.csv")
     assert requests.target.tolist() == ["a1", "a2", "a3", "a4"]
     assert requests.status.tolist() == [200, 200, 502, 0]
     assert (requests.start_ns - requests.intended_ns).tolist() == [100_000, 250_000, 0, 300_000]
@@ -128,32 +133,32 @@ def test_the_requests_fixture_is_read_by_column() -> None:
 
 
 def test_requests_belong_to_the_window_they_ended_in() -> None:
-    requests = records.parse_requests(REQUESTS, "x")
+    requests = parse_requests(REQUESTS, "x")
     inside = requests.ended_in(1760000000081000000, 1760000001120000000)
     assert inside.target.tolist() == ["a2"]
 
 
 def test_a_run_without_requests_is_readable() -> None:
-    requests = records.parse_requests("\n".join(REQUESTS.splitlines()[:2]) + "\n", "x")
+    requests = parse_requests("\n".join(REQUESTS.splitlines()[:2]) + "\n", "x")
     assert len(requests) == 0
     assert len(requests.ended_in(0, 1)) == 0
 
 
 def test_a_request_that_was_cut_off_is_left_out_and_told() -> None:
-    requests = records.parse_requests(REQUESTS[:-4], "x")
+    requests = parse_requests(REQUESTS[:-4], "x")
     assert requests.truncated
     assert len(requests) == 3
 
 
 def test_a_broken_request_is_named() -> None:
     with pytest.raises(UserError, match=r"requests\.csv, line 4: not a request"):
-        records.parse_requests(REQUESTS.replace(",200,41\n0,a3", ",two hundred,41\n0,a3"), "requests.csv")
+        parse_requests(REQUESTS.replace(",200,41\n0,a3", ",two hundred,41\n0,a3"), "requests.csv")
 
 
 def test_a_trial_is_read_whole(tmp_path: Path) -> None:
     write_results(tmp_path, blocks=1, refused=False)
     folder = next(tmp_path.glob("trials/*-otel-agent"))
-    data = records.read_trial(folder)
+    data = read_trial(folder)
     assert data.trial.level == "otel-agent"
     assert data.trial.names("backend") == ["jaeger"]
     assert data.trial.window_s == 15
@@ -166,7 +171,7 @@ def test_a_trial_is_read_whole(tmp_path: Path) -> None:
 
 def test_a_missing_record_is_named(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"trial\.json is missing"):
-        records.read_trial(tmp_path)
+        read_trial(tmp_path)
 
 
 def test_a_trial_with_a_wrong_field_is_named(tmp_path: Path) -> None:
@@ -174,21 +179,21 @@ def test_a_trial_with_a_wrong_field_is_named(tmp_path: Path) -> None:
     path = next(tmp_path.glob("trials/*/trial.json"))
     path.write_text(json.dumps(json.loads(path.read_text()) | {"users": "many"}))
     with pytest.raises(UserError, match=r"trial\.json: users: "):
-        records.read_trial_record(path.parent)
+        read_trial_record(path.parent)
 
 
 def test_json_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
-    records.write_json_atomic(path, {"a": 1})
+    write_json_atomic(path, {"a": 1})
     with pytest.raises(ValueError, match="Out of range float"):
-        records.write_json_atomic(path, {"a": float("nan")})
+        write_json_atomic(path, {"a": float("nan")})
     assert json.loads(path.read_text()) == {"a": 1}
 
 
 def test_targets_are_written_as_the_observer_reads_them(tmp_path: Path) -> None:
     path = tmp_path / "targets.json"
-    records.write_targets(path, {"ab" * 32: "gateway"}, {"app": "172.18.0.0/16"})
-    data = records.read_json(path, "tollbooth.targets", 1)
+    write_targets(path, {"ab" * 32: "gateway"}, {"app": "172.18.0.0/16"})
+    data = read_json(path, "tollbooth.targets", 1)
     assert data["containers"] == {"ab" * 32: "gateway"}
     assert data["networks"] == {"app": "172.18.0.0/16"}
 
@@ -247,7 +252,7 @@ def test_a_series_is_cut_to_its_window() -> None:
 def test_requests_at_the_edges_count_by_the_share_of_their_time_inside() -> None:
     rows = ["# tollbooth.requests v1", "user,target,intended_ns,start_ns,end_ns,status,bytes"]
     rows += ["1,a1,0,50,150,200,1", "2,a1,0,100,200,200,1", "3,a1,0,150,250,200,1", "4,a1,0,300,400,200,1"]
-    requests = records.parse_requests("\n".join(rows) + "\n", "requests.csv")
+    requests = parse_requests("\n".join(rows) + "\n", "requests.csv")
     assert requests.served_in(100, 200) == pytest.approx(0.5 + 1 + 0.5)
     assert requests.served_in(0, 1000) == pytest.approx(4)
     assert requests.served_in(500, 600) == 0

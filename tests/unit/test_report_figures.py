@@ -7,7 +7,8 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from lab.record.records import Summary, read_trial
+from lab.record.data import read_trial
+from lab.record.summary import Summary
 from lab.report.drawings.trials import traces
 from lab.report.figures.forest import Group, Row, forest
 from lab.report.figures.gantt import Span, gantt

@@ -7,7 +7,7 @@ import numpy as np
 from rich.console import Console
 
 from lab.analysis.analyse import CONFIDENCE
-from lab.record.records import Estimate, LevelSummary, Summary, TrialSummary
+from lab.record.summary import Estimate, LevelSummary, Summary, TrialSummary
 from lab.report.cells import NOTHING
 from lab.report.figures.outages import Served
 from lab.report.figures.outages import outages as draw

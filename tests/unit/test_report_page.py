@@ -11,7 +11,8 @@ from rich.console import Console
 
 from lab.analysis.stats.compare import Comparison
 from lab.analysis.stats.intervals import Interval
-from lab.record.records import Summary, TrialRecord, TrialSummary
+from lab.record.summary import Summary, TrialSummary
+from lab.record.trial import TrialRecord
 from lab.report import findings
 from lab.report.compared import NO_VIEWS, Compared
 from lab.report.crossings import Crossed, Crossing

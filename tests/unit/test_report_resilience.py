@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from lab.record.records import LevelSummary, MetricSummary, SidecarRecord, Summary, TrialRecord, TrialSummary
+from lab.record.summary import LevelSummary, MetricSummary, Summary, TrialSummary
+from lab.record.trial import SidecarRecord, TrialRecord
 from lab.report.findings import primary_metric
 from lab.report.numbers import DASH
 from lab.report.resilience import Resilience, resilience

@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from lab.errors import UserError
-from lab.record.records import Summary
+from lab.record.summary import Summary
 from lab.report.compared import Compared, compare_views
 from lab.report.crossings import Crossing
 from lab.report.drawings import views as drawn

@@ -16,7 +16,7 @@ from rich.console import Console
 from lab.backend import BACKENDS
 from lab.engine.driver import EngineGone
 from lab.errors import UserError
-from lab.record.records import read_requests
+from lab.record.requests import read_requests
 from lab.run import runner
 from lab.run.plan import Trial
 from lab.run.progress import Progress

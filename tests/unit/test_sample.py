@@ -10,7 +10,9 @@ import pytest
 from lab.command.notebook import SAMPLES, open_run
 from lab.command.sample import MOST_SAMPLES, write_sample
 from lab.errors import UserError
-from lab.record.records import read_summary, read_trial, read_trial_record
+from lab.record.data import read_trial
+from lab.record.summary import read_summary
+from lab.record.trial import read_trial_record
 from tests import report_runs
 
 PRIVATE_PATH = re.compile(rb"/(home|Users|tmp|root|work)/")

@@ -7,7 +7,7 @@ from lab.analysis.claims.judge import judge
 from lab.analysis.claims.spec import Study
 from lab.analysis.metrics.shares import pooled_share
 from lab.analysis.stats.proportions import Count, clopper_pearson
-from lab.record.records import Estimate, Summary, TrialSummary
+from lab.record.summary import Estimate, Summary, TrialSummary
 from lab.spec.experiment import parse_experiment
 
 REQUESTS = 10_000

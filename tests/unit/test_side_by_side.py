@@ -16,8 +16,11 @@ from lab.backend import BACKENDS
 from lab.command import workshop
 from lab.engine.driver import Deployment, EngineGone, EngineRefused
 from lab.errors import UserError
-from lab.record import records
+from lab.record.data import read_trial
+from lab.record.files import write_json_atomic
+from lab.record.requests import read_requests
 from lab.record.series import Series
+from lab.record.trial import read_trial_record
 from lab.report.build import build
 from lab.report.terminal.results import print_results
 from lab.run import runner
@@ -25,7 +28,7 @@ from lab.run.progress import Progress
 from lab.run.stand import Bench
 from lab.run.stopping import CPU
 from lab.spec.experiment import parse_experiment
-from lab.spec.problems import FaultsError
+from lab.spec.problems import SpecError
 from lab.target.mesh.system import StartFailed
 from tests import benches, synthetic
 from tests.fake import FakeBackend, FakeClock, FakeDriver
@@ -76,7 +79,7 @@ def complete(on: Bench, results: Path) -> tuple[runner.Run, str]:
 def test_a_block_is_one_window_of_all_levels(tmp_path: Path) -> None:
     on, drivers = bench()
     run, said = complete(on, tmp_path)
-    found = [records.read_trial_record(path.parent) for path in sorted(run.folder.glob("trials/*/trial.json"))]
+    found = [read_trial_record(path.parent) for path in sorted(run.folder.glob("trials/*/trial.json"))]
     assert [trial.level for trial in found] == [planned["level"] for planned in run.manifest["order"]]
     assert all(trial.valid for trial in found)
     for block in (0, 1):
@@ -84,9 +87,9 @@ def test_a_block_is_one_window_of_all_levels(tmp_path: Path) -> None:
         ((start_ns, end_ns),) = windows
         assert end_ns - start_ns == 15 * 10**9
         warm_ns = [
-            records.read_requests(path / "requests.csv").end_ns[19]
+            read_requests(path / "requests.csv").end_ns[19]
             for path in run.folder.glob("trials/*")
-            if records.read_trial_record(path).block == block
+            if read_trial_record(path).block == block
         ]
         assert start_ns == max(warm_ns) + 2 * 10**9
     assert {trial.users for trial in found} == {4}
@@ -100,7 +103,7 @@ def test_a_level_with_half_of_the_load_has_half_of_its_share(users: int, whole: 
     spec = SPEC.replace("users: 12", f"users: {users}")
     on, _ = bench(spec.replace("otel-manual: {telemetry", "otel-manual: {users_fraction: 0.5, telemetry"))
     run, _ = complete(on, tmp_path)
-    found = [records.read_trial_record(path.parent) for path in run.folder.glob("trials/*/trial.json")]
+    found = [read_trial_record(path.parent) for path in run.folder.glob("trials/*/trial.json")]
     assert {trial.level: trial.users for trial in found} == {"baseline": whole, "placebo": whole, "otel-manual": half}
 
 
@@ -125,11 +128,11 @@ def test_what_the_others_use_beside_a_trial_is_the_labs_own(tmp_path: Path) -> N
     on, _ = bench()
     run, _ = complete(on, tmp_path)
     folder = next(run.folder.glob("trials/*-baseline"))
-    data = records.read_trial(folder)
+    data = read_trial(folder)
     beside = [
-        records.read_trial(path.parent)
+        read_trial(path.parent)
         for path in run.folder.glob("trials/*/trial.json")
-        if path.parent != folder and records.read_trial_record(path.parent).block == data.trial.block
+        if path.parent != folder and read_trial_record(path.parent).block == data.trial.block
     ]
     used = sum(cpu_cores(other, other.trial.containers) for other in beside)
     assert data.trial.cores_side_by_side == pytest.approx(used)
@@ -139,7 +142,7 @@ def test_what_the_others_use_beside_a_trial_is_the_labs_own(tmp_path: Path) -> N
 def test_a_neighbour_is_told_from_the_systems_side_by_side(tmp_path: Path) -> None:
     on, _ = bench()
     run, _ = complete(on, tmp_path)
-    data = records.read_trial(next(run.folder.glob("trials/*-baseline")))
+    data = read_trial(next(run.folder.glob("trials/*-baseline")))
     user = data.counters.host["cpu_user_ns"]
     busier = Series(user.t_ns, user.values + (user.t_ns - user.t_ns[0]) // 2)  # by half a core
     data = replace(data, counters=replace(data.counters, host={**data.counters.host, "cpu_user_ns": busier}))
@@ -164,7 +167,7 @@ def test_ratios_are_those_of_the_systems(tmp_path: Path) -> None:
 def test_report_and_terminal_say_that_levels_shared_the_machine(tmp_path: Path) -> None:
     on, _ = bench()
     run, _ = complete(on, tmp_path)
-    records.write_json_atomic(run.folder / "summary.json", analyse(run.folder).model_dump(mode="json"))
+    write_json_atomic(run.folder / "summary.json", analyse(run.folder).model_dump(mode="json"))
     shown = io.StringIO()
     print_results(run.folder, Console(file=shown, width=400))
     assert "measured at the same time, side by side" in shown.getvalue()
@@ -256,15 +259,15 @@ def test_an_engine_with_too_little_memory_is_told_before_anything_starts() -> No
     ],
 )
 def test_what_does_not_go_together_is_refused(old: str, new: str, message: str) -> None:
-    with pytest.raises(FaultsError) as caught:
+    with pytest.raises(SpecError) as caught:
         parse_experiment(SPEC.replace(old, new), "test")
-    assert any(message in fault.text for fault in caught.value.faults)
+    assert any(message in fault.text for fault in caught.value.problems)
 
 
 def test_more_levels_than_the_engine_has_networks_for_are_refused() -> None:
     levels = "".join(f"    level-{number}: {{}}\n" for number in range(11))
     spec = SPEC.replace("    otel-manual: {telemetry: otel-manual}\n", levels)
-    with pytest.raises((FaultsError, UserError)) as caught:
+    with pytest.raises((SpecError, UserError)) as caught:
         parse_experiment(spec, "test")
-    assert isinstance(caught.value, FaultsError)
-    assert "13 levels with the placebo; at most 12" in caught.value.faults[0].text
+    assert isinstance(caught.value, SpecError)
+    assert "13 levels with the placebo; at most 12" in caught.value.problems[0].text

@@ -8,7 +8,7 @@ import yaml
 
 from lab.command import workshop
 from lab.errors import UserError
-from lab.spec.problems import FaultsError
+from lab.spec.problems import SpecError
 from lab.target.mesh.sidecars import Mode, Node, Side, configuration, files, load, nodes, overlay, parse_mode
 from lab.target.mesh.sidecars.merge import conflicts, merged
 from lab.target.mesh.sidecars.modes import named_sets
@@ -88,7 +88,7 @@ def test_a_mode_is_patterns_by_name(text: str, mode: Mode) -> None:
     ],
 )
 def test_a_wrong_mode_is_named_with_the_nearest_right_one(text: str, said: str) -> None:
-    with pytest.raises(FaultsError) as wrong:
+    with pytest.raises(SpecError) as wrong:
         parse_mode(text, SOURCE.patterns)
     assert said in str(wrong.value)
 

@@ -8,11 +8,11 @@ import pytest
 from lab.engine.driver import Container
 from lab.errors import UserError
 from lab.load import GENERATORS, LoadPlan, Stage
-from lab.record.records import read_json
+from lab.record.files import read_json
 from lab.run.plan import make_plan
 from lab.run.runner import gather
 from lab.spec.experiment import Experiment, load_experiment, parse_experiment
-from lab.spec.problems import FaultsError
+from lab.spec.problems import SpecError
 from lab.target.mesh.topology import load_topology
 from tests.fake import FakeClock, FakeDriver
 
@@ -77,13 +77,13 @@ def test_every_start_of_a_block_meets_the_same_draws() -> None:
     ],
 )
 def test_what_cannot_share_a_start_is_refused(old: str, new: str, says: str) -> None:
-    with pytest.raises(FaultsError) as caught:
+    with pytest.raises(SpecError) as caught:
         experiment(SPEC.replace(old, new))
     assert says in str(caught.value)
 
 
 def test_a_probability_above_1_is_refused_before_anything_starts() -> None:
-    with pytest.raises(FaultsError, match=r"error_probability: saw 1.2, wanted a number from 0 to 1"):
+    with pytest.raises(SpecError, match=r"error_probability: saw 1.2, wanted a number from 0 to 1"):
         experiment(SPEC.replace("error_probability: 0.2}", "error_probability: 1.2}"))
 
 
@@ -98,7 +98,7 @@ def test_an_open_loop_may_have_no_bound_but_has_a_rate() -> None:
     bound = "requests: 200, concurrency: 4"
     load = experiment(SPEC.replace(bound, "requests: 200, concurrency: null, requests_per_s: 50")).load
     assert (load.concurrency, load.expected_s()) == (None, 4)  # type: ignore[union-attr]
-    with pytest.raises(FaultsError, match=r"load.concurrency: null is for an open loop, which needs requests_per_s"):
+    with pytest.raises(SpecError, match=r"load.concurrency: null is for an open loop, which needs requests_per_s"):
         experiment(SPEC.replace(bound, "requests: 200, concurrency: null"))
 
 
@@ -108,7 +108,7 @@ def test_envoys_runtime_values_need_no_restart() -> None:
     spec = SPEC.replace(factor, f"error_probability: {{p-0: {{error_probability: 0, {values}}}, ")
     level = experiment(spec).baseline_level()
     assert level.settings()["envoy_runtime"] == {"local_rate_limit_enforced": 0}
-    with pytest.raises(FaultsError, match="local rate"):
+    with pytest.raises(SpecError, match="local rate"):
         experiment(spec.replace("local_rate_limit_enforced", "'local rate'"))
 
 

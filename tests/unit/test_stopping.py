@@ -2,7 +2,7 @@
 
 import pytest
 
-from lab.record.records import Estimate, LevelSummary, Summary
+from lab.record.summary import Estimate, LevelSummary, Summary
 from lab.run.stopping import CPU, FIRST_STAGE_BLOCKS, Budget, narrow_enough
 from tests.fake import FakeClock
 

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from lab.errors import UserError
-from lab.spec.problems import FaultsError
+from lab.spec.problems import SpecError
 from lab.target.mesh.spantree import ExpectedSpan
 from lab.target.mesh.topology import Service, Topology, find_topology, load_topology, parse_topology
 
@@ -110,7 +110,7 @@ def test_the_routes_of_a_grpc_entry_are_its_operations_in_order() -> None:
 
 
 def test_a_rest_service_is_no_entry() -> None:
-    with pytest.raises(FaultsError, match=r"nodes\.a1\.entry: is not a gateway or svc-b; .*there are: gateway"):
+    with pytest.raises(SpecError, match=r"nodes\.a1\.entry: is not a gateway or svc-b; .*there are: gateway"):
         parse_topology(MESH.read_text().replace("entry: gateway", "entry: a1"))
 
 
@@ -132,21 +132,21 @@ def test_the_tree_of_parallel_calls_has_one_step() -> None:
 
 
 def test_a_longer_cycle_is_named_in_the_order_of_the_calls() -> None:
-    with pytest.raises(FaultsError, match=r"a1\.work -> a1\.b -> a1\.c -> a1\.work"):
+    with pytest.raises(SpecError, match=r"a1\.work -> a1\.b -> a1\.c -> a1\.work"):
         topology_of(
             "work: {calls: [{to: [a2.answer, a1.b]}]}, b: {calls: [{to: [a1.c]}]}, c: {calls: [{to: [a1.work]}]}"
         )
 
 
 def test_a_cycle_that_no_route_reaches_is_refused_too() -> None:
-    with pytest.raises(FaultsError, match=r"a1\.b -> a1\.b"):
+    with pytest.raises(SpecError, match=r"a1\.b -> a1\.b"):
         topology_of("work: {}, b: {calls: [{to: [a1.b]}]}")
 
 
 def test_ten_thousand_calls_are_the_most() -> None:
     topology = topology_of("work: {calls: [{to: [a2.answer], times: 9999}]}")
     assert topology.expected_spans("go") == 20_001
-    with pytest.raises(FaultsError, match="a request makes 10001 calls, at most 10000 are possible"):
+    with pytest.raises(SpecError, match="a request makes 10001 calls, at most 10000 are possible"):
         topology_of("work: {calls: [{to: [a2.answer], times: 10000}]}")
 
 
@@ -176,7 +176,7 @@ def test_whatever_is_in_the_file_the_answer_is_a_topology_or_a_user_error(seed: 
 
 @pytest.mark.parametrize("kind", ["5", "[svc-a]", "{}", "~", "true", "svc-c"])
 def test_a_kind_that_is_none_is_refused(kind: str) -> None:
-    with pytest.raises(FaultsError, match=r"nodes\.a4\.kind: saw .*, wanted \"gateway\" or \"svc-a\" or \"svc-b\""):
+    with pytest.raises(SpecError, match=r"nodes\.a4\.kind: saw .*, wanted \"gateway\" or \"svc-a\" or \"svc-b\""):
         parse_topology(MESH.read_text().replace("a4:\n    kind: svc-a", f"a4:\n    kind: {kind}"))
 
 

@@ -13,7 +13,7 @@ from lab.analysis.claims.spec import Study
 from lab.analysis.metrics.shares import pooled_share
 from lab.analysis.stats.compare import mean_of
 from lab.analysis.stats.intervals import FloatArray
-from lab.record.records import Summary
+from lab.record.summary import Summary
 
 # A metric's value by metric, level and block.
 Values = Mapping[str, Mapping[str, Mapping[int, float]]]
@@ -54,7 +54,7 @@ def _values(summary: Summary) -> Values:
             for metric, value in trial.values.items():
                 values[metric][trial.level][trial.block] = value
     for levels in values.values():
-        levels[summary.baseline] = mean_of([levels[name] for name in summary.references])
+        levels[summary.baseline] = mean_of([levels[name] for name in summary.compared_with])
     return values
 
 
@@ -90,7 +90,7 @@ def _verdict(parts: Sequence[Part]) -> Verdict:
     answers = {part.answer for part in parts}
     if "does not hold" in answers:
         return "does not hold here"
-    return "holds here" if answers == {"holds"} else "cannot tell"
+    return "holds here" if answers == {"holds"} else "inconclusive"
 
 
 def _part(summary: Summary, values: Values, question: Question, refuting: float, seed: int) -> Part:
@@ -106,12 +106,12 @@ def _part(summary: Summary, values: Values, question: Question, refuting: float,
         wanted_low=bounds.low or None,
         wanted_high=bounds.high if math.isfinite(bounds.high) else None,
         noise_floor=floor,
-        answer="cannot tell",
+        answer="inconclusive",
     )
     if reason := _unusable(blocks, question, floor):
         return part.model_copy(update={"reason": reason})
     found = _share(summary, question) or evidence(question.quantity, blocks, seed)
-    answer: Answer = "cannot tell"
+    answer: Answer = "inconclusive"
     if found.within(bounds, summary.confidence):
         answer = "holds"
     elif found.misses(question.allowed, refuting):

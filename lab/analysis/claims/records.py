@@ -7,10 +7,10 @@ from pydantic import ValidationError
 
 from lab.analysis.claims.questions import Quantity
 from lab.errors import UserError
-from lab.record.records import MEND, Record, read_json, write_json_atomic
+from lab.record.files import FIX_HINT, Record, read_json, write_json_atomic
 
-Answer = Literal["holds", "does not hold", "cannot tell"]
-Verdict = Literal["holds here", "does not hold here", "cannot tell", "not tested here"]
+Answer = Literal["holds", "does not hold", "inconclusive"]
+Verdict = Literal["holds here", "does not hold here", "inconclusive", "not tested here"]
 
 
 class Part(Record):
@@ -66,7 +66,7 @@ class Verdicts(Record):
     """`claims.json`."""
 
     format: Literal["tollbooth.claims-verdicts"] = "tollbooth.claims-verdicts"
-    version: Literal[1] = 1
+    version: Literal[2] = 2
     experiment: str
     confidence: float
     sources: dict[str, str]
@@ -81,8 +81,8 @@ def write_verdicts(path: Path, verdicts: Verdicts) -> None:
 
 def read_verdicts(path: Path) -> Verdicts:
     """Read `claims.json`; raises `UserError` where it is missing, broken, or of another version."""
-    data = read_json(path, "tollbooth.claims-verdicts", 1)
+    data = read_json(path, "tollbooth.claims-verdicts", 2)
     try:
         return Verdicts.model_validate(data)
     except ValidationError as error:
-        raise UserError(f"{path}: {error.errors()[0]['msg']}", MEND) from error
+        raise UserError(f"{path}: {error.errors()[0]['msg']}", FIX_HINT) from error

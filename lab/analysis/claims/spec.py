@@ -7,11 +7,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from lab.analysis.metrics import MEASURES
 from lab.errors import UserError
 from lab.spec.model import Shape, Version1, validate
 from lab.spec.nearest import suggestion
-from lab.spec.problems import Fault, FaultsError, dotted, user_error
+from lab.spec.problems import Problem, SpecError, dotted, user_error
 from lab.spec.yamlfile import find_named_file, parse_yaml, read_text
 
 ClaimId = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9-]{0,30}$")]
@@ -137,21 +136,23 @@ class Study(ClaimsFile):
     name: str
 
 
-def load_claims(references: Sequence[str], folder: Path) -> list[Study]:
+def load_claims(references: Sequence[str], folder: Path, metrics: Collection[str]) -> list[Study]:
     """Return what an experiment's `claims` name: each `<file>`, or `<file>:<id>,<id>` for some of its claims.
+
+    `metrics`: the names of the metrics that the experiment's target has.
 
     Raises `UserError` for a file or a claim that there is not, and for a wrong file.
     """
-    return [_selected(reference, folder) for reference in references]
+    return [_selected(reference, folder, metrics) for reference in references]
 
 
-def _selected(reference: str, folder: Path) -> Study:
+def _selected(reference: str, folder: Path, metrics: Collection[str]) -> Study:
     name, colon, listed = reference.partition(":")
     path = find_named_file("claims file", name, folder)
     try:
-        study = parse_claims(read_text(path), path.stem)
-    except FaultsError as error:
-        raise user_error(str(path), error.faults, dotted, _HINT) from None
+        study = parse_claims(read_text(path), path.stem, metrics)
+    except SpecError as error:
+        raise user_error(str(path), error.problems, dotted, _HINT) from None
     ids = [claim.strip() for claim in listed.split(",")] if colon else list(study.claims)
     for claim in ids:
         if claim not in study.claims:
@@ -159,40 +160,40 @@ def _selected(reference: str, folder: Path) -> Study:
     return study.model_copy(update={"claims": {claim: study.claims[claim] for claim in ids}})
 
 
-def parse_claims(text: str, name: str, metrics: Collection[str] = MEASURES) -> Study:
-    """Return the claims that a YAML text describes; `metrics` are those there are. Raises `FaultsError`."""
+def parse_claims(text: str, name: str, metrics: Collection[str]) -> Study:
+    """Return the claims that a YAML text describes; `metrics` are those there are. Raises `SpecError`."""
     file = validate(ClaimsFile, parse_yaml(text))
-    faults = [
-        Fault(("claims", claim_id, "tests", index, *fault.path), fault.text)
+    problems = [
+        Problem(("claims", claim_id, "tests", index, *problem.path), problem.text)
         for claim_id, claim in file.claims.items()
         for index, test in enumerate(claim.tests)
-        for fault in (*_unknown_metrics(test.metrics, metrics), *_contradictions(test))
+        for problem in (*_unknown_metrics(test.metrics, metrics), *_contradictions(test))
     ]
-    faults += [
-        Fault(("figures", index, "metric"), fault.text)
+    problems += [
+        Problem(("figures", index, "metric"), problem.text)
         for index, figure in enumerate(file.figures)
-        for fault in _unknown_metrics([figure.metric], metrics)
+        for problem in _unknown_metrics([figure.metric], metrics)
     ]
     if not file.claims and not file.figures:
-        faults.append(Fault(("claims",), "missing; a file has claims, or figures, or both"))
-    if faults:
-        raise FaultsError(faults)
+        problems.append(Problem(("claims",), "missing; a file has claims, or figures, or both"))
+    if problems:
+        raise SpecError(problems)
     return Study(**dict(file), name=name)
 
 
-def _upside_down(within: tuple[float, float]) -> Iterator[Fault]:
+def _upside_down(within: tuple[float, float]) -> Iterator[Problem]:
     low, high = within
     if low >= high:
-        yield Fault(("within",), f"the range is upside down: {low:g} is not below {high:g}")
+        yield Problem(("within",), f"the range is upside down: {low:g} is not below {high:g}")
 
 
-def _unknown_metrics(named: Sequence[str], metrics: Collection[str]) -> Iterator[Fault]:
+def _unknown_metrics(named: Sequence[str], metrics: Collection[str]) -> Iterator[Problem]:
     for index, metric in enumerate(named):
         if metric not in metrics:
-            yield Fault(("metrics", index), f"unknown metric '{metric}'; {suggestion(metric, metrics)}")
+            yield Problem(("metrics", index), f"unknown metric '{metric}'; {suggestion(metric, metrics)}")
 
 
-def _contradictions(test: Test) -> Iterator[Fault]:
+def _contradictions(test: Test) -> Iterator[Problem]:
     """Yield what is wrong between fields that are each right by themselves."""
     levels: Mapping[str, Sequence[str]]
     match test:
@@ -209,10 +210,10 @@ def _contradictions(test: Test) -> Iterator[Fault]:
         case Trend():
             levels = {"over": test.over}
             if test.steadily and test.goes == "nowhere":
-                yield Fault(("steadily",), "goes with `up` and `down` only")
+                yield Problem(("steadily",), "goes with `up` and `down` only")
     for field, names in levels.items():
         for name, count in Counter(names).items():
             if count > 1:
-                yield Fault((field,), f"level '{name}' stands here twice, and would be held against itself")
+                yield Problem((field,), f"level '{name}' stands here twice, and would be held against itself")
     if test.because is None and getattr(test, "margin", None) is not None:
-        yield Fault(("because",), "missing; say why this margin is the right one")
+        yield Problem(("because",), "missing; say why this margin is the right one")

@@ -15,15 +15,17 @@ from dataclasses import replace
 import numpy as np
 
 from lab.analysis.metrics.latency import METRICS as LATENCY
-from lab.analysis.metrics.metric import Measure, Metric
 from lab.analysis.metrics.resources import METRICS as RESOURCES
 from lab.analysis.metrics.speed import CACHE_STEP, STOOD
 from lab.analysis.metrics.speed import METRICS as SPEED
 from lab.analysis.stats.covariate import Slope, within_slope
 from lab.analysis.stats.intervals import FloatArray
 from lab.analysis.stats.places import Row, without_places
-from lab.record.records import Adjustment, PlaceAdjustment, TrialData, TrialSummary
+from lab.contract import Measure, Metric
+from lab.record.data import TrialData
 from lab.record.series import NotDerivableError
+from lab.record.summary import Adjustment, PlaceAdjustment, TrialSummary
+from lab.record.trial import Window
 
 # In shorter ones the noise of both hides what they have in common: the slope comes out too small.
 PIECE_S = 10.0
@@ -79,7 +81,12 @@ def _parts(data: TrialData) -> Iterator[TrialData]:
     count = max(FEWEST_PARTS, round(trial.window_s / PIECE_S))
     edges = np.linspace(trial.window_start_ns, trial.window_end_ns, count + 1).astype(np.int64).tolist()
     for start_ns, end_ns in itertools.pairwise(edges):
-        yield replace(data, trial=trial.model_copy(update={"window_start_ns": start_ns, "window_end_ns": end_ns}))
+        yield replace(
+            data,
+            trial=trial.model_copy(
+                update={"window": Window(load_start_ns=trial.load_start_ns, start_ns=start_ns, end_ns=end_ns)}
+            ),
+        )
 
 
 def _log(metric: Metric, data: TrialData) -> float | None:

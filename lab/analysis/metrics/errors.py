@@ -1,9 +1,9 @@
 """Errors: how many requests failed, and how many the drawn errors alone would fail."""
 
 from lab.analysis.metrics.latency import OK
-from lab.analysis.metrics.metric import Metric
 from lab.analysis.metrics.window import window_requests
-from lab.record.records import TrialData
+from lab.contract import Metric
+from lab.record.data import TrialData
 from lab.record.series import NotDerivableError
 
 FAILED = ("requests_failed", "requests")

@@ -4,9 +4,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from lab.analysis.metrics.metric import Metric
 from lab.analysis.metrics.window import increase, mean, per_request
-from lab.record.records import Fields, TrialData
+from lab.contract import Metric
+from lab.record.counters import Fields
+from lab.record.data import TrialData
 from lab.record.series import NotDerivableError, Series
 
 MS_NS = 1e6

@@ -5,9 +5,9 @@ from typing import Literal
 
 import numpy as np
 
-from lab.analysis.metrics.metric import Metric
 from lab.analysis.metrics.window import served, window_requests
-from lab.record.records import TrialData
+from lab.contract import Metric
+from lab.record.data import TrialData
 from lab.record.series import IntArray, NotDerivableError
 
 MS_NS = 1e6

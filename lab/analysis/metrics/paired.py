@@ -1,14 +1,16 @@
 """What one trial alone cannot tell: a level's values beside those of the same block that it is compared with."""
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
-from lab.analysis.metrics.metric import PairedMetric, Values
 from lab.analysis.stats.compare import mean_of
-from lab.record.records import TrialSummary
+from lab.contract import PairedMetric, Values
+from lab.record.summary import TrialSummary
 
 
-def with_paired_values(trials: Sequence[TrialSummary], references: Collection[str]) -> list[TrialSummary]:
+def with_paired_values(
+    trials: Sequence[TrialSummary], references: Collection[str], metrics: Mapping[str, PairedMetric]
+) -> list[TrialSummary]:
     """Add the paired metrics to the values of each valid trial whose block has a valid one of the `references`.
 
     These are levels that are one system under several names: where a block has more, their mean counts.
@@ -18,16 +20,18 @@ def with_paired_values(trials: Sequence[TrialSummary], references: Collection[st
         if trial.valid and trial.level in references:
             beside[trial.block].append(trial.values)
     return [
-        trial.model_copy(update={"values": {**trial.values, **_paired(trial.values, mean_of(beside[trial.block]))}})
+        trial.model_copy(
+            update={"values": {**trial.values, **_paired(trial.values, mean_of(beside[trial.block]), metrics)}}
+        )
         if trial.valid and trial.level not in references and beside[trial.block]
         else trial
         for trial in trials
     ]
 
 
-def _paired(values: Values, baseline: Values) -> dict[str, float]:
+def _paired(values: Values, baseline: Values, metrics: Mapping[str, PairedMetric]) -> dict[str, float]:
     found = {}
-    for metric in PAIRED.values():
+    for metric in metrics.values():
         try:
             value = metric.compute(values, baseline)
         except KeyError:
@@ -44,7 +48,7 @@ def _cpu_per_delivered_span_us(values: Values, baseline: Values) -> float | None
     return 1000 * extra_ms / spans if spans else None
 
 
-PAIRED = {
+PAIRED: Mapping[str, PairedMetric] = {
     metric.name: metric
     for metric in (
         PairedMetric(

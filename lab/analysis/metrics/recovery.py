@@ -5,9 +5,9 @@ Requests are taken by their intended start: in an open loop that is when their u
 
 from collections.abc import Callable, Iterator, Sequence
 
-from lab.analysis.metrics.metric import Metric
 from lab.analysis.stats.recovery import Recovery, outcomes, recovery
-from lab.record.records import TrialData
+from lab.contract import Metric
+from lab.record.data import TrialData
 from lab.record.series import NotDerivableError
 
 SECOND_NS = 1_000_000_000

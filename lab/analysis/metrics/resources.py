@@ -6,9 +6,9 @@ by the share of their time inside; what a service does in the background counts 
 
 from collections.abc import Callable, Iterable
 
-from lab.analysis.metrics.metric import Metric
 from lab.analysis.metrics.window import cpu_cores, increase, mean, per_request
-from lab.record.records import TrialData
+from lab.contract import Metric
+from lab.record.data import TrialData
 from lab.record.series import NotDerivableError
 
 MIB = 1 << 20

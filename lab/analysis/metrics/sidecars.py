@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Iterable
 
-from lab.analysis.metrics.metric import Metric
 from lab.analysis.metrics.window import increase, mean
-from lab.record.records import TrialData
+from lab.contract import Metric
+from lab.record.data import TrialData
 from lab.record.series import NotDerivableError
 
 US_NS = 1e3

@@ -1,7 +1,7 @@
 """How fast the machine was in the window, as the spinner saw it."""
 
-from lab.analysis.metrics.metric import Metric
-from lab.record.records import TrialData
+from lab.contract import Metric
+from lab.record.data import TrialData
 from lab.record.series import NotDerivableError
 
 CACHE_STEP = "cache_step_ns"

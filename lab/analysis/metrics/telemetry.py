@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from lab.analysis.metrics.metric import Metric
-from lab.record.records import TrialData
+from lab.contract import Metric
+from lab.record.data import TrialData
 
 
 def _spans_accepted_per_request(data: TrialData) -> float | None:

@@ -7,9 +7,9 @@ and, with a Collector among the backends, what they pass on among themselves.
 
 from collections.abc import Callable
 
-from lab.analysis.metrics.metric import Metric
 from lab.analysis.metrics.window import grown, per_request
-from lab.record.records import TrialData
+from lab.contract import Metric
+from lab.record.data import TrialData
 
 
 def _bytes_per_request(role: str, network: str, counter: str) -> Callable[[TrialData], float]:

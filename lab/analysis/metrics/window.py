@@ -2,8 +2,10 @@
 
 from collections.abc import Iterable, Mapping
 
+from lab.record.counters import Fields
+from lab.record.data import TrialData
 from lab.record.faults import ended_on_purpose
-from lab.record.records import Fields, Requests, TrialData
+from lab.record.requests import Requests
 from lab.record.series import NotDerivableError, Series
 
 

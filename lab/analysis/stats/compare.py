@@ -10,7 +10,7 @@ import numpy as np
 from lab.analysis.stats.intervals import FloatArray, Interval, mean_interval
 
 Key = TypeVar("Key", int, str)
-Finding = Literal["higher", "lower", "same within margin", "cannot tell"]
+Finding = Literal["higher", "lower", "same within margin", "inconclusive"]
 
 
 @dataclass(frozen=True)
@@ -41,14 +41,14 @@ class Comparison:
         """
         shown, same, reach = (self.difference, 0.0, 0.0) if self.ratio is None else (self.ratio, 1.0, margin)
         if shown.low is None or shown.high is None or p_adjusted is None:
-            return "cannot tell"
+            return "inconclusive"
         if same - reach <= shown.low and shown.high <= same + reach:
             return "same within margin"
         if p_adjusted <= alpha and shown.low > same:
             return "higher"
         if p_adjusted <= alpha and shown.high < same:
             return "lower"
-        return "cannot tell"
+        return "inconclusive"
 
 
 def paired(level: Mapping[int, float], baseline: Mapping[int, float]) -> list[tuple[float, float]]:

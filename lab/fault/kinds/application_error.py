@@ -8,8 +8,8 @@ from pydantic import Field
 from lab.fault.application import ask
 from lab.fault.evidence import share_doubt
 from lab.fault.fault import DeclaredFault, Part, Subject
+from lab.record.data import TrialData
 from lab.record.faults import Course, Seen
-from lab.record.records import TrialData
 
 
 class ApplicationError(DeclaredFault):

@@ -7,8 +7,8 @@ from pydantic import Field
 
 from lab.fault.application import ask
 from lab.fault.fault import DeclaredFault, Part, Subject
+from lab.record.data import TrialData
 from lab.record.faults import Course, Seen
-from lab.record.records import TrialData
 
 # A timer never ends early, but a reading may fall between an operation's wait and its count.
 NEARLY = 0.95

@@ -8,8 +8,8 @@ from pydantic import Field
 from lab.fault.evidence import app_interfaces, during, growth
 from lab.fault.fault import DeclaredFault, Part, Subject
 from lab.fault.network import shape, unshape
+from lab.record.data import TrialData
 from lab.record.faults import Course, Seen
-from lab.record.records import TrialData
 
 # At least a packet of Ethernet's size; the time that a fast link may be ahead of its rate.
 BURST_BYTES = 2_000

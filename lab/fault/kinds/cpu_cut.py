@@ -7,8 +7,8 @@ from pydantic import Field
 
 from lab.fault.evidence import container_growth, during
 from lab.fault.fault import DeclaredFault, Part, Subject
+from lab.record.data import TrialData
 from lab.record.faults import Course, Seen
-from lab.record.records import TrialData
 
 # The kernel notices that a quota is used up at its ticks, and takes back what was too much in the next period.
 OVERRUN = 1.1

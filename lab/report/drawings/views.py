@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from lab.analysis.stats.intervals import Interval
-from lab.record.records import Estimate, Summary
+from lab.record.summary import Estimate, Summary
 from lab.report import findings
 from lab.report.crossings import Crossed, Crossing
 from lab.report.figures import crossing as crossing_figure

@@ -10,9 +10,9 @@ from html import escape
 
 from markupsafe import Markup
 
+from lab.analysis.profile.compare import Box, Pair
 from lab.report.numbers import Scale, fixed, signed
 from lab.report.palette import BAND, INK, MUTED, OTHERS, PAPER, WORSE
-from lab.target.mesh.profile.compare import Box, Pair
 
 WIDTH = 1056
 """In the SVG's own unit, which is a CSS pixel where the page is as wide as its column."""

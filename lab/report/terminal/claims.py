@@ -10,7 +10,7 @@ from lab.report.numbers import percent
 from lab.report.terminal.tables import print_note
 from lab.report.wording import headline
 
-COLOURS = {"holds here": "green", "does not hold here": "yellow", "cannot tell": "dim", "not tested here": "dim"}
+COLOURS = {"holds here": "green", "does not hold here": "yellow", "inconclusive": "dim", "not tested here": "dim"}
 
 
 def print_claims(verdicts: Verdicts, console: Console) -> None:

@@ -7,7 +7,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from lab.analysis.stats.intervals import Interval
-from lab.record.records import Summary
+from lab.record.summary import Summary
 from lab.report.cells import Shown
 from lab.report.figures.frontier import Panel
 from lab.report.frontiers import frontier_panels

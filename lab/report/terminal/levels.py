@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from lab.record.records import Estimate, Summary
+from lab.record.summary import Estimate, Summary
 from lab.report.findings import finding_word, has_sidecars, primary_metric, remarks, within_noise
 from lab.report.numbers import noise, number, percent, ratio
 from lab.report.terminal.tables import LONGEST_NAME, print_note
@@ -19,7 +19,7 @@ TELEMETRY_BYTES = "bytes_per_request_telemetry"
 # From this length on names take the space between columns.
 LONG_NAME = 21
 
-COLOURS = {"higher": "yellow", "lower": "cyan", "same within margin": "green", "cannot tell": "dim"}
+COLOURS = {"higher": "yellow", "lower": "cyan", "same within margin": "green", "inconclusive": "dim"}
 
 Row = Mapping[str | None, Estimate]
 
@@ -96,7 +96,7 @@ def _ratio(estimate: Estimate | None) -> str:
 def _finding(estimate: Estimate | None) -> str:
     if estimate is None or estimate.finding is None:
         return ""
-    colour = COLOURS["cannot tell" if within_noise(estimate) else estimate.finding]
+    colour = COLOURS["inconclusive" if within_noise(estimate) else estimate.finding]
     return f"[{colour}]{finding_word(estimate)}[/]"
 
 

@@ -4,7 +4,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from lab.errors import UserError
-from lab.record.records import Summary
+from lab.record.summary import Summary
 from lab.report.findings import estimate_of
 from lab.report.numbers import DASH, fixed, percent
 from lab.report.terminal.tables import by_level, print_note

@@ -5,7 +5,8 @@ from pathlib import Path
 from rich.console import Console
 
 from lab.analysis.claims.records import read_verdicts
-from lab.record.records import read_json, read_summary
+from lab.record.files import read_json
+from lab.record.summary import read_summary
 from lab.report.compared import compare_views
 from lab.report.facts import shared_machine
 from lab.report.outages import outages

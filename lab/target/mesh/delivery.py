@@ -6,7 +6,7 @@ others had sent of them, and what is left of each is a rest. Then nothing is sai
 services are started once more and asked for fewer traces than are kept, none of which can go.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,11 +15,13 @@ from typing import Any
 from lab.backend import Backend
 from lab.backend.http import Http
 from lab.engine.clock import Clock, wait_until
-from lab.record import records
-from lab.spec.experiment import Level
+from lab.engine.failure import StartFailed
+from lab.record.files import write_json_atomic
+from lab.record.trial import BackendRecord, DeliveryPart
+from lab.target.mesh.predictions import trace_difference
 from lab.target.mesh.sidecars.nodes import PORTS
-from lab.target.mesh.spantree import Span, difference
-from lab.target.mesh.system import StartFailed, System
+from lab.target.mesh.spantree import Span
+from lab.target.mesh.system import System
 from lab.target.mesh.topology import Topology
 from lab.target.mesh.variants import Traces
 
@@ -30,52 +32,42 @@ QUIET_S = 1.0
 ASKED_AGAIN = 40
 
 
-def delivered(system: System, level: Level, out: Path) -> dict[str, object]:
-    """The part of `trial.json` that the backend of `level` has to say of a start whose services have ended.
+def delivered(system: System) -> DeliveryPart:
+    """Return what the backend of a start received, after the services have ended.
 
-    Writes `trace.json` to `out`. Raises the driver's errors, and `OSError` where the backend does not answer.
+    Writes `trace.json`. Raises the driver's errors, and `OSError` where the backend does not answer.
     """
-    backend = system.backend(level)
+    backend = system.backend
     if not backend.services:
-        return {}
-    traces = system.telemetry(level).traces
-    accepted = _settled(backend.accepted_spans, system.clock)
-    return {
-        "expected_spans_per_request": system.topology.mean_spans_per_request() if traces == "all" else None,
-        "backend": {"accepted_spans": accepted, "counters": backend.counters()},
-        **(_traced(system, level, backend, out) if backend.keeps_traces else {}),
-    }
+        return DeliveryPart()
+    accepted = _settled(backend.accepted_spans, system.place.clock)
+    part = DeliveryPart(
+        expected_spans_per_request=(
+            system.topology.mean_spans_per_request() if system.telemetry.traces == "all" else None
+        ),
+        backend=BackendRecord(accepted_spans=accepted, counters=backend.counters()),
+    )
+    return part.model_copy(update=_traced(system, backend) if backend.keeps_traces else {})
 
 
-def trace_difference(topology: Topology, traces: Traces, spans: Sequence[Span]) -> str | None:
-    """None if the trace is what the topology predicts for one of its routes, else what differs from the first."""
-    if not spans:
-        # With sampling there may be no trace yet among the few requests of a short trial.
-        return "the backend has no trace" if traces == "all" else None
-    if traces == "none":
-        return "no request was to be traced"
-    differences = [difference(topology.expected_tree(route), spans) for route in topology.routes()]
-    return None if None in differences else differences[0]
-
-
-def _traced(system: System, level: Level, backend: Backend, out: Path) -> dict[str, object]:
-    """What one trace says, which is kept in `out`."""
-    topology, traces = system.topology, system.telemetry(level).traces
+def _traced(system: System, backend: Backend) -> dict[str, object]:
+    """Keep one trace, and return the fields of `DeliveryPart` that say how it compares with the prediction."""
+    topology, traces = system.topology, system.telemetry.traces
     longest = max(topology.routes(), key=topology.expected_spans)
     trace, spans, wrong = _look(topology, traces, backend)
     second_start = False
     if wrong and traces != "none" and len(spans) < topology.expected_spans(longest):
         try:
-            _ask_again(system, level, longest, out)
+            _ask_again(system, longest)
         except (StartFailed, OSError) as error:
             # The trial was measured: it is kept, and refused.
             wrong = f"{wrong}; and no other could be asked for: {error}"
         else:
-            _settled(backend.accepted_spans, system.clock)
+            _settled(backend.accepted_spans, system.place.clock)
             trace, spans, wrong = _look(topology, traces, backend)
             second_start = True
     if trace is not None:
-        records.write_json_atomic(out / "trace.json", trace)
+        write_json_atomic(system.out / "trace.json", trace)
     return {"spans_in_trace": len(spans), "trace_difference": wrong, "trace_of_second_start": second_start}
 
 
@@ -88,16 +80,16 @@ def _look(
     return trace, spans, trace_difference(topology, traces, spans)
 
 
-def _ask_again(system: System, level: Level, route: str, out: Path) -> None:
+def _ask_again(system: System, route: str) -> None:
     """Starts the services once more, and asks them so little that the backend keeps all of it whole."""
     driver, topology = system.driver, system.topology
     if topology.entry_protocol != "http":
         raise OSError("the lab itself does not speak gRPC")
-    with _set_aside(out / "ready"):
-        if proxies := system.sidecars(level):
+    with _set_aside(system.out / "ready"):
+        if proxies := system.sidecars:
             # They are in the network namespaces of services that have ended.
             driver.stop(list(proxies.values()))
-        system.start(level, out)
+        system.start()
         port = driver.published_port(topology.entry, PORTS["rest"])
         entry = Http(lambda _: port)
         for _ in range(ASKED_AGAIN):

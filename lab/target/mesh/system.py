@@ -1,4 +1,4 @@
-"""The system under test on an engine: created, started, and waited for until every part of it is ready."""
+"""The system of one level on an engine: created, started, and waited for until every part of it is ready."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -6,67 +6,49 @@ from pathlib import Path
 
 from lab.backend import BACKENDS, Backend
 from lab.engine import ports
-from lab.engine.clock import Clock, wait_until
+from lab.engine.clock import wait_until
 from lab.engine.driver import Driver
-from lab.engine.machine import CpuSplit
-from lab.errors import UserError
-from lab.record.records import read_json
-from lab.spec.experiment import Level
+from lab.engine.failure import StartFailed, start_failed
+from lab.engine.place import Place
+from lab.record.files import read_json
 from lab.target.mesh import sidecars
-from lab.target.mesh.deployment import Place, deployment
+from lab.target.mesh.settings import MeshLevelSettings
 from lab.target.mesh.sidecars import ADMIN_PORT, Admin, Mode, sidecar
+from lab.target.mesh.stack import Files, stack
 from lab.target.mesh.topology import Topology
 from lab.target.mesh.variants import Telemetry, Variant, chosen
 
 READY_BOUND_S = 180.0
 READY_EVERY_S = 0.25
-LAST_LOG_LINES = 8
 SECOND_NS = 1_000_000_000
 
 
-class StartFailed(UserError):
-    """A container ended or never became ready; the hint holds its last log lines."""
-
-    exit_code = 4
-
-
 @dataclass(frozen=True)
-class System:
-    """What a deployment stands on: topology with its file, telemetry variants, sidecars' parts, CPUs, engine, clock.
+class Parts:
+    """What a mesh consists of: a topology with its file, telemetry variants by name, and Envoy's configuration."""
 
-    `journal` is the file that says which faults are in force. `alone`: it has the ports that `compose.yaml` names; else
-    the engine chooses them, as other systems stand at the same time.
-    """
-
-    root: Path
     topology: Topology
     topology_path: Path
     variants: Mapping[str, Variant]
     envoy: sidecars.Source
-    cpus: CpuSplit
-    driver: Driver
-    clock: Clock
-    journal: Path
-    alone: bool = True
 
-    def telemetry(self, level: Level) -> Telemetry:
-        """How `level` watches the services."""
+    def telemetry(self, level: MeshLevelSettings) -> Telemetry:
+        """How `level` observes the services."""
         return chosen(self.variants[level.telemetry], level.backend, level.traces, level.environment)
 
-    def backend(self, level: Level) -> Backend:
+    def backend_kind(self, level: MeshLevelSettings) -> type[Backend]:
         """Where the telemetry of `level` goes."""
-        kind = BACKENDS[self.telemetry(level).backend]
-        return kind(ports.port if self.alone else ports.chosen(kind.services, self.driver.published_port))
+        return BACKENDS[self.telemetry(level).backend]
 
-    def mode(self, level: Level) -> Mode:
+    def mode(self, level: MeshLevelSettings) -> Mode:
         """What the sidecars of `level` do."""
         return sidecars.parse_mode(level.sidecar, self.envoy.patterns)
 
-    def sidecars(self, level: Level) -> dict[str, str]:
+    def sidecars(self, level: MeshLevelSettings) -> dict[str, str]:
         """The Compose service of each node's sidecar at `level`, by node; none where it has no sidecars."""
         return {node: sidecar(node) for node in self.topology.nodes} if self.mode(level).proxied else {}
 
-    def proxy_files(self, level: Level) -> dict[str, str]:
+    def proxy_files(self, level: MeshLevelSettings) -> dict[str, str]:
         """The configuration of each sidecar of `level`: path within a trial's folder -> text."""
         if not self.mode(level).proxied:
             return {}
@@ -74,59 +56,101 @@ class System:
         faults = any(fault.needs_sidecar for fault in level.faults)
         return sidecars.files(self.envoy, nodes, self.mode(level), level.sidecar_side, faults)
 
-    def create(self, level: Level, out: Path, variables: Mapping[str, str], instruments: tuple[str, ...] = ()) -> None:
-        """Makes the containers of `level`, which write to `out`, and of `instruments`; starts none."""
-        for folder in (out, out / "ready"):
+
+@dataclass(frozen=True)
+class System:
+    """The parts of a mesh with one level's settings, at a place. Its containers write to `out`."""
+
+    parts: Parts
+    level: MeshLevelSettings
+    place: Place
+    out: Path
+
+    @property
+    def topology(self) -> Topology:
+        """The call graph."""
+        return self.parts.topology
+
+    @property
+    def driver(self) -> Driver:
+        """The engine."""
+        return self.place.driver
+
+    @property
+    def telemetry(self) -> Telemetry:
+        """How the services are observed."""
+        return self.parts.telemetry(self.level)
+
+    @property
+    def backend(self) -> Backend:
+        """Where telemetry goes."""
+        kind = self.parts.backend_kind(self.level)
+        return kind(ports.port if self.place.alone else ports.chosen(kind.services, self.driver.published_port))
+
+    @property
+    def sidecars(self) -> dict[str, str]:
+        """The Compose service of each node's sidecar, by node."""
+        return self.parts.sidecars(self.level)
+
+    def create(self, variables: Mapping[str, str], instruments: Sequence[str] = ()) -> None:
+        """Creates the containers, and those of `instruments`; starts none."""
+        level, topology = self.level, self.topology
+        for folder in (self.out, self.out / "ready"):
             folder.mkdir(parents=True)
             # Containers run as a user of their own.
             folder.chmod(0o777)
-        place = Place(self.root, self.topology_path, out)
-        telemetry = self.telemetry(level)
+        files = Files(self.place.root, self.parts.topology_path, self.out)
+        telemetry = self.telemetry
         if level.faults:
             telemetry = replace(telemetry, environment={**telemetry.environment, "WATCH_FAULTS": "1"})
-        _write(out, self.backend(level).files(self.topology.nodes, telemetry.environment))
+        _write(self.out, self.backend.files(topology.nodes, telemetry.environment))
         added: dict[str, dict[str, object]] = {}
-        if proxy_files := self.proxy_files(level):
-            _write(out, proxy_files)
-            for node in sidecars.nodes(self.topology).values():
-                added |= sidecars.overlay(node, level.sidecar_side, self.root)
-        if not self.alone:
+        if proxy_files := self.parts.proxy_files(level):
+            _write(self.out, proxy_files)
+            for node in sidecars.nodes(topology).values():
+                added |= sidecars.overlay(node, level.sidecar_side, self.place.root)
+        if not self.place.alone:
             variables = {**variables, **ports.engines_choice()}
-        self.driver.create(deployment(telemetry, self.topology, self.cpus, place, variables, instruments, added))
+        self.driver.create(stack(telemetry, topology, self.place.cpus, files, variables, tuple(instruments), added))
 
-    def start(self, level: Level, out: Path, instruments: tuple[str, ...] = ()) -> dict[str, float]:
+    def start(self, instruments: Sequence[str] = ()) -> dict[str, float]:
         """Starts what was created and waits until it is ready; returns each node's start-up time in seconds.
 
         Raises `StartFailed` as soon as a container ended, or when `READY_BOUND_S` have passed.
         """
-        backend = self.backend(level)
+        backend = self.backend
         self.driver.start((*instruments, *backend.services, *self.topology.nodes))
-        # Each in the network namespace of its node, which has to be there.
-        if proxies := self.sidecars(level):
+        # Each in the network namespace of its node, which has to exist.
+        if proxies := self.sidecars:
             self.driver.start(tuple(proxies.values()))
         parts = (*backend.services, *self.topology.nodes, *proxies.values())
-        if not wait_until(lambda: self._ready(level, backend, out, parts), READY_BOUND_S, READY_EVERY_S, self.clock):
-            late = next((node for node in self.topology.nodes if not _file(out, node).exists()), parts[-1])
+        if not wait_until(lambda: self._ready(backend, parts), READY_BOUND_S, READY_EVERY_S, self.place.clock):
+            late = next((node for node in self.topology.nodes if not self._file(node).exists()), parts[-1])
             raise self.failed(late, f"was not ready after {READY_BOUND_S:.0f} s")
-        return {node: _startup_s(_file(out, node)) for node in self.topology.nodes}
+        return {node: _startup_s(self._file(node)) for node in self.topology.nodes}
 
     def failed(self, container: str, what: str) -> StartFailed:
         """The error that says what a container did, and shows the end of its log."""
-        lines = self.driver.last_log_lines(container, LAST_LOG_LINES)
-        shown = "\n".join(f"  | {line}" for line in lines) or "  (its log is empty)"
-        return StartFailed(f"container {container} {what}", f"its last log lines:\n{shown}")
+        return start_failed(self.driver, container, what)
 
-    def admins(self, nodes: Iterable[str]) -> dict[str, Admin]:
-        """The administration page of each node's running sidecar, by the sidecar's Compose service."""
-        return {sidecar(node): Admin(self.driver.published_port(node, ADMIN_PORT)) for node in nodes}
+    def admin(self, node: str) -> Admin:
+        """The administration page of a node's running sidecar."""
+        return Admin(self.driver.published_port(node, ADMIN_PORT))
 
-    def _ready(self, level: Level, backend: Backend, out: Path, parts: Sequence[str]) -> bool:
+    def admins(self, nodes: Iterable[str] | None = None) -> dict[str, Admin]:
+        """The administration pages of the nodes' running sidecars (of all by default), by the sidecar's service."""
+        return {sidecar(node): self.admin(node) for node in (self.sidecars if nodes is None else nodes)}
+
+    def _ready(self, backend: Backend, parts: Sequence[str]) -> bool:
         for name, container in self.driver.containers().items():
             if name in parts and not container.running:
                 raise self.failed(name, f"ended with exit code {container.exit_code} instead of becoming ready")
-        if not all(_file(out, node).exists() for node in self.topology.nodes) or not backend.ready():
+        if not all(self._file(node).exists() for node in self.topology.nodes) or not backend.ready():
             return False
-        return all(admin.ready() for admin in self.admins(self.sidecars(level)).values())
+        return all(admin.ready() for admin in self.admins().values())
+
+    def _file(self, node: str) -> Path:
+        return self.out / "ready" / f"{node}.json"
 
 
 def _write(out: Path, files: Mapping[str, str]) -> None:
@@ -134,10 +158,6 @@ def _write(out: Path, files: Mapping[str, str]) -> None:
         path = out / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-
-
-def _file(out: Path, node: str) -> Path:
-    return out / "ready" / f"{node}.json"
 
 
 def _startup_s(path: Path) -> float:

@@ -14,8 +14,8 @@ from pydantic import Field
 
 from lab.spec.model import Shape, Version1, validate
 from lab.spec.nearest import suggestion
-from lab.spec.problems import Fault, FaultsError, dotted, user_error
-from lab.spec.problems import Path as FaultPath
+from lab.spec.problems import Path as ProblemPath
+from lab.spec.problems import Problem, SpecError, dotted, user_error
 from lab.spec.yamlfile import find_named_file, parse_yaml, read_text
 from lab.target.mesh.spantree import ExpectedSpan
 
@@ -91,6 +91,10 @@ class Topology(Shape):
         """What the client speaks to the entry node."""
         return "http" if isinstance(self.nodes[self.entry], Gateway) else "grpc"
 
+    def kinds(self) -> list[str]:
+        """Return the kinds of its nodes, which are Compose services."""
+        return sorted({node.kind for node in self.nodes.values()})
+
     def routes(self) -> tuple[str, ...]:
         """Return what the client can ask for: a gateway's routes, a service's operations."""
         entry = self.nodes[self.entry]
@@ -139,20 +143,20 @@ def load_topology(path: Path) -> Topology:
     """Return the topology in a file. Raises `UserError`, with a line for each of the first few faults."""
     try:
         return parse_topology(read_text(path))
-    except FaultsError as error:
-        raise user_error(str(path), error.faults, _place, _HINT) from None
+    except SpecError as error:
+        raise user_error(str(path), error.problems, _place, _HINT) from None
 
 
 def parse_topology(text: str) -> Topology:
-    """Return the topology that a YAML text describes. Raises `FaultsError`."""
+    """Return the topology that a YAML text describes. Raises `SpecError`."""
     topology = validate(Topology, parse_yaml(text))
     for find_faults in (_dangling, _cycles, _excesses):  # each needs what the ones before it make sure of
-        if faults := list(find_faults(topology)):
-            raise FaultsError(faults)
+        if problems := list(find_faults(topology)):
+            raise SpecError(problems)
     return topology
 
 
-def _place(path: FaultPath) -> str:
+def _place(path: ProblemPath) -> str:
     """Name the node and the field in it, as the services' reader does."""
     fields = tuple(step for step in path if isinstance(step, str))
     if fields[:1] == ("nodes",) and len(fields) > 1:
@@ -177,22 +181,22 @@ def _routes(topology: Topology) -> Iterator[tuple[str, str, str]]:
             yield from ((name, route, operation) for route, operation in node.routes.items())
 
 
-def _dangling(topology: Topology) -> Iterator[Fault]:
+def _dangling(topology: Topology) -> Iterator[Problem]:
     """Yield the references to what there is not."""
     entry = topology.nodes.get(topology.entry)
     if entry is None or entry.kind not in ENTRY_KINDS:
         possible = [name for name, node in topology.nodes.items() if node.kind in ENTRY_KINDS]
         what = f"is not a {' or '.join(ENTRY_KINDS)}" if entry else "is not a node"
-        yield Fault(("nodes", topology.entry, "entry"), f"{what}; {suggestion(topology.entry, possible)}")
+        yield Problem(("nodes", topology.entry, "entry"), f"{what}; {suggestion(topology.entry, possible)}")
     operations = _operations(topology)
     for gateway, route, to in _routes(topology):
         if to not in operations:
-            yield Fault(("nodes", gateway, "routes", route), _missing(topology, operations, to))
+            yield Problem(("nodes", gateway, "routes", route), _missing(topology, operations, to))
     for reference, operation in operations.items():
         for calls in operation.calls:
             for to in calls.to:
                 if to not in operations:
-                    yield Fault((*_calls_path(reference), "to"), _missing(topology, operations, to))
+                    yield Problem((*_calls_path(reference), "to"), _missing(topology, operations, to))
 
 
 def _missing(topology: Topology, operations: Mapping[str, Operation], to: str) -> str:
@@ -202,7 +206,7 @@ def _missing(topology: Topology, operations: Mapping[str, Operation], to: str) -
     return f"there is no operation '{to}'; {suggestion(to, operations)}"
 
 
-def _calls_path(reference: str) -> FaultPath:
+def _calls_path(reference: str) -> ProblemPath:
     node, _, operation = reference.partition(".")
     return ("nodes", node, "operations", operation, "calls")
 
@@ -215,7 +219,7 @@ def _callees_first(topology: Topology) -> graphlib.TopologicalSorter[str]:
     return graphlib.TopologicalSorter(graph)
 
 
-def _cycles(topology: Topology) -> Iterator[Fault]:
+def _cycles(topology: Topology) -> Iterator[Problem]:
     """Yield a cycle of operations, if there is any: its request would never end."""
     try:
         _callees_first(topology).prepare()
@@ -224,7 +228,7 @@ def _cycles(topology: Topology) -> Iterator[Fault]:
         cycle = backwards[::-1]
         start = cycle.index(min(cycle, key=list(_operations(topology)).index))
         around = [*cycle[start:], *cycle[:start], cycle[start]]
-        yield Fault(_calls_path(cycle[start]), f"calls itself without end: {' -> '.join(around)}")
+        yield Problem(_calls_path(cycle[start]), f"calls itself without end: {' -> '.join(around)}")
 
 
 def calls_of_routes(topology: Topology) -> dict[tuple[str, str], int]:
@@ -247,12 +251,12 @@ def calls_of_routes(topology: Topology) -> dict[tuple[str, str], int]:
     return asked
 
 
-def _excesses(topology: Topology) -> Iterator[Fault]:
+def _excesses(topology: Topology) -> Iterator[Problem]:
     """Yield the routes, or the entry's operations, whose requests make too many calls."""
     for (name, route), calls in calls_of_routes(topology).items():
         if calls > MAX_CALLS_PER_REQUEST:
             is_gateway = isinstance(topology.nodes[name], Gateway)
-            yield Fault(
+            yield Problem(
                 ("nodes", name, "routes", route) if is_gateway else _calls_path(f"{name}.{route}"),
                 f"a request makes {calls if calls < 10**9 else 'more than a billion'} calls, "
                 f"at most {MAX_CALLS_PER_REQUEST} are possible",

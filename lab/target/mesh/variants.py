@@ -8,19 +8,18 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from lab.errors import UserError
+from lab.spec.level import Environment
 from lab.spec.model import Shape, Version1, validate
 from lab.spec.nearest import suggestion
-from lab.spec.problems import Fault, FaultsError, dotted, user_error
+from lab.spec.problems import Problem, SpecError, dotted, user_error
 from lab.spec.yamlfile import parse_yaml, read_text
 
 # An instrumentation's version is a variant of its own: otel-agent@2.2.0.
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.@-]{0,62}$")]
-VariableName = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,100}$")]
 NO_BACKEND = "none"
 
 Traces = Literal["all", "sampled", "none"]
 BackendName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,30}$")]
-Environment = Mapping[VariableName, Annotated[str, Field(max_length=4000)]]
 
 
 class Variant(Shape):
@@ -81,14 +80,14 @@ def variant_named(name: str, variants: Mapping[str, Variant]) -> Variant:
 def _load(path: Path) -> Variant:
     try:
         variant = validate(Variant, parse_yaml(read_text(path)))
-        if faults := list(_contradictions(variant)):
-            raise FaultsError(faults)
-    except FaultsError as error:
-        raise user_error(str(path), error.faults, dotted, "docs/formats.md describes the format") from None
+        if problems := list(_contradictions(variant)):
+            raise SpecError(problems)
+    except SpecError as error:
+        raise user_error(str(path), error.problems, dotted, "docs/formats.md describes the format") from None
     return variant.model_copy(update={"instrumentation": variant.instrumentation or path.parent.name})
 
 
-def _contradictions(variant: Variant) -> Iterator[Fault]:
+def _contradictions(variant: Variant) -> Iterator[Problem]:
     if variant.backend not in {NO_BACKEND, *variant.backends}:
         others = suggestion(variant.backend, variant.backends)
-        yield Fault(("backend",), f"'{variant.backend}' is not among its backends; {others}")
+        yield Problem(("backend",), f"'{variant.backend}' is not among its backends; {others}")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import get_args
 
 from lab.spec.nearest import suggestion
-from lab.spec.problems import Fault, FaultsError
+from lab.spec.problems import Problem, SpecError
 from lab.target.mesh.sidecars.merge import conflicts
 from lab.target.mesh.sidecars.nodes import ProtocolName
 from lab.target.mesh.sidecars.source import Pattern
@@ -24,16 +24,16 @@ class Mode:
 
 
 def parse_mode(text: str, patterns: Mapping[str, Pattern]) -> Mode:
-    """Return what a level's `sidecar` means. Raises `FaultsError` for unknown names and contradictions."""
+    """Return what a level's `sidecar` means. Raises `SpecError` for unknown names and contradictions."""
     words = text.split("+")
-    if faults := list(_wrong_words(words, patterns)):
-        raise FaultsError(faults)
+    if problems := list(_wrong_words(words, patterns)):
+        raise SpecError(problems)
     if words[0] in (NONE, PASSTHROUGH):
         return Mode(proxied=words[0] == PASSTHROUGH)
     sets = named_sets(patterns)
     names = sorted({name for word in words for name in sets.get(word, (word,))})
-    if faults := list(_contradictions(names, patterns)):
-        raise FaultsError(faults)
+    if problems := list(_contradictions(names, patterns)):
+        raise SpecError(problems)
     return Mode(proxied=True, patterns=tuple(names))
 
 
@@ -43,19 +43,19 @@ def named_sets(patterns: Mapping[str, Pattern]) -> dict[str, tuple[str, ...]]:
     return {mode: tuple(name for name, pattern in patterns.items() if mode in pattern.modes) for mode in names}
 
 
-def _wrong_words(words: Sequence[str], patterns: Mapping[str, Pattern]) -> Iterator[Fault]:
+def _wrong_words(words: Sequence[str], patterns: Mapping[str, Pattern]) -> Iterator[Problem]:
     known = [NONE, PASSTHROUGH, *named_sets(patterns), *patterns]
     for word in words:
         if word not in known:
-            yield Fault((), f"unknown sidecar mode '{word}'; {suggestion(word, known)}")
+            yield Problem((), f"unknown sidecar mode '{word}'; {suggestion(word, known)}")
         elif word in (NONE, PASSTHROUGH) and len(words) > 1:
-            yield Fault((), f"'{word}' means no pattern at all, so it stands alone")
+            yield Problem((), f"'{word}' means no pattern at all, so it stands alone")
 
 
-def _contradictions(names: Sequence[str], patterns: Mapping[str, Pattern]) -> Iterator[Fault]:
+def _contradictions(names: Sequence[str], patterns: Mapping[str, Pattern]) -> Iterator[Problem]:
     for one, other in itertools.combinations(names, 2):
         if path := contradiction(patterns[one], patterns[other]):
-            yield Fault((), f"'{one}' and '{other}' contradict each other: each sets {path}; choose one of them")
+            yield Problem((), f"'{one}' and '{other}' contradict each other: each sets {path}; choose one of them")
 
 
 def contradiction(one: Pattern, other: Pattern) -> str | None:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from lab.spec.model import Shape, validate
-from lab.spec.problems import FaultsError, dotted, user_error
+from lab.spec.problems import SpecError, dotted, user_error
 from lab.spec.yamlfile import named_files, parse_yaml, read_text
 from lab.target.mesh.sidecars.merge import merged
 from lab.target.mesh.sidecars.nodes import ProtocolName
@@ -87,5 +87,5 @@ def _part(path: Path) -> Part:
 def _pattern(path: Path) -> Pattern:
     try:
         return validate(Pattern, parse_yaml(read_text(path)))
-    except FaultsError as error:
-        raise user_error(str(path), error.faults, dotted, "envoy/README.md says what a pattern is") from None
+    except SpecError as error:
+        raise user_error(str(path), error.problems, dotted, "envoy/README.md says what a pattern is") from None

@@ -1,24 +1,25 @@
 """The profiled trials of a run: one per level, after the measured ones, in `profiles/<level>/`."""
 
 import shutil
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from lab.analysis import checks
+from lab.analysis.judge import judge
+from lab.analysis.profile.records import NodeProfile, ProfileRecord, level_folder
+from lab.analysis.profile.slices import Slice, slice_s, slices, within
+from lab.analysis.profile.stacks import added_up, collapsed, read_collapsed
 from lab.engine.driver import EngineGone
 from lab.errors import UserError
-from lab.record import records
-from lab.record.records import TrialData
+from lab.record.data import TrialData
+from lab.record.files import write_json_atomic
 from lab.record.series import NotDerivableError
+from lab.run.measure import Measured
 from lab.run.plan import Trial
 from lab.run.progress import Progress, minutes
-from lab.run.stand import Bench
-from lab.run.trial import head
-from lab.spec.experiment import Level
-from lab.target.mesh.profile.records import NodeProfile, ProfileRecord, level_folder
-from lab.target.mesh.profile.slices import Slice, slice_s, slices, within
-from lab.target.mesh.profile.stacks import added_up, collapsed, read_collapsed
+from lab.run.start import Context
+from lab.spec.level import Level
 
 LIBRARY = "/app/profiler/libasyncProfiler.so"
 # The kernel looks at a thread's CPU timer at its ticks only. With an interval far below a tick, every tick that meets
@@ -26,8 +27,8 @@ LIBRARY = "/app/profiler/libasyncProfiler.so"
 OPTIONS = "start,event=ctimer,interval=100us,threads,norm,collapsed"
 FILES = "/ready/%{NODE}.%n{10000}.collapsed"
 
-Measure = Callable[[Level, Path], Mapping[str, object]]
-"""Runs a trial of a level in a folder; returns the measured part of its `trial.json`."""
+Measure = Callable[[Level[Any], Path], Measured]
+"""Runs a trial of a level in a folder."""
 
 
 class NoProfile(UserError):
@@ -42,7 +43,7 @@ class NoProfiler(NoProfile):
 class Capture:
     """The profiled trials of one run: `folder` is the run's, `staging` where a trial writes until it is whole."""
 
-    bench: Bench
+    context: Context
     folder: Path
     staging: Path
     measure: Measure
@@ -55,8 +56,8 @@ class Capture:
         levels = [level for level in self._levels() if not self._place(level).exists()]
         if not levels:
             return
-        protocol = self.bench.experiment.protocol
-        load_s = len(levels) * (protocol.expected_warm_up_s + self.bench.experiment.expected_window_s())
+        protocol = self.context.experiment.protocol
+        load_s = len(levels) * (protocol.expected_warm_up_s + self.context.experiment.expected_window_s())
         progress.say(f"{len(levels)} profiles to make: {minutes(load_s)} of load, which no budget counts")
         for level in levels:
             try:
@@ -71,41 +72,37 @@ class Capture:
                     progress.say(error.hint)
                     return
 
-    def _levels(self) -> Sequence[Level]:
+    def _levels(self) -> Sequence[Level[Any]]:
         """The baseline first: without it the others say little."""
-        experiment = self.bench.experiment
+        experiment = self.context.experiment
         others = [level for level in experiment.levels() if level.name != experiment.baseline]
         return [experiment.baseline_level(), *others]
 
-    def _place(self, level: Level) -> Path:
+    def _place(self, level: Level[Any]) -> Path:
         return self.folder / "profiles" / level_folder(level.name)
 
-    def _level(self, level: Level) -> None:
+    def _level(self, level: Level[Any]) -> None:
         """Run a level's profiled trial and move what is kept of it into place."""
-        out, protocol = self.staging, self.bench.experiment.protocol
-        java_opts = self.bench.system.telemetry(level).environment.get("JAVA_OPTS", "")
-        subject = profiled(level, java_opts, slice_s(self.bench.experiment.expected_window_s()))
+        out, context = self.staging, self.context
+        subject = context.target.profiled(level, agent_option(slice_s(context.experiment.expected_window_s())))
+        if subject is None:
+            raise NoProfiler("the target has no profiler", "leave `profile` out of the experiment")
         try:
             measured = self.measure(subject, out)
         except UserError as error:
             raise _explained(error) from error
-        trial = Trial(number=0, block=0, position=0, level=level.name, seed=protocol.seed)
-        record = {**head(trial, subject, attempt=1), **measured}
-        records.write_json_atomic(out / "trial.json", record)
-        data = records.read_trial(out)
-        reasons = checks.reasons(data)
-        records.write_json_atomic(out / "trial.json", {**record, "valid": not reasons, "reasons": reasons})
+        trial = Trial(number=0, block=0, position=0, level=level.name, seed=context.experiment.protocol.seed)
+        data = judge(out, measured.record(trial, subject, 1), context.target.judgement)
         profile = gathered(level.name, data, out)
-        records.write_json_atomic(out / "profile.json", profile.model_dump(mode="json"))
+        write_json_atomic(out / "profile.json", profile.model_dump(mode="json"))
         place = self._place(level)
         place.parent.mkdir(exist_ok=True)
         out.rename(place)
 
 
-def profiled(level: Level, java_opts: str, seconds: int) -> Level:
-    """Return the level with the profiler in its JVMs, beside the options that they have anyway."""
-    agent = f"-agentpath:{LIBRARY}={OPTIONS},loop={seconds}s,file={FILES}"
-    return replace(level, environment={**level.environment, "JAVA_OPTS": f"{java_opts} {agent}".strip()})
+def agent_option(seconds: int) -> str:
+    """Return the JVM option that profiles in slices of so many seconds."""
+    return f"-agentpath:{LIBRARY}={OPTIONS},loop={seconds}s,file={FILES}"
 
 
 def gathered(level: str, data: TrialData, out: Path) -> ProfileRecord:

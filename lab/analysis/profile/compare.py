@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from lab.target.mesh.profile.libraries import library, method, owner, path, thread_kind
-from lab.target.mesh.profile.records import NOTHING, Cost, Costs
-from lab.target.mesh.profile.stacks import Stack
+from lab.analysis.profile.libraries import library, method, owner, path, thread_kind
+from lab.analysis.profile.records import NOTHING, Cost, Costs
+from lab.analysis.profile.stacks import Stack
 
 Side = Literal["level", "baseline"]
 

@@ -9,9 +9,10 @@ from typing import Literal
 
 from pydantic import ValidationError
 
+from lab.analysis.profile.stacks import FIX_HINT, Stack, Stacks, read_collapsed
 from lab.errors import UserError
-from lab.record.records import Record, TrialRecord, read_json, read_trial_record
-from lab.target.mesh.profile.stacks import MEND, Stack, Stacks, read_collapsed
+from lab.record.files import Record, read_json
+from lab.record.trial import TrialRecord, read_trial_record
 
 MS_NS = 1e6
 # Of the normal distribution: the half width of a 95 % interval in standard deviations.
@@ -97,7 +98,7 @@ def read_profile(folder: Path) -> Profile:
     try:
         record = ProfileRecord.model_validate(data)
     except ValidationError as error:
-        raise UserError(f"{path}: {error.errors()[0]['msg']}", MEND) from error
+        raise UserError(f"{path}: {error.errors()[0]['msg']}", FIX_HINT) from error
     stacks = {node: read_collapsed(folder / f"{node}.collapsed") for node in record.nodes}
     return Profile(record, read_trial_record(folder), costs(record, stacks))
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from lab.errors import UserError
 
-MEND = "it was cut or changed after it was written: delete the profile's folder, the rest of the run stays as it is"
+FIX_HINT = "it was cut or changed after it was written: delete the profile's folder, the rest of the run stays as it is"
 
 Stack = tuple[str, ...]
 """The thread, then frames from the outermost to the one that ran."""
@@ -22,7 +22,7 @@ def parse_collapsed(text: str, source: str) -> Counter[Stack]:
         # A frame's name may hold spaces.
         stack, _, count = line.rpartition(" ")
         if not stack or not count.isdecimal():
-            raise UserError(f"{source}, line {number}: not a collapsed stack", MEND)
+            raise UserError(f"{source}, line {number}: not a collapsed stack", FIX_HINT)
         found[tuple(stack.split(";"))] += int(count)
     return found
 
@@ -32,7 +32,7 @@ def read_collapsed(path: Path) -> Counter[Stack]:
     try:
         return parse_collapsed(path.read_text(), str(path))
     except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{path} cannot be read: {error}", MEND) from error
+        raise UserError(f"{path} cannot be read: {error}", FIX_HINT) from error
 
 
 def collapsed(stacks: Stacks) -> str:

@@ -1,0 +1,24 @@
+"""The verdict on one trial, whatever it was made for: a study, a profile or a calibration."""
+
+from pathlib import Path
+
+from lab.analysis.checks import reasons
+from lab.contract import Judgement
+from lab.record.data import TrialData, read_trial, streams_in
+from lab.record.files import write_json_atomic
+from lab.record.trial import TrialRecord
+
+
+def judge(folder: Path, record: TrialRecord, judgement: Judgement) -> TrialData:
+    """Write `trial.json` with the folder's streams and the verdict; return everything that the trial left.
+
+    Raises `UserError` where a record is broken.
+    """
+    record = record.model_copy(update={"streams": streams_in(folder)})
+    # Written without a verdict first: a broken record leaves a trial that is rejected, not one without a record.
+    write_json_atomic(folder / "trial.json", record.json_record())
+    data = read_trial(folder)
+    found = reasons(data, judgement.checks)
+    record = record.model_copy(update={"valid": not found, "reasons": found})
+    write_json_atomic(folder / "trial.json", record.json_record())
+    return TrialData(record, data.streams)

@@ -1,0 +1,53 @@
+"""What is registered: the kinds of targets, and what an experiment file may say of them and of loads."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from lab.contract import Target, Targets
+from lab.errors import UserError
+from lab.record.files import VERSION_HINT, read_json
+from lab.spec.experiment import Experiment
+from lab.spec.load import Load
+from lab.spec.parse import Grammar, TargetModels, recorded_experiment
+from lab.spec.problems import SpecError
+
+MANIFEST_FORMAT, MANIFEST_VERSION = "tollbooth.manifest", 2
+
+
+@dataclass(frozen=True)
+class Lab:
+    """The registered targets by kind, and the models of the generators' loads."""
+
+    targets: Targets
+    loads: Sequence[type[Load]]
+
+    @cached_property
+    def grammar(self) -> Grammar:
+        """What an experiment file may say."""
+        models = {
+            kind: TargetModels(target.declaration.settings, target.declaration.level, target.declaration.problems)
+            for kind, target in self.targets.items()
+        }
+        return Grammar(models, self.loads)
+
+    def target(self, experiment: Experiment) -> Target[Any]:
+        """Return the target of an experiment."""
+        return self.targets[experiment.target.kind]
+
+    def recorded(self, results_dir: Path) -> tuple[Experiment, Target[Any]]:
+        """Return the experiment that a run's manifest holds, and its target.
+
+        Raises `UserError` where there is no manifest, or its experiment is not one of this lab's.
+        """
+        path = results_dir / "manifest.json"
+        manifest = read_json(path, MANIFEST_FORMAT, MANIFEST_VERSION)
+        try:
+            experiment = recorded_experiment(manifest.get("spec"), self.grammar)
+        except (ValidationError, SpecError) as error:
+            raise UserError(f"{path}: its experiment is not one that this lab knows", VERSION_HINT) from error
+        return experiment, self.target(experiment)

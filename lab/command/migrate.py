@@ -1,0 +1,73 @@
+"""`lab migrate`: converts experiment files and results folders of version 1, in place."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from lab.errors import UserError
+from lab.record.data import streams_in
+from lab.record.files import json_object, read_text, write_json_atomic
+from lab.record.trial import Stream
+
+Json = Mapping[str, Any]
+
+
+class Version1(Protocol):
+    """What knows the version before: a module of pure functions."""
+
+    def experiment_text(self, text: str) -> str:
+        """Return the text of an experiment file."""
+
+    def manifest(self, given: Json) -> dict[str, Any]:
+        """Return `manifest.json`."""
+
+    def trial(self, given: Json, topology: str, streams: Mapping[str, Stream]) -> dict[str, Any]:
+        """Return `trial.json`."""
+
+    def summary(self, given: Json, topology: str) -> dict[str, Any]:
+        """Return `summary.json`."""
+
+    def verdicts(self, given: Json) -> dict[str, Any]:
+        """Return `claims.json`."""
+
+
+def migrate(path: Path, version1: Version1, say: Callable[[str], None]) -> None:
+    """Convert an experiment file, or the JSON records of a results folder. What is of version 2 stays as it is."""
+    if path.is_file():
+        text = read_text(path)
+        converted = version1.experiment_text(text) if "\nversion: 1\n" in text else text
+        path.write_text(converted)
+        say(f"{path}: {'converted' if converted != text else 'already version 2'}")
+    elif (path / "manifest.json").exists():
+        say(f"{path}: {_folder(path, version1)} records converted")
+    else:
+        raise UserError(f"{path} is neither a file nor a results folder", "give the folder that has manifest.json")
+
+
+def _folder(folder: Path, version1: Version1) -> int:
+    manifest = _read(folder / "manifest.json")
+    # Last, so that a migration that was interrupted goes on where it stopped.
+    topology = str(manifest["spec"].get("topology") or manifest["spec"]["target"]["topology"])
+    steps: list[tuple[Path, Callable[[Json], dict[str, Any]]]] = [
+        *((path, _trial(path, topology, version1)) for path in sorted(folder.glob("**/trial.json"))),
+        (folder / "summary.json", lambda given: version1.summary(given, topology)),
+        (folder / "claims.json", version1.verdicts),
+        (folder / "manifest.json", version1.manifest),
+    ]
+    return sum(_convert(path, step) for path, step in steps if path.exists())
+
+
+def _trial(path: Path, topology: str, version1: Version1) -> Callable[[Json], dict[str, Any]]:
+    return lambda given: version1.trial(given, topology, streams_in(path.parent))
+
+
+def _convert(path: Path, step: Callable[[Json], dict[str, Any]]) -> bool:
+    given = _read(path)
+    if given.get("version") != 1:
+        return False
+    write_json_atomic(path, step(given))
+    return True
+
+
+def _read(path: Path) -> dict[str, Any]:
+    return json_object(read_text(path), str(path))

@@ -1,0 +1,44 @@
+"""Where the lab's files are, and which results folder a command means."""
+
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from lab.engine import ports
+from lab.errors import UserError
+
+ROOT = ports.ROOT
+RESULTS = ROOT / "results"
+SCRATCH = ROOT / ".lab"
+EXPERIMENTS = ROOT / "experiments"
+CLAIMS = EXPERIMENTS / "claims"
+JOURNAL = SCRATCH / "faults.json"
+# Of the machine, not of this checkout: every checkout's containers have the same names.
+LOCK = Path(tempfile.gettempdir()) / "tollbooth.lock"
+
+
+def results_folder(named: Path | None) -> Path:
+    """The results folder to look at: the one named, otherwise the newest of any experiment."""
+    if named is not None:
+        if not (named / "manifest.json").exists():
+            raise UserError(
+                f"{named} is not a results folder (it has no manifest.json)", f"choose one: {_some(_runs())}"
+            )
+        return named
+    runs = _runs()
+    if not runs:
+        raise UserError("there are no results yet", "run `make experiment`")
+    return max(runs, key=lambda folder: folder.name)
+
+
+def shown(path: Path) -> str:
+    """A path as messages show it: relative to the repository if it is inside."""
+    return str(path.relative_to(ROOT) if path.is_relative_to(ROOT) else path)
+
+
+def _runs() -> list[Path]:
+    return sorted(path.parent for path in RESULTS.glob("*/2*Z/manifest.json"))
+
+
+def _some(paths: Iterable[Path]) -> str:
+    return ", ".join(str(path.relative_to(ROOT)) for path in list(paths)[-3:]) or "none yet"

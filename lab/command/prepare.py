@@ -1,0 +1,127 @@
+"""What a run needs before its first trial: the experiment as read, its places, images, ports, disk and memory."""
+
+import os
+import shutil
+from collections.abc import Sequence
+
+from lab.analysis.claims.spec import Study, load_claims
+from lab.analysis.lab import Lab
+from lab.analysis.metrics import measures
+from lab.command.paths import CLAIMS, EXPERIMENTS, JOURNAL, RESULTS, ROOT, SCRATCH
+from lab.contract import Needs
+from lab.engine import images, ports
+from lab.engine.absent import AbsentDriver
+from lab.engine.clock import SystemClock
+from lab.engine.compose import PROJECT, ComposeDriver, engine_answers
+from lab.engine.driver import Driver, EngineGone
+from lab.engine.machine import engine_cores, engine_memory_bytes, split_cpus
+from lab.engine.place import Place
+from lab.errors import UserError
+from lab.fault.journal import Journal, lift_leftovers
+from lab.run.plan import make_plan
+from lab.run.progress import Progress
+from lab.run.start import Context
+from lab.spec.experiment import Experiment
+from lab.spec.parse import find_experiment, load_experiment
+from lab.spec.rules import MAX_SIDE_BY_SIDE
+
+# One trial at 20 Hz with thousands of requests writes some tens of MB.
+BYTES_PER_TRIAL = 20 << 20
+
+
+def read_experiment(lab: Lab, name: str, overrides: Sequence[str]) -> Experiment:
+    """The experiment called `name` (or the file at that path) with `overrides`."""
+    experiment = load_experiment(find_experiment(name, EXPERIMENTS), lab.grammar, overrides)
+    read_claims(lab, experiment)
+    return experiment
+
+
+def read_claims(lab: Lab, experiment: Experiment) -> list[Study]:
+    """The claims that an experiment tests. Raises `UserError` for an unknown one."""
+    return load_claims(experiment.claims, CLAIMS, measures(lab.target(experiment).judgement))
+
+
+def context(lab: Lab, experiment: Experiment) -> Context:
+    """Everything that the experiment's trials share, on this machine."""
+    target = lab.target(experiment)
+    if not target.declaration.containers:
+        return Context(experiment, target, _place(AbsentDriver(), os.cpu_count() or 1))
+    cores = engine_cores()
+    alone = _place(ComposeDriver(ROOT, SCRATCH), cores)
+    return Context(experiment, target, alone, tuple(_place(driver, cores, False) for driver in _drivers(experiment)))
+
+
+def place() -> Place:
+    """The place of a system that runs alone."""
+    return _place(ComposeDriver(ROOT, SCRATCH), engine_cores())
+
+
+def _place(driver: Driver, cores: int, alone: bool = True) -> Place:
+    return Place(ROOT, split_cpus(cores), driver, SystemClock(), JOURNAL, alone)
+
+
+def remove_all() -> None:
+    """Removes all of the lab's containers and networks, also those of a run that was killed."""
+    alone = ComposeDriver(ROOT, SCRATCH)
+    left = alone.projects()
+    for driver in (alone, *map(_side_by_side_driver, range(MAX_SIDE_BY_SIDE))):
+        if driver.project in left:
+            driver.remove()
+
+
+def _drivers(experiment: Experiment) -> tuple[ComposeDriver, ...]:
+    """One for each level of a block, side by side."""
+    if not experiment.protocol.side_by_side:
+        return ()
+    return tuple(map(_side_by_side_driver, range(len(experiment.levels()) + 1)))
+
+
+def _side_by_side_driver(number: int) -> ComposeDriver:
+    return ComposeDriver(ROOT, SCRATCH / f"side-by-side-{number}", f"{PROJECT}-{number}")
+
+
+def needs(of: Context) -> Needs:
+    """What the experiment needs, instruments and load generator included."""
+    target = of.target.declaration.needs(of.experiment)
+    generator = [of.generator.service] if of.generator else []
+    return Needs(target.services, (*target.images, *of.instruments, *generator), target.system_bytes)
+
+
+def prepare(of: Context, progress: Progress) -> dict[str, str]:
+    """Makes images and a clean engine for a run, or raises `UserError`; returns each image's reference by name."""
+    refuse_full_disk(len(make_plan(of.experiment).trials))
+    if not of.target.declaration.containers:
+        return {}
+    if not engine_answers():
+        raise EngineGone("no Docker engine answers", "run `make doctor`")
+    lift_leftovers(Journal(JOURNAL), of.place.driver, progress.say)
+    wanted = needs(of)
+    images.ensure(wanted.images, progress.say)
+    references = images.references(wanted.images)
+    of.target.prepare(of.experiment, references)
+    remove_all()
+    ports.refuse_busy(wanted.services)
+    if of.places:
+        refuse_small_memory(len(of.places), wanted.system_bytes, engine_memory_bytes())
+    return references
+
+
+def refuse_full_disk(trials: int) -> None:
+    """Raises `UserError` where the disk of `results` cannot hold that many trials."""
+    RESULTS.mkdir(exist_ok=True)
+    free, wanted = shutil.disk_usage(RESULTS).free, trials * BYTES_PER_TRIAL
+    if free < wanted:
+        raise UserError(
+            f"{free >> 20} MiB are free on the disk of results/; {trials} trials may need {wanted >> 20} MiB",
+            "free some space (`make clean` removes the lab's own caches)",
+        )
+
+
+def refuse_small_memory(levels: int, system_bytes: int, memory_bytes: int | None) -> None:
+    """Raises `UserError` where an engine with so much memory (None: unknown) cannot hold that many systems at once."""
+    wanted = levels * system_bytes
+    if memory_bytes is not None and memory_bytes < wanted:
+        raise UserError(
+            f"{levels} systems side by side may need {wanted >> 30} GiB, the engine has {memory_bytes >> 30} GiB",
+            "compare fewer levels at once, or one after the other: --set side_by_side=false",
+        )

@@ -1,0 +1,93 @@
+"""Schedules: how much load when. Each says what it finds before the first trial, and what it expects."""
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from lab.spec.load import Schedule
+from lab.spec.problems import Problem
+
+ThinkTime = Annotated[float, Field(ge=0, le=60)]
+
+# What three small gRPC services on two cores answered in a closed loop when the lab was built.
+FIRST_GUESS_REQUESTS_PER_S = 600.0
+
+
+class ClosedLoop(Schedule):
+    """Users who think between their requests; a slower system gets fewer requests."""
+
+    kind: Literal["closed-loop"]
+    users: Literal["calibrated"] | Annotated[int, Field(ge=1, le=10_000)] = Field(
+        description="simulated users; `calibrated` finds how many reach baseline_cpu_fraction on this machine"
+    )
+    baseline_cpu_fraction: float = Field(
+        default=0.4,
+        ge=0.05,
+        le=0.95,
+        description="share of the services' CPUs that calibrated users make the baseline use",
+    )
+    think_time_s: Annotated[tuple[ThinkTime, ThinkTime], Field(strict=False)] = Field(
+        description="shortest and longest pause of a user between two requests, drawn evenly"
+    )
+
+    def fixed(self) -> Mapping[str, float] | None:
+        """See `Schedule.fixed`."""
+        return None if isinstance(self.users, str) else {"users": self.users}
+
+    def from_cost(self, cpus: int, cpu_per_request_ms: float, latency_s: float) -> Mapping[str, float]:
+        """Return the users whose requests together cost `baseline_cpu_fraction` of `cpus`.
+
+        A user sends a request every think time plus latency (Little's law), so N users send
+        N / (think_s + latency_s) requests per second.
+        """
+        think_s = sum(self.think_time_s) / 2
+        requests_per_s = self.baseline_cpu_fraction * cpus * 1000 / cpu_per_request_ms
+        return {"users": max(1, math.floor(requests_per_s * (think_s + latency_s) + 0.5))}
+
+    def problems(self) -> Iterator[Problem]:
+        """See `Schedule.problems`."""
+        shortest_s, longest_s = self.think_time_s
+        if shortest_s > longest_s:
+            yield Problem(("think_time_s",), f"the shortest, {shortest_s:g}, is longer than the longest, {longest_s:g}")
+
+
+class Counted(Schedule):
+    """A fixed number of requests in each trial, whose window lasts from the first's start to the last's end."""
+
+    kind: Literal["counted"]
+    requests: int = Field(default=10_000, ge=100, le=10_000_000, description="of a trial")
+    concurrency: Annotated[int, Field(ge=1, le=1000)] | None = Field(
+        default=50, description="requests in flight at the same time; null: no bound, for an open loop"
+    )
+    requests_per_s: float | None = Field(
+        default=None, gt=0, le=100_000, description="open loop at this rate; a closed loop where it is left out"
+    )
+
+    def fixed(self) -> Mapping[str, float]:
+        """See `Schedule.fixed`."""
+        return {"users": self.concurrency or 0}
+
+    def expected_s(self) -> float:
+        """See `Schedule.expected_s`."""
+        return self.requests / (self.requests_per_s or FIRST_GUESS_REQUESTS_PER_S)
+
+    def problems(self) -> Iterator[Problem]:
+        """See `Schedule.problems`."""
+        if self.concurrency is None and self.requests_per_s is None:
+            yield Problem(("concurrency",), "null is for an open loop, which needs requests_per_s")
+
+
+class OpenLoop(Schedule):
+    """Requests at a rate, whatever the system answers."""
+
+    kind: Literal["open-loop"]
+    requests_per_s: float = Field(gt=0, le=100_000, description="the rate of arrivals")
+    arrivals: Literal["fixed", "poisson"] = Field(default="fixed", description="gaps are equal, or exponential")
+
+
+class NoSchedule(Schedule):
+    """No load."""
+
+    kind: Literal["none"] = "none"

@@ -1,0 +1,129 @@
+"""Everything that a trial left, read by the streams that `trial.json` lists."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lab.errors import UserError
+from lab.record.counters import Counters, read_counters
+from lab.record.faults import Injection, read_injections
+from lab.record.files import MIGRATE_HINT, read_json
+from lab.record.requests import Requests, read_requests
+from lab.record.results import Results, read_results
+from lab.record.series import NotDerivableError
+from lab.record.speed import SpinnerThread, read_speed
+from lab.record.trial import LOCAL, Stream, TrialRecord, read_trial_record
+
+
+def read_trace(path: Path) -> Mapping[str, Any]:
+    """Read `trace.json`."""
+    return read_json(path, "tollbooth.trace", 1)
+
+
+@dataclass(frozen=True)
+class StreamKind:
+    """How a stream's file is called, its version, and what reads it."""
+
+    file: str
+    version: int
+    read: Callable[[Path], Any]
+
+
+STREAMS: Mapping[str, StreamKind] = {
+    "requests": StreamKind("requests.csv", 1, read_requests),
+    "counters": StreamKind("counters.jsonl", 1, read_counters),
+    "trace": StreamKind("trace.json", 1, read_trace),
+    "speed": StreamKind("speed.jsonl", 1, read_speed),
+    "faults": StreamKind("faults.jsonl", 1, read_injections),
+    "results": StreamKind("results.json", 1, read_results),
+}
+"""Every kind of stream by name. All of them are optional."""
+
+
+@dataclass(frozen=True)
+class TrialData:
+    """Everything that a trial's metrics are computed from: its record, and its streams by name and machine."""
+
+    trial: TrialRecord
+    streams: Mapping[str, Mapping[str, Any]]
+
+    @property
+    def requests(self) -> Requests:
+        """The requests that were sent. Raises `NotDerivableError` if the trial has none."""
+        requests: Requests = self._only("requests")
+        return requests
+
+    @property
+    def counters(self) -> Counters:
+        """The counters of the only machine. Raises `NotDerivableError` if there is none, or more than one."""
+        counters: Counters = self._only("counters")
+        return counters
+
+    def counters_by_machine(self) -> Mapping[str, Counters]:
+        """Return the counters of each machine by its name."""
+        return self.streams.get("counters", {})
+
+    @property
+    def trace(self) -> Mapping[str, Any] | None:
+        """One trace; None if none was kept."""
+        return self.streams.get("trace", {}).get(LOCAL)
+
+    @property
+    def speed(self) -> Sequence[SpinnerThread]:
+        """The spinner's threads; none where no spinner ran."""
+        speed: Sequence[SpinnerThread] = self.streams.get("speed", {}).get(LOCAL, ())
+        return speed
+
+    @property
+    def injections(self) -> Sequence[Injection]:
+        """The faults that were injected."""
+        injections: Sequence[Injection] = self.streams.get("faults", {}).get(LOCAL, ())
+        return injections
+
+    @property
+    def results(self) -> Results:
+        """Values that another program measured. Raises `NotDerivableError` if the trial has none."""
+        results: Results = self._only("results")
+        return results
+
+    def has(self, stream: str) -> bool:
+        """Return whether the trial left a stream."""
+        return stream in self.streams
+
+    def _only(self, stream: str) -> Any:
+        files = self.streams.get(stream, {})
+        if len(files) != 1:
+            raise NotDerivableError(f"the trial has {len(files)} records of {stream}, one is needed")
+        return next(iter(files.values()))
+
+
+def streams_in(folder: Path) -> dict[str, Stream]:
+    """Return the streams whose files are in a trial's folder. `counters-<machine>.jsonl` is that machine's."""
+    found = {}
+    for name, kind in STREAMS.items():
+        stem, _, ending = kind.file.partition(".")
+        paths = sorted(folder.glob(f"{stem}*.{ending}"))
+        files = {path.stem.removeprefix(stem).lstrip("-") or LOCAL: path.name for path in paths}
+        if files:
+            found[name] = Stream(version=kind.version, files=files)
+    return found
+
+
+def read_trial(folder: Path) -> TrialData:
+    """Read a trial's record and its streams. Raises `UserError` if one is missing, broken or of another version."""
+    trial = read_trial_record(folder)
+    return TrialData(
+        trial,
+        {
+            name: {machine: _reader(name, stream, folder)(folder / file) for machine, file in stream.files.items()}
+            for name, stream in trial.streams.items()
+        },
+    )
+
+
+def _reader(name: str, stream: Stream, folder: Path) -> Callable[[Path], Any]:
+    kind = STREAMS.get(name)
+    if kind is None or kind.version != stream.version:
+        raise UserError(f"{folder}: stream {name} version {stream.version} is unknown", MIGRATE_HINT)
+    return kind.read

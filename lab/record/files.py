@@ -1,0 +1,100 @@
+"""Reading and writing the JSON and text files of a results folder."""
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from lab.errors import UserError
+
+FIX_HINT = "the file was cut or changed after it was written: delete the trial's folder and run with --resume"
+VERSION_HINT = "it was written by another version of the lab: analyse it with that one"
+MIGRATE_HINT = "convert the results folder once: lab migrate FOLDER"
+
+Model = TypeVar("Model", bound="Record")
+
+
+class Record(BaseModel):
+    """A part of a JSON record: unchangeable, and open to fields that a later writer adds."""
+
+    model_config = ConfigDict(frozen=True)
+
+
+def write_json_atomic(path: Path, data: Mapping[str, Any]) -> None:
+    """Write `data` to `path`, whole or not at all, also where the machine stops in between."""
+    part = path.with_name(f".{path.name}.part")
+    with part.open("w") as file:
+        json.dump(data, file, indent=1, allow_nan=False)
+        file.write("\n")
+        file.flush()
+        os.fsync(file.fileno())
+    part.replace(path)
+
+
+def read_json(path: Path, format_name: str, version: int) -> dict[str, Any]:
+    """Read a JSON record; raises `UserError` where it is missing, broken, or of another format or version."""
+    data = json_object(read_text(path), str(path))
+    check_format(data, format_name, version, str(path))
+    return data
+
+
+def complete_lines(text: str) -> tuple[list[str], bool]:
+    """Split into lines; a last one without its end (its writer was killed) is left out."""
+    *lines, rest = text.split("\n")
+    return lines, rest != ""
+
+
+def read_text(path: Path) -> str:
+    """Return a record's text. Raises `UserError` if the file is missing or unreadable."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise UserError(f"{path} is missing", "was this folder written by `lab run`?") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path} cannot be read: {error}", FIX_HINT) from error
+
+
+def json_objects(lines: Sequence[str], source: str) -> list[dict[str, Any]]:
+    """Parse a JSON object from each line: all at once, and one by one where that fails, to name the line."""
+    try:
+        found = json.loads(f"[{','.join(lines)}]")
+    except json.JSONDecodeError:
+        found = []
+    if len(found) == len(lines) and all(isinstance(data, dict) for data in found):
+        return found  # type: ignore[no-any-return]
+    return [json_object(line, f"{source}, line {number}") for number, line in enumerate(lines, start=2)]
+
+
+def json_object(text: str, where: str) -> dict[str, Any]:
+    """Parse a JSON object. Raises `UserError` that names `where` if the text is none."""
+    try:
+        data = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise UserError(f"{where}: not JSON ({error.msg})", FIX_HINT) from error
+    if not isinstance(data, dict):
+        raise UserError(f"{where}: not a JSON object", FIX_HINT)
+    return data
+
+
+def check_format(data: Mapping[str, Any], format_name: str, version: int, source: str) -> None:
+    """Raise `UserError` if a record has another format or version than the reader's."""
+    found = data.get("format"), data.get("version")
+    if found != (format_name, version):
+        older = found[0] == format_name and isinstance(found[1], int) and found[1] < version
+        raise UserError(
+            f"{source}: is {found[0]} version {found[1]}, not {format_name} version {version}",
+            MIGRATE_HINT if older else VERSION_HINT,
+        )
+
+
+def validated(model: type[Model], data: dict[str, Any], path: Path) -> Model:
+    """Return a record as its model. Raises `UserError` that names the first wrong field."""
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise UserError(f"{path}: {where}: {first['msg']}", FIX_HINT) from error

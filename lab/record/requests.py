@@ -1,0 +1,79 @@
+"""`requests.csv`: what the load generator sent."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lab.errors import UserError
+from lab.record.files import FIX_HINT, VERSION_HINT, complete_lines, read_text
+from lab.record.series import IntArray
+
+REQUESTS_FIRST_LINE = "# tollbooth.requests v1"
+
+
+REQUESTS_COLUMNS = ("user", "target", "intended_ns", "start_ns", "end_ns", "status", "bytes")
+
+
+@dataclass(frozen=True)
+class Requests:
+    """`requests.csv`, a column each, in order of ending. `truncated`: as in `Counters`."""
+
+    user: IntArray
+    target: NDArray[np.str_]
+    intended_ns: IntArray
+    start_ns: IntArray
+    end_ns: IntArray
+    status: IntArray
+    bytes: IntArray
+    truncated: bool
+
+    def __len__(self) -> int:
+        return len(self.end_ns)
+
+    def first_start_ns(self) -> int:
+        """Return when the first request started; 0 where there is none."""
+        return int(self.start_ns.min()) if len(self) else 0
+
+    def last_end_ns(self) -> int:
+        """Return when the last request ended; 0 where there is none."""
+        return int(self.end_ns.max()) if len(self) else 0
+
+    def served_in(self, start_ns: int, end_ns: int) -> float:
+        """Return how many requests were served from `start_ns` to `end_ns`, each by the share of its time inside.
+
+        Counting those that ended would give a window all the work of a request that began before it, and none of one
+        that ends after it: with few users that is several percent of a short window's requests.
+        """
+        inside_ns = np.minimum(self.end_ns, end_ns) - np.maximum(self.start_ns, start_ns)
+        return float(np.sum(np.maximum(inside_ns, 0) / np.maximum(self.end_ns - self.start_ns, 1)))
+
+    def ended_in(self, start_ns: int, end_ns: int) -> "Requests":
+        """Return the requests that ended from `start_ns` until before `end_ns`."""
+        inside = (self.end_ns >= start_ns) & (self.end_ns < end_ns)
+        columns = {name: getattr(self, name)[inside] for name in REQUESTS_COLUMNS}
+        return Requests(**columns, truncated=self.truncated)
+
+
+def read_requests(path: Path) -> Requests:
+    """Read `requests.csv`."""
+    return parse_requests(read_text(path), str(path))
+
+
+def parse_requests(text: str, source: str) -> Requests:
+    """Parse the load generator's CSV; errors name `source` and line."""
+    lines, truncated = complete_lines(text)
+    if len(lines) < 2 or lines[0] != REQUESTS_FIRST_LINE or lines[1] != ",".join(REQUESTS_COLUMNS):
+        raise UserError(f"{source} does not begin with '{REQUESTS_FIRST_LINE}' and its header", VERSION_HINT)
+    rows = []
+    for number, line in enumerate(lines[2:], start=3):
+        try:
+            user, target, *numbers = line.split(",")
+            intended, start, end, status, size = map(int, numbers)
+            rows.append((int(user), target, intended, start, end, status, size))
+        except ValueError as error:
+            raise UserError(f"{source}, line {number}: not a request ({error})", FIX_HINT) from error
+    columns = dict(zip(REQUESTS_COLUMNS, zip(*rows, strict=True), strict=True)) if rows else {}
+    arrays = {name: np.array(columns.get(name, ()), dtype=np.int64) for name in REQUESTS_COLUMNS if name != "target"}
+    return Requests(target=np.array(columns.get("target", ()), dtype=np.str_), truncated=truncated, **arrays)

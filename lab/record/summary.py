@@ -1,0 +1,142 @@
+"""`summary.json`: every estimate of a run."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field
+
+from lab.record.files import Record, read_json, validated
+from lab.record.results import Censoring
+
+Finding = Literal["higher", "lower", "same within margin", "inconclusive"]
+
+
+class MetricSummary(Record):
+    """What a metric is called; of a share, the metrics that count its events and all that there were."""
+
+    title: str
+    unit: str
+    better: Literal["lower", "higher"]
+    share_of: tuple[str, str] | None = None
+
+
+class Column(Record):
+    """A column of the main table: `metric` in its own unit divided by `per`; `heading` may have two lines."""
+
+    metric: str
+    heading: str
+    per: float = 1
+
+
+class Headline(Record):
+    """Which metrics come first.
+
+    `primary`: the one that answers the experiment's question; `what`: its name in a sentence. `columns`: of the main
+    table, after the primary's. `main`: of the report's first table and plots.
+    """
+
+    primary: str
+    what: str
+    columns: Sequence[Column] = ()
+    main: Sequence[str] = ()
+
+
+class LevelSummary(Record):
+    """A level's settings, and how many of its trials are valid and rejected."""
+
+    settings: Mapping[str, Any]
+    trials: int
+    rejected: int
+
+
+class Estimate(Record):
+    """One metric of one level, alone and against the baseline. None: there is nothing to compute it from."""
+
+    metric: str
+    level: str
+    baseline: str
+    mean: float
+    mean_low: float | None = None
+    mean_high: float | None = None
+    ratio: float | None = None
+    ratio_low: float | None = None
+    ratio_high: float | None = None
+    difference: float | None = None
+    difference_low: float | None = None
+    difference_high: float | None = None
+    log_ratio_sd: float | None = None
+    n: int
+    p_value: float | None = None
+    p_adjusted: float | None = None
+    noise_floor: float | None = None
+    finding: Finding | None = None
+    censored: Censoring | None = None
+    """`mean` is only a bound, since the search for some trial's value ended without finding it."""
+
+
+class TrialSummary(Record):
+    """One trial's verdict and values. `position`: its place in its block, from 0; older summaries do not say."""
+
+    trial: str
+    level: str
+    block: int
+    position: int | None = None
+    valid: bool
+    reasons: Sequence[str]
+    values: Mapping[str, float]
+    censored: Mapping[str, Censoring] = Field(default_factory=dict)
+    """The metrics whose value is only a bound."""
+
+
+class Adjustment(Record):
+    """How a metric was adjusted to equal machine speed: as measured * (usual / covariate) ** exponent.
+
+    `usual` is the covariate's geometric mean over the run. `explained`: the share of the metric's variance within
+    windows, in `pieces` pieces, that goes with the covariate.
+    """
+
+    covariate: str
+    usual: float
+    exponent: float
+    standard_error: float
+    pieces: int
+    explained: float
+
+
+class PlaceAdjustment(Record):
+    """How a metric was adjusted to equal places in the order of starts: as measured / the ratio of the trial's place.
+
+    `ratios`: by place, to the geometric mean of all. `explained`: the share of what levels and blocks leave of the
+    metric's variance that goes with the place.
+    """
+
+    ratios: Sequence[float]
+    explained: float
+
+
+class Summary(Record):
+    """`summary.json`."""
+
+    format: Literal["tollbooth.summary"] = "tollbooth.summary"
+    version: Literal[2] = 2
+    experiment: str
+    title: str
+    baseline: str
+    placebo: str
+    compared_with: tuple[str, ...]
+    """The levels to whose mean, block by block, the others are compared."""
+    headline: Headline
+    confidence: float
+    equivalence_margin: float
+    metrics: Mapping[str, MetricSummary]
+    levels: Mapping[str, LevelSummary]
+    estimates: Sequence[Estimate]
+    trials: Sequence[TrialSummary]
+    adjustments: Mapping[str, Adjustment | PlaceAdjustment] = Field(default_factory=dict)
+    """By the metric that was adjusted; none where it was not."""
+
+
+def read_summary(path: Path) -> Summary:
+    """Read `summary.json`."""
+    return validated(Summary, read_json(path, "tollbooth.summary", 2), path)

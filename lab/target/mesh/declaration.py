@@ -1,0 +1,196 @@
+"""What a mesh declares: its models, what it needs, its headline, and what can be wrong with its levels. Pure."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lab.contract import Needs
+from lab.fault import rules
+from lab.record.summary import Column, Headline
+from lab.spec.experiment import Experiment
+from lab.spec.nearest import suggestion
+from lab.spec.problems import Path, Problem, SpecError
+from lab.target.mesh.settings import MeshLevel, MeshLevelSettings, MeshSettings
+from lab.target.mesh.sidecars.modes import NONE as NO_SIDECAR
+from lab.target.mesh.system import Parts
+from lab.target.mesh.topology import Topology
+from lab.target.mesh.variants import NO_BACKEND, Variant
+
+ENVOY = "envoy"
+# The mesh under the Java agent with a backend takes 1 GiB.
+SYSTEM_BYTES = 1 << 30
+# What a request carries to the services itself, and what a running Envoy takes over.
+WITHOUT_RESTART = {"error_probability", "envoy_runtime"}
+
+LATENCY = Column(metric="latency_p95_ms", heading="p95 ms")
+MEMORY = Column(metric="memory_services_mean_mib", heading="MiB")
+APP_BYTES = Column(metric="bytes_per_request_app", heading="app\nkB/req.", per=1000)
+TELEMETRY_BYTES = Column(metric="bytes_per_request_telemetry", heading="telem.\nkB/req.", per=1000)
+COLUMNS = (LATENCY, MEMORY, APP_BYTES, TELEMETRY_BYTES)
+
+SERVICES = Headline(
+    primary="cpu_per_request_services_ms",
+    what="CPU",
+    columns=COLUMNS,
+    main=(
+        "cpu_per_request_services_ms",
+        "cpu_per_request_backends_ms",
+        "memory_services_mean_mib",
+        "latency_p50_ms",
+        "latency_p95_ms",
+        "bytes_per_request_app",
+        "bytes_per_request_telemetry",
+        "startup_s",
+    ),
+)
+WITH_SIDECARS = Headline(
+    primary="cpu_per_request_proxied_ms",
+    what="CPU of services and sidecars",
+    columns=COLUMNS,
+    main=(
+        "cpu_per_request_proxied_ms",
+        "cpu_per_request_services_ms",
+        "cpu_per_request_sidecars_ms",
+        "memory_services_mean_mib",
+        "memory_sidecars_mean_mib",
+        "error_fraction",
+        "latency_p50_ms",
+        "latency_p99_ms",
+        "requests_per_s",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class MeshDeclaration:
+    """See `lab.contract.Declaration`. `parts` reads the parts of a mesh with the topology of a name."""
+
+    parts: Callable[[str], Parts]
+    variants: Callable[[], Mapping[str, Variant]]
+    topologies: Callable[[], Collection[str]]
+
+    kind = "mesh"
+    unit_of_work = "request"
+    containers = True
+    settings = MeshSettings
+    level = MeshLevelSettings
+    files = {"topology": Topology}  # noqa: RUF012
+    streams = {"requests": 1, "counters": 1, "trace": 1, "speed": 1, "faults": 1}  # noqa: RUF012
+
+    def headline(self, metrics: Collection[str]) -> Headline:
+        """See `Declaration.headline`: the sidecars' CPU is a part of what a level with sidecars costs."""
+        return WITH_SIDECARS if "cpu_per_request_sidecars_ms" in metrics else SERVICES
+
+    def start_group(self, level: MeshLevel) -> str:
+        """See `Declaration.start_group`."""
+        return level.settings.telemetry
+
+    def manifest(self, experiment: Experiment) -> Mapping[str, Any]:
+        """See `Declaration.manifest`: the call graphs of all levels."""
+        described = {name: self.parts(name).topology.model_dump(mode="json") for name in _topologies(experiment)}
+        return {"topology": next(iter(described.values())), "topologies": described}
+
+    def needs(self, experiment: Experiment) -> Needs:
+        """See `Declaration.needs`."""
+        levels = [level.settings for level in experiment.levels()]
+        of_level = {level.topology_name: self.parts(level.topology_name) for level in levels}
+        backends = [of_level[level.topology_name].backend_kind(level) for level in levels]
+        kinds = sorted({kind for parts in of_level.values() for kind in parts.topology.kinds()})
+        proxied = any(of_level[level.topology_name].mode(level).proxied for level in levels)
+        return Needs(
+            services=(*kinds, *sorted({name for backend in backends for name in backend.services})),
+            images=(
+                "services",
+                *sorted({image for level in levels for fault in level.faults for image in fault.images}),
+                *([ENVOY] if proxied else []),
+                *sorted({name for backend in backends for name in backend.images}),
+            ),
+            system_bytes=SYSTEM_BYTES,
+        )
+
+    def problems(self, experiment: Experiment) -> Iterator[Problem]:
+        """See `Declaration.problems`: names first, since the others rely on them."""
+        if wrong := [*self._unknown_names(experiment)] or [*self._unreachable_backends(experiment)]:
+            yield from wrong
+            return
+        yield from _without_restart(experiment)
+        if experiment.protocol.side_by_side and any(
+            level.settings.sidecar != NO_SIDECAR for level in experiment.levels()
+        ):
+            yield Problem(
+                ("protocol", "side_by_side"),
+                "sidecars' counters are read around one trial; run levels with sidecars one after the other",
+            )
+        for level in experiment.levels():
+            yield from self._sidecar_problems(level)
+            yield from _fault_problems(experiment, level)
+
+    def _unknown_names(self, experiment: Experiment) -> Iterator[Problem]:
+        variants, topologies = self.variants(), self.topologies()
+        for factor, levels in experiment.factors.items():
+            for name, patch in levels.items():
+                telemetry = getattr(patch, "telemetry", None)
+                if "telemetry" in patch.model_fields_set and telemetry not in variants:
+                    text = f"unknown variant '{telemetry}'; {suggestion(str(telemetry), variants)}"
+                    yield Problem(("factors", factor, name, "telemetry"), text)
+        for topology in _topologies(experiment):
+            if topology not in topologies:
+                yield Problem(("topology",), f"unknown topology '{topology}'; {suggestion(topology, topologies)}")
+
+    def _unreachable_backends(self, experiment: Experiment) -> Iterator[Problem]:
+        """Yield the levels that send their telemetry where their variant cannot send it."""
+        variants = self.variants()
+        for level in experiment.levels():
+            settings = level.settings
+            known = {NO_BACKEND: {}, **variants[settings.telemetry].backends}
+            if settings.backend is not None and settings.backend not in known:
+                yield Problem(
+                    ("factors",),
+                    f"level '{level.name}': variant '{settings.telemetry}' cannot send to backend "
+                    f"'{settings.backend}'; {suggestion(settings.backend, known)}",
+                )
+
+    def _sidecar_problems(self, level: MeshLevel) -> Iterator[Problem]:
+        settings = level.settings
+        parts = self.parts(settings.topology_name)
+        try:
+            proxied = parts.mode(settings).proxied
+        except SpecError as wrong:
+            yield from (Problem(("factors", level.name, "sidecar"), problem.text) for problem in wrong.problems)
+            return
+        yield from rules.unknown_targets(settings.faults, parts.topology.nodes, fault_place(level))
+        if not proxied:
+            yield from rules.without_sidecar(settings.faults, fault_place(level))
+            if settings.envoy_runtime:
+                yield Problem(("factors", level.name, "envoy_runtime"), "this level has no sidecar to take it")
+
+
+def fault_place(level: MeshLevel) -> Path:
+    """Return where messages locate a level's faults: several factors may have brought them."""
+    return ("factors", level.name, "faults")
+
+
+def _topologies(experiment: Experiment) -> tuple[str, ...]:
+    """Return the topologies of the levels, the target's own first."""
+    target = experiment.target
+    assert isinstance(target, MeshSettings)
+    return tuple(dict.fromkeys([target.topology, *(level.settings.topology_name for level in experiment.levels())]))
+
+
+def _without_restart(experiment: Experiment) -> Iterator[Problem]:
+    """Yield the factors whose levels cannot share a start of the containers."""
+    for index, factor in enumerate(experiment.protocol.without_restart):
+        for name, patch in experiment.factors.get(factor, {}).items():
+            for field in sorted(patch.model_fields_set - WITHOUT_RESTART):
+                place = ("protocol", "without_restart", index)
+                yield Problem(place, f"its level '{name}' sets {field}, which needs a restart")
+
+
+def _fault_problems(experiment: Experiment, level: MeshLevel) -> Iterator[Problem]:
+    """Yield what is wrong with a level's faults, among each other and in the protocol."""
+    if not level.settings.faults:
+        return
+    protocol = experiment.protocol
+    yield from rules.contradictions(level.settings.faults, protocol.window_s, fault_place(level))
+    if protocol.warm_up_s is None and not experiment.load.can("counted"):
+        yield Problem(("protocol", "warm_up_s"), "missing; faults begin at a time, so the warm-up has to end at one")

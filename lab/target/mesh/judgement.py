@@ -1,0 +1,36 @@
+"""How a mesh's trials are judged: its checks and metrics. Pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from lab.analysis import checks
+from lab.analysis.metrics import errors, jvm, latency, recovery, resources, sidecars, speed, telemetry, traffic
+from lab.analysis.metrics.paired import PAIRED
+from lab.contract import Check, Metric, PairedMetric
+
+METRICS: Mapping[str, Metric] = {
+    metric.name: metric
+    for module in (resources, latency, errors, recovery, sidecars, traffic, jvm, telemetry, speed)
+    for metric in module.METRICS
+}
+
+
+@dataclass(frozen=True)
+class MeshJudgement:
+    """See `lab.contract.Judgement`."""
+
+    checks: Sequence[Sequence[Check]] = (
+        (checks.requests_present,),
+        (
+            checks.records_complete,
+            checks.containers_present,
+            checks.observed_throughout,
+            checks.load_held,
+            checks.answers_right,
+            checks.spans_as_predicted,
+            checks.faults_verified,
+        ),
+        (checks.generator_had_cpu, checks.host_left_alone, checks.window_steady),
+    )
+    metrics: Mapping[str, Metric] = field(default_factory=lambda: METRICS)
+    paired: Mapping[str, PairedMetric] = field(default_factory=lambda: PAIRED)

@@ -1,0 +1,66 @@
+"""What an experiment may set of a mesh, and of each of its levels."""
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from lab.fault.kinds import Faults
+from lab.spec.experiment import FileName
+from lab.spec.level import Level, LevelSettings, TargetSettings
+from lab.target.mesh.sidecars.modes import NONE as NO_SIDECAR
+from lab.target.mesh.variants import BackendName, Traces
+from lab.target.mesh.variants import Name as VariantName
+
+RuntimeKey = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_.]{0,99}$")]
+
+
+class MeshSettings(TargetSettings):
+    """Spring services that call each other."""
+
+    kind: Literal["mesh"]
+    topology: FileName = Field(description="a file of experiments/topologies/")
+
+    def level_defaults(self) -> Mapping[str, object]:
+        """See `TargetSettings.level_defaults`."""
+        return {"topology": self.topology}
+
+
+class MeshLevelSettings(LevelSettings):
+    """What a level of a mesh may set."""
+
+    topology: FileName | None = Field(default=None, description="a file of experiments/topologies/, if another")
+    telemetry: VariantName = Field(default="baseline", description="a folder of services/telemetry/")
+    backend: BackendName | None = Field(default=None, description="where telemetry goes, if not to the variant's own")
+    traces: Traces | None = Field(
+        default=None, description="which requests make spans, where the level's environment changes that"
+    )
+    sidecar: str = Field(
+        default=NO_SIDECAR,
+        max_length=200,
+        description="`none`, `passthrough`, patterns of envoy/patterns/ joined with `+`, or `all`",
+    )
+    sidecar_side: Literal["front", "both"] = Field(
+        default="front", description="which traffic sidecars handle: their service's inbound, or its outbound too"
+    )
+    envoy_runtime: Mapping[RuntimeKey, int | str] = Field(
+        default_factory=dict, description="runtime values of every sidecar while the level is measured"
+    )
+    error_probability: float | None = Field(
+        default=None, ge=0, le=1, description="of every service, requested by each request; over the topology's own"
+    )
+    faults: Faults = Field(default_factory=tuple, description="injected while the load is sent; factors add theirs")
+
+    @property
+    def needs_own_start(self) -> bool:
+        """Whether the level has faults: what one leaves, such as a cold JVM, must not meet the next trial."""
+        return bool(self.faults)
+
+    @property
+    def topology_name(self) -> str:
+        """The topology's name, which the target's settings give every level."""
+        assert self.topology is not None
+        return self.topology
+
+
+MeshLevel = Level[MeshLevelSettings]

@@ -1,0 +1,70 @@
+"""The target `mesh`: Spring services that call each other, with telemetry variants and Envoy sidecars."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import cache, cached_property
+from pathlib import Path
+
+from lab.engine.place import Place
+from lab.spec.experiment import Experiment
+from lab.target.mesh import sidecars
+from lab.target.mesh.declaration import ENVOY, MeshDeclaration
+from lab.target.mesh.deployment import MeshDeployment
+from lab.target.mesh.judgement import MeshJudgement
+from lab.target.mesh.settings import MeshLevel
+from lab.target.mesh.system import Parts, System
+from lab.target.mesh.topology import find_topology, load_topology
+from lab.target.mesh.variants import Variant, load_variants
+
+
+class Mesh:
+    """See `lab.contract.Target`. `root` is the repository; its files are read when they are first needed."""
+
+    def __init__(self, root: Path) -> None:
+        self._topologies = root / "experiments" / "topologies"
+        self._variants = root / "services" / "telemetry"
+        self._envoy = root / "envoy"
+        self.parts = cache(self._parts)
+        self.judgement = MeshJudgement()
+
+    @cached_property
+    def declaration(self) -> MeshDeclaration:
+        """See `Target.declaration`."""
+        return MeshDeclaration(
+            self.parts, lambda: self.variants, lambda: [path.stem for path in self._topologies.glob("*.yaml")]
+        )
+
+    @cached_property
+    def variants(self) -> Mapping[str, Variant]:
+        """The telemetry variants by name."""
+        return load_variants(self._variants)
+
+    def prepare(self, experiment: Experiment, images: Mapping[str, str]) -> None:
+        """See `Target.prepare`: Envoy validates each configuration once, named by the first level that has it."""
+        if ENVOY not in images:
+            return
+        named = {
+            text: f"{level.name}/{path}"
+            for level in reversed(experiment.levels())
+            for path, text in self.parts(level.settings.topology_name).proxy_files(level.settings).items()
+        }
+        sidecars.refuse_wrong({name: text for text, name in named.items()}, images[ENVOY])
+
+    def deployment(self, level: MeshLevel, place: Place, out: Path) -> MeshDeployment:
+        """See `Target.deployment`."""
+        return MeshDeployment(self.system(level, place, out))
+
+    def system(self, level: MeshLevel, place: Place, out: Path) -> System:
+        """Return the system of a level, not yet created."""
+        return System(self.parts(level.settings.topology_name), level.settings, place, out)
+
+    def profiled(self, level: MeshLevel, agent: str) -> MeshLevel:
+        """See `Target.profiled`: the agent is one of the JVMs' options, after those that they already have."""
+        settings = level.settings
+        options = self.parts(settings.topology_name).telemetry(settings).environment.get("JAVA_OPTS", "")
+        environment = {**settings.environment, "JAVA_OPTS": f"{options} {agent}".strip()}
+        return replace(level, settings=settings.model_copy(update={"environment": environment}))
+
+    def _parts(self, topology: str) -> Parts:
+        path = find_topology(topology, self._topologies)
+        return Parts(load_topology(path), path, self.variants, sidecars.load(self._envoy))
