@@ -137,7 +137,7 @@ def summary(given: Mapping[str, Any], topology: str) -> Json:
 
 def _estimate(row: Mapping[str, Any]) -> Json:
     finding = row.get("finding")
-    return {**row, "finding": FINDINGS.get(finding, finding), "censored": None}
+    return {**row, "finding": FINDINGS.get(str(finding), finding), "censored": None}
 
 
 def verdicts(given: Mapping[str, Any]) -> Json:
