@@ -14,10 +14,10 @@ from lab.report.source import read
 from lab.spec.nearest import suggestion
 
 STUDY = "telemetry-overhead"
-SAMPLES = ROOT / "notebooks" / "samples"
-SAMPLE_NOTE = (
-    "This is the sample that the repository ships. Its estimates are of all trials of a real run; of the raw records "
-    "it has one trial per level, thinned: figures of latencies and over time show that one."
+KEPT = ROOT / "docs" / "results"
+KEPT_NOTE = (
+    "This is a kept result of the repository. Its estimates come from all trials of a real run. Of the raw records it "
+    "keeps at most one trial per level, thinned: figures of latency and over time show only these."
 )
 OPTIONAL = ("claims", "resilience", "outages", "ladders", "sweeps", "frontiers", "interactions", "profile")
 """The report's sections that only some runs have; all others are in every report."""
@@ -58,7 +58,7 @@ class Run:
     def about(self) -> Html:
         """Show which run this is, on what machine and with which versions it was made, and what ended it."""
         folder = self.folder.relative_to(ROOT) if self.folder.is_relative_to(ROOT) else self.folder
-        note = f'<p class="caution">{SAMPLE_NOTE}</p>' if self.folder.parent == SAMPLES else ""
+        note = f'<p class="caution">{KEPT_NOTE}</p>' if self.folder.parent == KEPT else ""
         return self._html(f"<p>Results folder: <code>{escape(str(folder))}</code></p>{note}{self.sections['manifest']}")
 
     def show(self, *names: str) -> Html:
@@ -77,7 +77,7 @@ class Run:
 def open_run(folder: str | Path | None = None, study: str = STUDY) -> Run:
     """Open a results folder that was analysed, named as from the repository's top.
 
-    Left out, it is the newest one of `study`, and the repository's sample where that was not run here.
+    Without a folder: the newest run of `study`, or the kept result in `docs/results` if there is no run here.
     Raises `Mistake` where it is no results folder, or a record in it is missing or broken.
     """
     try:
@@ -91,7 +91,7 @@ def open_run(folder: str | Path | None = None, study: str = STUDY) -> Run:
 
 def _usual(results: Path, study: str) -> Path:
     latest = results / study / "latest"
-    return latest if (latest / "summary.json").exists() else SAMPLES / study
+    return latest if (latest / "summary.json").exists() else KEPT / study
 
 
 def _sections(report: str) -> Mapping[str, str]:

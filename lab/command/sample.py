@@ -3,16 +3,16 @@
 import json
 import math
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from lab.errors import UserError
 from lab.record.counters import read_counters
+from lab.record.files import read_json, write_packed
 from lab.record.summary import read_summary
 from lab.record.trial import TrialRecord, read_trial_record
 
-ESTIMATES = ("manifest.json", "summary.json", "claims.json")
-WHOLE = ("trial.json", "trace.json")
 MOST_SAMPLES = 20
 """Of each counter, from the load's start to the window's end: enough for curves a few centimetres wide."""
 MOST_REQUESTS = 1500
@@ -26,26 +26,34 @@ def write_sample(folder: Path, out: Path) -> None:
     """Copy a results folder that was analysed into `out`: its estimates, and what the figures need of its raw records.
 
     The latter are those of each level's first valid trial, its requests and the counters of services and backends
-    thinned; refused attempts keep their reasons; profiles stay behind. It can be shown, but not analysed again: that
-    needs all trials.
+    thinned; refused attempts keep their reasons; profiles stay behind. Large files are compressed. It can be shown, but
+    not analysed again: that needs all trials.
     Raises `UserError` where `out` is there already, or a file of the run is missing or broken.
     """
     if out.exists():
         raise UserError(f"{out} is there already", "remove it first, or name another folder")
     read_summary(folder / "summary.json")
+    summary = read_json(folder / "summary.json", "tollbooth.summary", 2)
     trials = {path.parent: read_trial_record(path.parent) for path in sorted(folder.glob("trials/*/trial.json"))}
-    _copy(ESTIMATES, folder, out)
+    _copy(["manifest.json", "claims.json"], folder, out)
+    write_packed(out / "summary.json", _compact(summary))
     shown: set[str] = set()
     for source, trial in trials.items():
         goal = out / "trials" / source.name
-        if not trial.valid:
-            _copy(["trial.json"], source, goal)
-        elif trial.level not in shown:
+        if trial.valid and trial.level in shown:
+            continue
+        _copy(["trial.json"], source, goal)
+        if trial.valid:
             shown.add(trial.level)
-            _copy(WHOLE, source, goal)
-            read_counters(source / "counters.jsonl")  # thinning trusts its lines; this names one that is broken
-            (goal / "counters.jsonl").write_text(thinned((source / "counters.jsonl").read_text(), trial))
-            (goal / "requests.csv").write_text(_fewer((source / "requests.csv").read_text()))
+            _pack_records(source, goal, trial)
+
+
+def _pack_records(source: Path, goal: Path, trial: TrialRecord) -> None:
+    read_counters(source / "counters.jsonl")  # thinning trusts its lines; this names one that is broken
+    write_packed(goal / "counters.jsonl", thinned((source / "counters.jsonl").read_text(), trial))
+    write_packed(goal / "requests.csv", _fewer((source / "requests.csv").read_text()))
+    if (source / "trace.json").exists():
+        write_packed(goal / "trace.json", (source / "trace.json").read_text())
 
 
 def _copy(names: Sequence[str], source: Path, goal: Path) -> None:
@@ -67,7 +75,11 @@ def thinned(counters: str, trial: TrialRecord) -> str:
     header, *lines = counters.split("\n")[:-1]
     step_ns = max(SECOND_NS, (trial.window_end_ns - trial.load_start_ns) // MOST_SAMPLES)
     spaced = json.loads(header) | {"interval_ns": step_ns, "slow_interval_ns": step_ns}
-    return "\n".join([json.dumps(spaced, separators=(",", ":")), *_thinned(lines, trial, step_ns), ""])
+    return "\n".join([_compact(spaced), *_thinned(lines, trial, step_ns), ""])
+
+
+def _compact(data: Mapping[str, Any]) -> str:
+    return json.dumps(data, separators=(",", ":"))
 
 
 def _thinned(lines: Sequence[str], trial: TrialRecord, step_ns: int) -> Iterator[str]:

@@ -98,12 +98,17 @@ class TrialData:
         return next(iter(files.values()))
 
 
+def _files(folder: Path, stem: str, ending: str) -> list[Path]:
+    """Return a stream's files, compressed or not."""
+    return sorted({*folder.glob(f"{stem}*.{ending}"), *folder.glob(f"{stem}*.{ending}.gz")})
+
+
 def streams_in(folder: Path) -> dict[str, Stream]:
     """Return the streams whose files are in a trial's folder. `counters-<machine>.jsonl` is that machine's."""
     found = {}
     for name, kind in STREAMS.items():
         stem, _, ending = kind.file.partition(".")
-        paths = sorted(folder.glob(f"{stem}*.{ending}"))
+        paths = [path.with_suffix("") if path.suffix == ".gz" else path for path in _files(folder, stem, ending)]
         files = {path.stem.removeprefix(stem).lstrip("-") or LOCAL: path.name for path in paths}
         if files:
             found[name] = Stream(version=kind.version, files=files)

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from lab.errors import UserError
+from lab.record.files import read_text
 
 FORMAT = "tollbooth.faults"
 VERSION = 1
@@ -115,7 +116,7 @@ class FaultLog:
 
 def read_injections(path: Path) -> Sequence[Injection]:
     """Read what became of a trial's faults."""
-    return parse_injections(path.read_text(encoding="utf-8"), str(path))
+    return parse_injections(read_text(path), str(path))
 
 
 def parse_injections(text: str, source: str) -> Sequence[Injection]:

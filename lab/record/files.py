@@ -1,7 +1,9 @@
 """Reading and writing the JSON and text files of a results folder."""
 
+import gzip
 import json
 import os
+import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -34,6 +36,16 @@ def write_json_atomic(path: Path, data: Mapping[str, Any]) -> None:
     part.replace(path)
 
 
+def packed(path: Path) -> Path:
+    """Return where a record is kept compressed: `summary.json.gz` for `summary.json`. Readers accept both."""
+    return path.with_name(f"{path.name}.gz")
+
+
+def write_packed(path: Path, text: str) -> None:
+    """Write a record compressed; the same text gives the same bytes."""
+    packed(path).write_bytes(gzip.compress(text.encode(), mtime=0))
+
+
 def read_json(path: Path, format_name: str, version: int) -> dict[str, Any]:
     """Read a JSON record; raises `UserError` where it is missing, broken, or of another format or version."""
     data = json_object(read_text(path), str(path))
@@ -50,10 +62,12 @@ def complete_lines(text: str) -> tuple[list[str], bool]:
 def read_text(path: Path) -> str:
     """Return a record's text. Raises `UserError` if the file is missing or unreadable."""
     try:
+        if packed(path).exists() and not path.exists():
+            return gzip.decompress(packed(path).read_bytes()).decode("utf-8")
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise UserError(f"{path} is missing", "was this folder written by `lab run`?") from None
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
         raise UserError(f"{path} cannot be read: {error}", FIX_HINT) from error
 
 

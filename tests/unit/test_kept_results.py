@@ -35,7 +35,7 @@ def test_a_document_shows_what_the_command_that_it_names_prints(folder: str, tex
 
 
 def test_every_kept_result_is_shown_somewhere() -> None:
-    kept = {path.parent.relative_to(ROOT).as_posix() for path in ROOT.glob("docs/results/*/summary.json")}
+    kept = {path.parent.relative_to(ROOT).as_posix() for path in ROOT.glob("docs/results/*/summary.json.gz")}
     assert kept == {place.values[0] for place in PLACES}
 
 
@@ -58,3 +58,8 @@ def test_no_table_of_a_result_is_written_by_hand(path: Path) -> None:
 @pytest.mark.parametrize("folder", sorted((ROOT / "docs" / "results").glob("*/")), ids=lambda folder: folder.name)
 def test_the_experiment_of_a_kept_run_is_still_read(folder: Path) -> None:
     assert experiment_of(folder).name == json.loads((folder / "manifest.json").read_text())["experiment"]
+
+
+def test_records_of_kept_runs_are_compressed_without_a_time() -> None:
+    assert list(ROOT.glob("docs/results/*/summary.json")) == []
+    assert {path.read_bytes()[4:8] for path in ROOT.glob("docs/results/**/*.gz")} == {bytes(4)}

@@ -1,4 +1,4 @@
-"""The notebooks: they run on any results folder, hold no logic, and the sample that they fall back on is a true one."""
+"""The notebooks: they run on any results folder, hold no logic, and what they fall back on is a kept result."""
 
 import ast
 import json
@@ -12,7 +12,7 @@ from nbclient import NotebookClient
 from nbformat import NotebookNode
 
 from lab.command import notebook
-from lab.command.notebook import SAMPLE_NOTE, SAMPLES, Mistake, open_run
+from lab.command.notebook import KEPT, KEPT_NOTE, Mistake, open_run
 from lab.record.summary import read_summary
 from lab.report.build import build
 from tests import report_runs
@@ -100,27 +100,27 @@ def html(cell: NotebookNode) -> str:
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
-def test_it_runs_on_its_sample(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    sample = SAMPLES / path.stem
-    shown = run_all(path, sample, tmp_path, monkeypatch)
-    manifest = json.loads((sample / "manifest.json").read_text())
-    assert SAMPLE_NOTE in shown["about"]
+def test_it_runs_on_the_kept_result(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = KEPT / path.stem
+    shown = run_all(path, kept, tmp_path, monkeypatch)
+    manifest = json.loads((kept / "manifest.json").read_text())
+    assert KEPT_NOTE in shown["about"]
     assert all(fact in shown["about"] for fact in (manifest["machine"]["kernel"], manifest["started"]))
     assert manifest["spec"]["name"] == path.stem
-    levels = list(read_summary(sample / "summary.json").levels)
+    levels = list(read_summary(kept / "summary.json").levels)
     assert len(levels) > 2
     assert [level for level in levels if f"</span>{level}</span>" not in shown["show-table"]] == []
     assert [name for name, html in shown.items() if name.startswith("show-") and not html] == []
     assert "This run has no" not in "".join(shown[name] for name in shown if name in OF_THE_STUDY)
     assert all("<svg" in shown[cell] for cell in ("show-intervals", "show-latency"))
-    refused = [path for path in sample.glob("trials/*/trial.json") if not json.loads(path.read_text())["valid"]]
+    refused = [path for path in kept.glob("trials/*/trial.json") if not json.loads(path.read_text())["valid"]]
     assert shown["show-refused"].count('<tr><th scope="row">') == len(refused)
 
 
 def test_it_runs_on_a_run_with_views_and_claims(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wrong = nbformat.v4.new_code_cell('run.show("ladder")', metadata={"tags": ["raises-exception"]})
     shown = run_all(STUDY, report_runs.study(tmp_path / "run"), tmp_path / "home", monkeypatch, wrong)
-    assert SAMPLE_NOTE not in shown["about"]
+    assert KEPT_NOTE not in shown["about"]
     assert shown["show-views"].count("<svg") == 2
     assert all(title in shown["show-views"] for title in ("What each level adds", "Batches"))
     assert "This run has no interactions" in shown["show-views"]
@@ -140,11 +140,11 @@ def test_what_is_no_results_folder_is_named(tmp_path: Path) -> None:
         open_run(tmp_path)
 
 
-def test_the_newest_run_of_the_study_comes_before_the_sample(tmp_path: Path) -> None:
+def test_the_newest_run_of_the_study_comes_before_the_kept_one(tmp_path: Path) -> None:
     latest = tmp_path / "a-study" / "latest"
     latest.mkdir(parents=True)
     (latest / "manifest.json").touch()
-    assert notebook._usual(tmp_path, "a-study") == SAMPLES / "a-study"
+    assert notebook._usual(tmp_path, "a-study") == KEPT / "a-study"
     (latest / "summary.json").touch()
     assert notebook._usual(tmp_path, "a-study") == latest
 

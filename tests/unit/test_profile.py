@@ -9,17 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from lab.run.stand import Bench
 from rich.console import Console
 
-from lab.backend import BACKENDS
-from lab.engine.driver import EngineGone
-from lab.errors import UserError
-from lab.record.requests import read_requests
-from lab.run import runner
-from lab.run.progress import Progress
-from lab.run.stand import Bench
-from lab.spec.experiment import Level
-from lab.run.profiles import LIBRARY, profiled
 from lab.analysis.profile.compare import by_library, by_thread, together, tree
 from lab.analysis.profile.libraries import (
     GC,
@@ -36,6 +28,14 @@ from lab.analysis.profile.libraries import (
 from lab.analysis.profile.records import Cost, Costs, NodeProfile, ProfileRecord, costs, read_profile
 from lab.analysis.profile.slices import slice_s, slices, within
 from lab.analysis.profile.stacks import added_up, collapsed, parse_collapsed
+from lab.backend import BACKENDS
+from lab.engine.driver import EngineGone
+from lab.errors import UserError
+from lab.record.requests import read_requests
+from lab.run import runner
+from lab.run.profiles import LIBRARY, profiled
+from lab.run.progress import Progress
+from lab.spec.experiment import Level
 from tests import benches, synthetic
 from tests.fake import FakeBackend, FakeDriver
 

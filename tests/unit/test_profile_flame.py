@@ -7,12 +7,12 @@ from xml.etree import ElementTree
 
 import pytest
 
+from lab.analysis.profile.compare import tree
+from lab.analysis.profile.records import Cost, Costs, NodeProfile, ProfileRecord
 from lab.record.summary import read_summary
 from lab.report.build import build
 from lab.report.figures.flame import HEAD, MOST_ROWS, ROW, SMALLEST, WIDTH, flame
 from lab.report.flame import MOST_ADDED, MOST_SAVED, profiles
-from lab.analysis.profile.compare import tree
-from lab.analysis.profile.records import Cost, Costs, NodeProfile, ProfileRecord
 from tests import report_runs
 
 GOLDEN = Path(__file__).parents[1] / "expected" / "flame.svg"

@@ -1,16 +1,17 @@
 """A sample of a run says what the run says, and is small."""
 
+import gzip
 import re
-import zlib
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from lab.command.notebook import SAMPLES, open_run
+from lab.command.notebook import KEPT, open_run
 from lab.command.sample import MOST_SAMPLES, write_sample
 from lab.errors import UserError
 from lab.record.data import read_trial
+from lab.record.files import read_json
 from lab.record.summary import read_summary
 from lab.record.trial import read_trial_record
 from tests import report_runs
@@ -41,7 +42,7 @@ def test_a_sample_has_the_raw_records_of_one_trial_per_level(sampled: tuple[Path
     trials = [read_trial_record(path.parent) for path in sample.glob("trials/*/trial.json")]
     assert sorted(trial.level for trial in trials if trial.valid) == sorted(read_summary(run / "summary.json").levels)
     assert sum(not trial.valid for trial in trials) == 1
-    assert all(read_trial(path.parent) for path in sample.glob("trials/*/counters.jsonl"))
+    assert all(read_trial(path.parent) for path in sample.glob("trials/*/counters.jsonl.gz"))
 
 
 def size_bytes(folder: Path) -> int:
@@ -55,7 +56,7 @@ def test_a_sample_is_small(sampled: tuple[Path, Path]) -> None:
 
 def test_thinned_counters_keep_their_course(sampled: tuple[Path, Path]) -> None:
     run, sample = sampled
-    for path in sample.glob("trials/*/counters.jsonl"):
+    for path in sample.glob("trials/*/counters.jsonl.gz"):
         whole, thin = read_trial(run / "trials" / path.parent.name), read_trial(path.parent)
         assert set(thin.counters.containers) == {*thin.trial.names("service"), *thin.trial.names("backend")}
         for name, fields in thin.counters.containers.items():
@@ -72,8 +73,31 @@ def test_a_sample_never_overwrites(sampled: tuple[Path, Path]) -> None:
         write_sample(run, sample)
 
 
-@pytest.mark.parametrize("sample", list(SAMPLES.iterdir()), ids=lambda path: path.name)
-def test_a_shipped_sample_is_small_and_names_no_private_path(sample: Path) -> None:
-    files = [path for path in sample.rglob("*") if path.is_file()]
-    assert sum(len(zlib.compress(path.read_bytes())) for path in files) < 1_500_000
-    assert [path.name for path in files if PRIVATE_PATH.search(path.read_bytes())] == []
+def test_the_same_run_gives_the_same_sample(sampled: tuple[Path, Path], tmp_path: Path) -> None:
+    run, sample = sampled
+    write_sample(run, tmp_path / "again")
+    for path in filter(Path.is_file, sample.rglob("*")):
+        assert path.read_bytes() == (tmp_path / "again" / path.relative_to(sample)).read_bytes()
+
+
+def test_a_compressed_summary_says_what_the_plain_one_says(sampled: tuple[Path, Path]) -> None:
+    plain, compressed = (read_json(folder / "summary.json", "tollbooth.summary", 1) for folder in sampled)
+    assert compressed == plain
+
+
+def test_a_compressed_record_that_was_cut_is_named(sampled: tuple[Path, Path], tmp_path: Path) -> None:
+    whole = (sampled[1] / "summary.json.gz").read_bytes()
+    (tmp_path / "summary.json.gz").write_bytes(whole[:-20])
+    with pytest.raises(UserError, match=r"summary\.json cannot be read"):
+        read_summary(tmp_path / "summary.json")
+
+
+@pytest.mark.parametrize("kept", [path for path in KEPT.iterdir() if path.is_dir()], ids=lambda path: path.name)
+def test_a_kept_result_is_small_and_names_no_private_path(kept: Path) -> None:
+    files = [path for path in kept.rglob("*") if path.is_file()]
+    assert sum(path.stat().st_size for path in files) < 500_000
+    assert [path.name for path in files if PRIVATE_PATH.search(content(path))] == []
+
+
+def content(path: Path) -> bytes:
+    return gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
