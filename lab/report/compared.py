@@ -25,9 +25,6 @@ class Compared:
     frontiers: Sequence[Frontier] = ()
 
 
-NO_VIEWS = Compared()
-
-
 def compare_views(summary: Summary, manifest: Mapping[str, Any]) -> Compared:
     """Take the views from the manifest's experiment; raises `UserError` where they are not ones."""
     spec = mapping(manifest.get("spec"))

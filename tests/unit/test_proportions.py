@@ -10,7 +10,6 @@ from lab.analysis.stats.proportions import (
     Count,
     Pooled,
     clopper_pearson,
-    compounded,
     difference,
     pool,
 )
@@ -22,22 +21,6 @@ def bounds(interval: ConfidenceInterval) -> tuple[float, float]:
 
 def alone(events: int, total: int) -> Pooled:
     return Pooled(Count(events, total), runs=1)
-
-
-@pytest.mark.parametrize(
-    ("probability", "published"),
-    [(0.2, 0.488), (0.02, 0.058808), (0.002, 0.005988008), (0.0002, 0.000599880008), (0.000035, 0.000104996325)],
-)
-def test_three_services_fail_together_as_published(probability: float, published: float) -> None:
-    assert compounded(probability, 3) == pytest.approx(published, rel=1e-6)
-
-
-def test_failing_compounds_at_its_ends() -> None:
-    assert compounded(0, 3) == 0
-    assert compounded(1, 3) == 1
-    assert compounded(1e-18, 3) == pytest.approx(3e-18, rel=1e-12)
-    with pytest.raises(ValueError, match="not a probability"):
-        compounded(1.2, 3)
 
 
 # Newcombe (1998, "Two-sided confidence intervals for the single proportion"), table I.

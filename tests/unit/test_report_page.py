@@ -14,7 +14,7 @@ from lab.analysis.stats.intervals import Interval
 from lab.record.summary import Summary, TrialSummary
 from lab.record.trial import TrialRecord
 from lab.report import findings
-from lab.report.compared import NO_VIEWS, Compared
+from lab.report.compared import Compared
 from lab.report.crossings import Crossed, Crossing
 from lab.report.drawings import Drawings, Titled, Trace
 from lab.report.drawings.trials import order_cells
@@ -132,7 +132,7 @@ def test_the_terminal_says_of_noise_what_the_page_says() -> None:
     doubtful = TRACED | {"ratio": 1.02, "ratio_low": 1.01, "ratio_high": 1.03}
     out = io.StringIO()
     print_table(summary(BASELINE, PLACEBO, doubtful), Console(file=out, width=120))
-    shown = page(summary(BASELINE, PLACEBO, doubtful), MANIFEST, TRIALS, NO_VIEWS).table[0].rows[-1].finding
+    shown = page(summary(BASELINE, PLACEBO, doubtful), MANIFEST, TRIALS, Compared()).table[0].rows[-1].finding
     assert shown is not None
     assert shown.word == "higher, within noise"
     assert shown.tone == "neutral"
@@ -222,7 +222,7 @@ def test_blocks_that_an_early_end_made_needless_are_not_called_missing() -> None
 
 @pytest.mark.parametrize("manifest", [{}, {"git": None, "machine": "?", "durations_s": {"total": None}, "spec": []}])
 def test_a_manifest_without_its_parts_does_not_break_the_page(manifest: dict[str, Any]) -> None:
-    html = render(page(summary(BASELINE, PLACEBO, TRACED), manifest, TRIALS, NO_VIEWS), NOTHING_DRAWN)
+    html = render(page(summary(BASELINE, PLACEBO, TRACED), manifest, TRIALS, Compared()), NOTHING_DRAWN)
     assert "unknown" in html
     assert "No level of this run made a trace." in html
     assert not {"ladders", "sweeps", "interactions", "claims"} & set(re.findall(r'<section id="(\w+)">', html))

@@ -387,10 +387,6 @@ def test_a_backend_that_the_variant_cannot_send_to_is_named_with_those_it_can() 
     )
 
 
-def test_known_variants_and_topologies_pass() -> None:
-    check_names(parse_experiment(GOOD, "x"), KNOWN, ["mesh"])
-
-
 @pytest.mark.parametrize("seed", range(300))
 def test_whatever_is_in_the_file_the_answer_is_a_spec_or_a_user_error(seed: int, write: Write) -> None:
     content = bytearray(GOOD.encode())

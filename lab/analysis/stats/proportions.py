@@ -43,16 +43,6 @@ class ConfidenceInterval:
         return self.low <= value <= self.high
 
 
-def compounded(probability: float, services: int) -> float:
-    """Return 1 - (1 - p)^n: the chance that at least one of n services fails a request.
-
-    Each fails it with probability p, independently, and none tries again. Exact for a tiny p, where 1 - p rounds.
-    """
-    if not 0 <= probability <= 1:
-        raise ValueError(f"{probability} is not a probability")
-    return 1.0 if probability == 1 else -math.expm1(services * math.log1p(-probability))
-
-
 def clopper_pearson(count: Count, confidence: float) -> ConfidenceInterval:
     """Return the exact interval of a share (Clopper and Pearson, 1934, "The use of confidence or fiducial limits").
 
