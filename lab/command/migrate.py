@@ -1,12 +1,13 @@
 """`lab migrate`: converts experiment files and results folders of version 1, in place."""
 
+import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
 from lab.errors import UserError
 from lab.record.data import streams_in
-from lab.record.files import json_object, read_text, write_json_atomic
+from lab.record.files import json_object, packed, read_text, write_json_atomic, write_packed
 from lab.record.trial import Stream
 
 Json = Mapping[str, Any]
@@ -54,7 +55,7 @@ def _folder(folder: Path, version1: Version1) -> int:
         (folder / "claims.json", version1.verdicts),
         (folder / "manifest.json", version1.manifest),
     ]
-    return sum(_convert(path, step) for path, step in steps if path.exists())
+    return sum(_convert(path, step) for path, step in steps if path.exists() or packed(path).exists())
 
 
 def _trial(path: Path, topology: str, version1: Version1) -> Callable[[Json], dict[str, Any]]:
@@ -65,7 +66,10 @@ def _convert(path: Path, step: Callable[[Json], dict[str, Any]]) -> bool:
     given = _read(path)
     if given.get("version") != 1:
         return False
-    write_json_atomic(path, step(given))
+    if path.exists():
+        write_json_atomic(path, step(given))
+    else:
+        write_packed(path, json.dumps(step(given), separators=(",", ":")))
     return True
 
 
