@@ -10,13 +10,12 @@ from pydantic import ValidationError
 
 from lab.contract import Target, Targets
 from lab.errors import UserError
-from lab.record.files import VERSION_HINT, read_json
+from lab.record.files import VERSION_HINT
+from lab.record.manifest import read_manifest
 from lab.spec.experiment import Experiment
 from lab.spec.load import Load
 from lab.spec.parse import Grammar, TargetModels, recorded_experiment
 from lab.spec.problems import SpecError
-
-MANIFEST_FORMAT, MANIFEST_VERSION = "tollbooth.manifest", 2
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,7 @@ class Lab:
         Raises `UserError` where there is no manifest, or its experiment is not one of this lab's.
         """
         path = results_dir / "manifest.json"
-        manifest = read_json(path, MANIFEST_FORMAT, MANIFEST_VERSION)
+        manifest = read_manifest(results_dir)
         try:
             experiment = recorded_experiment(manifest.get("spec"), self.grammar)
         except (ValidationError, SpecError) as error:

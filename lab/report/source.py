@@ -7,7 +7,7 @@ from typing import Any
 
 from lab.analysis.claims.records import Verdicts, read_verdicts
 from lab.record.data import read_trial
-from lab.record.files import read_json
+from lab.record.manifest import read_manifest
 from lab.record.summary import Summary, read_summary
 from lab.record.trial import TrialRecord, read_trial_record
 from lab.report.figures.gantt import Span
@@ -50,7 +50,7 @@ def read(results_dir: Path) -> Source:
     verdicts = results_dir / "claims.json"
     return Source(
         summary=read_summary(results_dir / "summary.json"),
-        manifest=read_json(results_dir / "manifest.json", "tollbooth.manifest", 1),
+        manifest=read_manifest(results_dir),
         trials=sorted(trials, key=lambda trial: (trial.number, trial.attempt)),
         observed=observed,
         traces=traces,

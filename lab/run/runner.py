@@ -13,10 +13,10 @@ from typing import Any
 
 from lab.analysis.analyse import analyse
 from lab.analysis.judge import judge
-from lab.analysis.lab import MANIFEST_FORMAT, MANIFEST_VERSION
 from lab.engine import provenance
 from lab.errors import UserError
-from lab.record.files import read_json, write_json_atomic
+from lab.record import manifest as manifests
+from lab.record.files import write_json_atomic
 from lab.record.trial import read_trial_record
 from lab.run import calibration
 from lab.run.measure import Measured, NotRemoved, StartInterrupted, run_start
@@ -51,8 +51,8 @@ def new_run(context: Context, results: Path, command: list[str], images: dict[st
     folder.mkdir(parents=True)
     plan = make_plan(context.experiment)
     manifest = {
-        "format": MANIFEST_FORMAT,
-        "version": MANIFEST_VERSION,
+        "format": manifests.FORMAT,
+        "version": manifests.VERSION,
         "experiment": context.experiment.name,
         "spec": context.experiment.recorded(),
         **context.target.declaration.manifest(context.experiment),
@@ -82,7 +82,7 @@ def unfinished_run(context: Context, results: Path) -> Run:
     wanted = context.experiment.recorded()
     order = [asdict(trial) for trial in make_plan(context.experiment).trials]
     for folder in sorted((results / context.experiment.name).glob("2*Z"), reverse=True):
-        manifest = read_json(folder / "manifest.json", MANIFEST_FORMAT, MANIFEST_VERSION)
+        manifest = manifests.read_manifest(folder)
         longer = len(order) - len(manifest["order"])
         same = longer >= 0 and _without_ends(manifest["spec"]) == _without_ends(wanted)
         further = same and (longer or (manifest.get("stopped") and manifest["spec"] != wanted))

@@ -5,7 +5,7 @@ from pathlib import Path
 from rich.console import Console
 
 from lab.analysis.claims.records import read_verdicts
-from lab.record.files import read_json
+from lab.record.manifest import read_manifest
 from lab.record.summary import read_summary
 from lab.report.compared import compare_views
 from lab.report.facts import shared_machine
@@ -24,7 +24,7 @@ from lab.report.terminal.resilience import print_resilience
 def print_results(folder: Path, console: Console) -> None:
     """Print what `summary.json`, `manifest.json` and, where there is one, `claims.json` of a results folder say."""
     summary = read_summary(folder / "summary.json")
-    manifest = read_json(folder / "manifest.json", "tollbooth.manifest", 1)
+    manifest = read_manifest(folder)
     print_table(summary, console)
     for sentence in shared_machine(manifest):
         console.print(sentence, highlight=False)
