@@ -1,31 +1,21 @@
-"""A bench whose engine takes no time, for the tests of runs."""
+"""A context whose engine takes no time, for the tests of runs."""
 
 from pathlib import Path
 
 from lab.engine.machine import CpuSplit
-from lab.run.stand import Bench
-from lab.spec.experiment import parse_experiment
-from lab.target.mesh import sidecars
-from lab.target.mesh.system import System
-from lab.target.mesh.topology import load_topology
-from lab.target.mesh.variants import load_variants
+from lab.engine.place import Place
+from lab.run.start import Context
 from tests.fake import FakeDriver
+from tests.labs import MESH, parse
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def bench(driver: FakeDriver, spec: str) -> Bench:
-    """Return the bench of an experiment called `test`, all on the mesh."""
-    path = ROOT / "experiments" / "topologies" / "mesh.yaml"
-    system = System(
-        root=ROOT,
-        topology=load_topology(path),
-        topology_path=path,
-        variants=load_variants(ROOT / "services" / "telemetry"),
-        envoy=sidecars.load(ROOT / "envoy"),
-        cpus=CpuSplit((0, 1), (0, 1)),
-        driver=driver,
-        clock=driver.clock,
-        journal=ROOT / ".lab" / "faults.json",
-    )
-    return Bench(parse_experiment(spec, "test"), {"mesh": system})
+def place(driver: FakeDriver, alone: bool = True) -> Place:
+    """Return a place on an engine that takes no time."""
+    return Place(ROOT, CpuSplit((0, 1), (0, 1)), driver, driver.clock, ROOT / ".lab" / "faults.json", alone)
+
+
+def context(driver: FakeDriver, spec: str) -> Context:
+    """Return the context of an experiment called `test`."""
+    return Context(parse(spec), MESH, place(driver))

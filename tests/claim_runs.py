@@ -8,6 +8,7 @@ from lab.analysis.claims.judge import judge
 from lab.analysis.claims.records import Judged
 from lab.analysis.claims.spec import Study, parse_claims
 from lab.record.summary import Estimate, LevelSummary, MetricSummary, Summary, TrialSummary
+from tests.labs import METRICS
 
 CPU = "cpu_per_request_total_ms"
 MEMORY = "memory_services_mean_mib"
@@ -21,7 +22,7 @@ Values = Mapping[str, Mapping[str, Sequence[float]]]
 def study(*tests: str, claim: str = "X1") -> Study:
     """Return a study of one claim with these tests, each in YAML's flow style without its metrics (CPU)."""
     lines = [f"      - {{metrics: [{CPU}], {test}}}\n" for test in tests]
-    return parse_claims(f"{HEAD}  {claim}:\n    says: so it is\n    tests:\n{''.join(lines)}", "paper")
+    return parse_claims(f"{HEAD}  {claim}:\n    says: so it is\n    tests:\n{''.join(lines)}", "paper", METRICS)
 
 
 def summary(values: Values, noise_floor: float | None = 0.02, margin: float = 0.05) -> Summary:
@@ -36,7 +37,7 @@ def summary(values: Values, noise_floor: float | None = 0.02, margin: float = 0.
         confidence=0.95,
         equivalence_margin=margin,
         metrics={metric: MetricSummary(title=metric, unit="ms", better="lower") for metric in values},
-        levels={level: LevelSummary(settings={}, trials=blocks, refused=0) for level in levels},
+        levels={level: LevelSummary(settings={}, trials=blocks, rejected=0) for level in levels},
         estimates=[
             Estimate(metric=metric, level="placebo", baseline="baseline", mean=1.0, n=blocks, noise_floor=noise_floor)
             for metric in values

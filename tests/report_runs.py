@@ -5,8 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from lab.analysis.analyse import analyse
 from lab.analysis.claims.records import Judged, Part, Verdicts, write_verdicts
+from tests.labs import analyse
 from tests.synthetic import Level, write_results
 
 AWKWARD_NAME = '<b>&$x$ "q"</b>'

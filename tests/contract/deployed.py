@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 
 from lab.backend import Backend
-from lab.command import workshop
+from lab.command.prepare import place
 from lab.engine import ports
 from lab.engine.compose import PROJECT, ComposeDriver
-from lab.spec.experiment import Level
+from lab.target.mesh.settings import MeshLevel
 from lab.target.mesh.system import System
+from tests.labs import MESH, ROOT
 
 # And quick to deliver: an SDK would hold a batch for five seconds.
 QUICK_START = {"JAVA_OPTS": "-XX:TieredStopAtLevel=1", "OTEL_BSP_SCHEDULE_DELAY": "1000"}
@@ -27,16 +28,16 @@ def parameters(names: Iterable[str]) -> list[object]:
 
 
 @contextmanager
-def running(level: Level, topology: str, out: Path) -> Iterator[tuple[System, Backend]]:
+def running(level: MeshLevel, out: Path) -> Iterator[tuple[System, Backend]]:
     """The system at one level, ready, with ports that the engine chose; removed afterwards."""
-    driver = ComposeDriver(workshop.ROOT, out.parent / "scratch", f"{PROJECT}-contract-{Path(topology).stem}")
-    system = replace(workshop.system(topology), driver=driver, alone=False)
-    backend = system.backend(level)
+    name = f"{PROJECT}-contract-{Path(level.settings.topology_name).stem}"
+    driver = ComposeDriver(ROOT, out.parent / "scratch", name)
+    system = MESH.system(level, replace(place(), driver=driver, alone=False), out)
     system.driver.remove()
     try:
-        system.create(level, out, {})
-        system.start(level, out)
-        yield system, backend
+        system.create({})
+        system.start()
+        yield system, system.backend
     finally:
         system.driver.remove()
 

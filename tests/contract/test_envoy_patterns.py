@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from lab.command import workshop
+from lab.command import paths
 from lab.engine import images
 from lab.engine.clock import SystemClock, wait_until
 from lab.engine.compose import ComposeDriver
@@ -32,7 +32,7 @@ pytestmark = [pytest.mark.containers, pytest.mark.beside, pytest.mark.timeout(12
 # Its ports are the engine's choice, so that it may stand beside what has the lab to itself.
 OWN_PROJECT = "tollbooth-patterns"
 
-SOURCE = load(workshop.ROOT / "envoy")
+SOURCE = load(paths.ROOT / "envoy")
 REST = Node("s1", "rest", entry=True, peers={})
 GRPC = Node("s1", "grpc", entry=True, peers={})
 # Of the Envoy that plays the service.
@@ -150,9 +150,9 @@ def socket(address: str, port: int) -> dict[str, object]:
 
 def composed(node: Node, side: Side) -> dict[str, dict[str, Any]]:
     """The node's Compose services: the lab's own overlay, laid over an Envoy in place of the service."""
-    added: dict[str, dict[str, Any]] = overlay(node, side, workshop.ROOT)
+    added: dict[str, dict[str, Any]] = overlay(node, side, paths.ROOT)
     base: dict[str, Any] = {
-        "extends": {"file": str(workshop.ROOT / "compose.yaml"), "service": "envoy"},
+        "extends": {"file": str(paths.ROOT / "compose.yaml"), "service": "envoy"},
         "profiles": ["envoy"],
         "networks": {"app": {"aliases": [node.name + DOMAIN]}},
         "volumes": [f"${{TRIAL_DIR}}/service-{node.name}.json:/etc/envoy/envoy.json:ro"],
@@ -172,7 +172,7 @@ def running(
         (out / name).write_text(text)
     for node in nodes:
         (out / f"service-{node.name}.json").write_text(json.dumps(service(node)))
-    driver = ComposeDriver(workshop.ROOT, out, project)
+    driver = ComposeDriver(paths.ROOT, out, project)
     names = [*(node.name for node in nodes), *(sidecar(node.name) for node in nodes)]
     described = {name: text for node in nodes for name, text in composed(node, side).items()}
     driver.remove()
@@ -366,5 +366,5 @@ def test_what_tests_without_containers_replay(tmp_path: Path) -> None:
         assert recorder.runtime()[FAILS] == "20"
         assert recorder.counters()["inbound.http_local_rate_limit.rate_limited"] > 0
         if os.environ.get("RECORD"):
-            fixture = workshop.ROOT / "tests/fixtures/sidecars/admin.json"
+            fixture = paths.ROOT / "tests/fixtures/sidecars/admin.json"
             fixture.write_text(json.dumps(recorder.answers, indent=1) + "\n")

@@ -6,7 +6,7 @@ import json
 import pytest
 import yaml
 
-from lab.command import workshop
+from lab.command import paths
 from lab.engine import images
 from lab.errors import UserError
 from lab.target.mesh.sidecars import SIDES, Node, Side, files, load, parse_mode, refuse_wrong
@@ -14,7 +14,7 @@ from lab.target.mesh.sidecars.modes import PASSTHROUGH, contradiction, named_set
 
 pytestmark = [pytest.mark.containers, pytest.mark.timeout(300)]
 
-SOURCE = load(workshop.ROOT / "envoy")
+SOURCE = load(paths.ROOT / "envoy")
 MODES = [PASSTHROUGH, *named_sets(SOURCE.patterns), *SOURCE.patterns]
 NODES = [
     Node(f"{protocol}-{'entry' if entry else 'inner'}", protocol, entry, {"a1": "rest", "s2": "grpc"})
@@ -54,7 +54,7 @@ def test_every_pair_of_patterns_that_go_together(image: str) -> None:
 
 def test_the_static_files_stand_by_themselves(image: str) -> None:
     names = ("inbound", "outbound")
-    texts = {name: yaml.safe_load((workshop.ROOT / "envoy" / f"{name}.yaml").read_text()) for name in names}
+    texts = {name: yaml.safe_load((paths.ROOT / "envoy" / f"{name}.yaml").read_text()) for name in names}
     refuse_wrong({f"{name}.json": json.dumps(text) for name, text in texts.items()}, image)
 
 

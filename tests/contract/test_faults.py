@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.command import workshop
+from lab.command import paths
 from lab.engine import images
 from lab.engine.clock import SystemClock, wait_until
 from lab.engine.compose import PROJECT, ComposeDriver
@@ -320,7 +320,7 @@ def test_a_sidecar_comes_back_with_its_service(kind: str, tmp_path: Path) -> Non
     fault, out = declared(kind, "s1"), tmp_path / "out"
     out.mkdir()
     with running(out, "passthrough", GRPC, project=PROJECT) as tiny:
-        driver = ComposeDriver(workshop.ROOT, out)
+        driver = ComposeDriver(paths.ROOT, out)
         driver.ids = {name: id_of(name) for name in ("s1", "s1-envoy")}
         subject = Subject(driver, SystemClock(), out, {"s1"})
         fault.inject(subject)
@@ -344,7 +344,7 @@ def id_of(service: str) -> str:
 RUNNER = """
 import sys
 from pathlib import Path
-from lab.command import workshop
+from lab.command import paths
 from lab.engine.clock import SystemClock
 from lab.engine.driver import Deployment
 from lab.engine.compose import ComposeDriver
@@ -354,7 +354,7 @@ from lab.fault.kinds import parse_fault
 from lab.fault.run import injector
 
 folder = Path(sys.argv[1])
-driver, clock = ComposeDriver(workshop.ROOT, folder), SystemClock()
+driver, clock = ComposeDriver(paths.ROOT, folder), SystemClock()
 driver.create(Deployment(("sink",), {"services": {"sink": {"networks": ["app", "telemetry"]}}}))
 driver.start(["sink"])
 faults = [parse_fault({"kind": sys.argv[2], "target": "sink", "start_s": 0, "length_s": 600})]
@@ -373,13 +373,13 @@ one.play(faults, clock.now_s(), wait)
 @pytest.mark.parametrize("kind", ["frozen", "cut-off", "killed"])
 def test_a_runner_that_is_killed_in_mid_fault_leaves_what_the_next_start_lifts(kind: str, tmp_path: Path) -> None:
     words = [sys.executable, "-c", RUNNER, str(tmp_path), kind]
-    runner = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, cwd=workshop.ROOT)
+    runner = subprocess.Popen(words, stdout=subprocess.PIPE, text=True, cwd=paths.ROOT)
     assert runner.stdout is not None
     assert runner.stdout.readline() == "in mid-fault\n"
     runner.send_signal(signal.SIGKILL)
     runner.communicate(timeout=10)
     said: list[str] = []
-    lift_leftovers(Journal(tmp_path / "journal.json"), ComposeDriver(workshop.ROOT, tmp_path), said.append)
+    lift_leftovers(Journal(tmp_path / "journal.json"), ComposeDriver(paths.ROOT, tmp_path), said.append)
     assert said == [
         f"an earlier run was ended in mid-fault ({kind} of sink): its containers are removed, and that with them"
     ]
@@ -387,5 +387,5 @@ def test_a_runner_that_is_killed_in_mid_fault_leaves_what_the_next_start_lifts(k
     for what in (["ps", "--all"], ["network", "ls"]):
         left = subprocess.run(["docker", *what, "--quiet", "--filter", label], capture_output=True, check=True)
         assert left.stdout == b""
-    lift_leftovers(Journal(tmp_path / "journal.json"), ComposeDriver(workshop.ROOT, tmp_path), said.append)
+    lift_leftovers(Journal(tmp_path / "journal.json"), ComposeDriver(paths.ROOT, tmp_path), said.append)
     assert len(said) == 1

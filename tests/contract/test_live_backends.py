@@ -15,7 +15,7 @@ import pytest
 
 from lab.backend import BACKENDS, Backend
 from lab.backend.http import Http
-from lab.command import workshop
+from lab.command import paths
 from lab.engine import images, ports
 from lab.engine.clock import SystemClock, wait_until
 from lab.engine.compose import ComposeDriver
@@ -43,7 +43,7 @@ def running(name: str, out: Path, intake: int | None = None) -> Iterator[tuple[B
 
     Removed afterwards. The engine chooses all ports, so that it may stand beside what has the lab to itself.
     """
-    driver, kind = ComposeDriver(workshop.ROOT, out, OWN_PROJECT), BACKENDS[name]
+    driver, kind = ComposeDriver(paths.ROOT, out, OWN_PROJECT), BACKENDS[name]
     backend, first = kind(ports.chosen(kind.services, driver.published_port)), kind.services[0]
     for path, text in backend.files(["prometheus"], ITSELF).items():
         (out / path).parent.mkdir(parents=True)

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from lab.backend.sink import Sink
-from lab.command import workshop
 from lab.engine import images
 from lab.engine.clock import wait_until
 from lab.spec.experiment import Level

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.command import workshop
+from lab.command import paths
 from lab.engine import images
 from lab.engine.clock import SystemClock, wait_until
 from lab.load import GENERATORS
@@ -133,7 +133,7 @@ def rows(
         **others,
     }
     given = [word for name, value in settings.items() for word in ("--env", f"{name}={value}")]
-    folders = ["--volume", f"{workshop.ROOT}/loadgen/users:/users:ro", "--volume", f"{out}:/out"]
+    folders = ["--volume", f"{paths.ROOT}/loadgen/users:/users:ro", "--volume", f"{out}:/out"]
     container = ["--rm", "--name", f"{NAME}-users", "--network", NAME, "--tmpfs", "/tmp:mode=1777", *given, *folders]
     docker("run", *container, images.references([program])[program], *(words or PROGRAMS[program].words))
     form, columns, *requests = (out / "requests.csv").read_text().splitlines()

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 from lab.backend import BACKENDS, Backend
-from lab.command import workshop
 from lab.engine import images
 from lab.engine.clock import wait_until
 from lab.spec.experiment import Level

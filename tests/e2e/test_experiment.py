@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from lab.analysis import metrics
-from lab.command import workshop
+from lab.command import paths
 from lab.engine.clock import SystemClock, wait_until
 from lab.record.data import read_trial
 from lab.record.files import read_json
@@ -25,11 +25,11 @@ pytestmark = [pytest.mark.containers, pytest.mark.timeout(900)]
 THE_MACHINE = re.compile("stole|programs outside the lab|not steady|still warming up|requests ended in the window")
 TINY = """
 format: tollbooth.experiment
-version: 1
+version: 2
 title: Does the whole road work?
 question: Every level once per block, on real containers.
-topology: mesh
-load: {generator: locust, users: 8, think_time_s: [1.0, 1.1]}
+target: {kind: mesh, topology: mesh}
+load: {generator: locust, schedule: {kind: closed-loop, users: 8, think_time_s: [1.0, 1.1]}}
 environment: {JAVA_OPTS: "-XX:TieredStopAtLevel=1"}
 factors:
   telemetry:
@@ -94,7 +94,7 @@ def course(tiny: Path) -> Course:
     running.send_signal(signal.SIGINT)
     out, errors = running.communicate(timeout=60)
     interrupted = subprocess.CompletedProcess(words, running.returncode, out, errors)
-    folder = (workshop.RESULTS / "tiny" / "latest").resolve()
+    folder = (paths.RESULTS / "tiny" / "latest").resolve()
     kept = {path: path.read_text() for path in folder.glob("trials/*/trial.json")}
     return Course(interrupted, containers(), kept, lab("experiment", str(tiny), "--resume"), folder)
 
@@ -170,7 +170,7 @@ def test_analysis_and_report_can_be_done_again(course: Course) -> None:
 def test_levels_side_by_side_are_whole_trials_of_one_window(tiny: Path) -> None:
     settings = ("side_by_side=true", "retries=0", "warm_up_requests=30", "window_s=12")
     done = lab("run", str(tiny), *(word for setting in settings for word in ("--set", setting)))
-    folder = (workshop.RESULTS / "tiny" / "latest").resolve()
+    folder = (paths.RESULTS / "tiny" / "latest").resolve()
     assert "3 systems stand side by side" in done.stdout, done.stderr
     trials = [read_trial(path.parent) for path in folder.glob("trials/*/trial.json")]
     assert {data.trial.level for data in trials} == {"baseline", "placebo", "otel-manual"}

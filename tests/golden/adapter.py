@@ -19,25 +19,25 @@ from typing import Any
 from unittest import mock
 
 import yaml
-
-from lab import metrics, sidecars
 from lab.analyse import analyse, experiment_of
 from lab.checks import reasons
 from lab.claims.judge import judge
 from lab.claims.spec import load_claims
 from lab.driver import Container, Deployment
 from lab.driver.compose import PROJECT, ComposeDriver
-from lab.load import UsersLoad
 from lab.machine import CpuSplit
 from lab.plan import make_plan
 from lab.records import read_summary, read_trial
 from lab.side_by_side import run_side_by_side
-from lab.spec import Experiment, Level, load_experiment
 from lab.stand import Bench
 from lab.system import System
 from lab.topology import load_topology
 from lab.trial import run_start
 from lab.variants import Variant, load_variants
+
+from lab import metrics, sidecars
+from lab.load import UsersLoad
+from lab.spec import Experiment, Level, load_experiment
 from tests.fake import FakeClock
 
 Json = Any

@@ -147,12 +147,18 @@ def _trial_json(trial: Trial, requests: int) -> dict[str, Any]:
     if trial.truth.traced:
         roles["jaeger"] = "backend"
     data: dict[str, Any] = {
-        "format": "tollbooth.trial", "version": 1, "number": trial.number, "attempt": trial.attempt,
+        "format": "tollbooth.trial", "version": 2, "number": trial.number, "attempt": trial.attempt,
         "block": trial.block, "position": trial.position, "level": trial.level,
         "settings": {"telemetry": trial.truth.telemetry, "environment": {}},
-        "valid": trial.valid, "reasons": list(trial.reasons), "users": trial.users,
-        "load_start_ns": trial.load_start_ns, "window_start_ns": trial.window_start_ns,
-        "window_end_ns": trial.window_end_ns, "service_cpus": [0, 1], "generator_cpus": [0, 1],
+        "valid": trial.valid, "reasons": list(trial.reasons), "found": {"users": trial.users},
+        "window": {"load_start_ns": trial.load_start_ns, "start_ns": trial.window_start_ns,
+                   "end_ns": trial.window_end_ns},
+        "streams": {
+            name: {"version": 1, "files": {"local": file}}
+            for name, file in (("requests", "requests.csv"), ("counters", "counters.jsonl"), ("trace", "trace.json"))
+            if name != "trace" or trial.truth.traced
+        },
+        "service_cpus": [0, 1], "generator_cpus": [0, 1],
         "containers": {
             name: {
                 "role": role, "image": "sha256:" + "0" * 64, "restarts": int(name == trial.restarted),
@@ -188,11 +194,11 @@ def _factors(levels: Mapping[str, Level], named: Mapping[str, Sequence[str]] | N
 
 def _manifest(factors: Mapping[str, Any], trials: Sequence[Trial], window_s: int, seed: int) -> dict[str, Any]:
     spec = {
-        "format": "tollbooth.experiment", "version": 1, "name": "synthetic",
+        "format": "tollbooth.experiment", "version": 2, "name": "synthetic",
         "title": "What does a made-up tracer cost?", "question": "Does the analysis find what was put in?",
-        "topology": "mesh",
-        "load": {"generator": "locust", "users": "calibrated", "baseline_cpu_fraction": 0.4,
-                 "think_time_s": [1.0, 1.1]},
+        "target": {"kind": "mesh", "topology": "mesh"},
+        "load": {"generator": "locust", "schedule": {"kind": "closed-loop", "users": "calibrated",
+                 "baseline_cpu_fraction": 0.4, "think_time_s": [1.0, 1.1]}},
         "factors": factors,
         "baseline": "/".join(next(iter(names)) for names in factors.values()),
         "protocol": {
@@ -201,7 +207,7 @@ def _manifest(factors: Mapping[str, Any], trials: Sequence[Trial], window_s: int
         "observer": {"rate_hz": 1.0},
     }  # fmt: skip
     return {
-        "format": "tollbooth.manifest", "version": 1, "experiment": "synthetic", "spec": spec,
+        "format": "tollbooth.manifest", "version": 2, "experiment": "synthetic", "spec": spec,
         "topology": {"format": "tollbooth.topology", "version": 1, "entry": "gateway", "nodes": {}},
         "seed": seed,
         "order": [

@@ -62,7 +62,7 @@ def test_what_the_baseline_lacks_is_compared_by_difference(summary: Summary) -> 
 
 def test_the_placebo_is_not_called_different_and_gives_the_noise_floor(summary: Summary) -> None:
     placebo = estimate(summary, "placebo")
-    assert placebo.finding in {"same within margin", "cannot tell"}
+    assert placebo.finding in {"same within margin", "inconclusive"}
     assert placebo.ratio_low is not None and placebo.ratio_high is not None
     expected = max(1 - placebo.ratio_low, placebo.ratio_high - 1)
     assert [estimate(summary, level).noise_floor for level in summary.levels] == [pytest.approx(expected)] * 4
@@ -109,7 +109,7 @@ def test_one_pair_has_an_estimate_without_interval_and_two_have_one(tmp_path: Pa
     found = estimate(analyse(write_results(tmp_path, blocks=blocks)), "otel-agent")
     assert found.ratio == pytest.approx(1.5, rel=0.1)
     assert (found.ratio_low is None) == (blocks == 1)
-    assert blocks == 2 or found.finding == "cannot tell"
+    assert blocks == 2 or found.finding == "inconclusive"
 
 
 def summarised(run: Path, *trials: tuple[str, int, float]) -> Summary:
@@ -175,7 +175,7 @@ def test_a_ladder_and_a_claim_start_from_what_the_table_compares_with(run: Path)
 
 def test_a_level_without_any_pair_cannot_be_told(run: Path) -> None:
     row = estimate(summarised(run, ("baseline", 0, 10.0), ("otel-agent", 1, 15.0)), "otel-agent")
-    assert (row.n, row.ratio, row.finding) == (0, None, "cannot tell")
+    assert (row.n, row.ratio, row.finding) == (0, None, "inconclusive")
 
 
 def test_levels_without_a_baseline_have_means_only(run: Path) -> None:
@@ -224,5 +224,5 @@ def test_the_table_has_a_row_per_level_and_the_refused_trials(summary: Summary) 
 def test_the_table_stays_readable_where_nothing_has_an_interval(tmp_path: Path) -> None:
     lines = printed(analyse(write_results(tmp_path, blocks=1, refused=False)))
     agent = next(line for line in lines if line.strip().startswith("otel-agent"))
-    assert "cannot tell" in agent
+    assert "inconclusive" in agent
     assert "None" not in "".join(lines) and "nan" not in "".join(lines)

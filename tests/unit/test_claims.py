@@ -130,7 +130,7 @@ def test_an_order_has_the_numbers_of_the_summarys_ratio() -> None:
 def test_a_difference_within_the_margin_is_no_order() -> None:
     near = {"baseline": [50.0, 50.0, 50.0], "agent": [50.4, 50.0, 50.3]}
     assert judged(study(ORDER), summary({CPU: near})).verdict == "does not hold here"
-    assert judged(study(ORDER), summary({CPU: near}, margin=0.001)).verdict == "cannot tell"
+    assert judged(study(ORDER), summary({CPU: near}, margin=0.001)).verdict == "inconclusive"
 
 
 def test_the_best_of_three_is_refuted_by_one() -> None:
@@ -146,9 +146,9 @@ def test_the_best_of_three_is_refuted_by_one() -> None:
 def test_a_difference_below_the_noise_floor_is_not_beyond_it() -> None:
     asked = study(f"{ORDER}, by_more_than: noise_floor")
     assert judged(asked, summary({CPU: TRACED}, noise_floor=0.1)).verdict == "holds here"
-    assert judged(asked, summary({CPU: TRACED}, noise_floor=0.5)).verdict == "cannot tell"
+    assert judged(asked, summary({CPU: TRACED}, noise_floor=0.5)).verdict == "inconclusive"
     unknown = judged(asked, summary({CPU: TRACED}, noise_floor=None))
-    assert (unknown.verdict, unknown.parts[0].reason) == ("cannot tell", "the placebo shows no noise floor")
+    assert (unknown.verdict, unknown.parts[0].reason) == ("inconclusive", "the placebo shows no noise floor")
 
 
 def test_twice_the_overhead_is_found_whatever_a_blocks_machine_does() -> None:
@@ -165,7 +165,7 @@ def test_the_overheads_interval_is_fiellers() -> None:
     (part,) = judged(study(TWICE), summary({CPU: values})).parts
     # Overheads 20 ± 1 and 10 ± 1, standard errors 1, perfectly opposed; t = 12.7 with 1 degree of freedom:
     # the second overhead may be 0, and the ratio anything.
-    assert (part.estimate, part.low, part.high, part.answer) == (pytest.approx(2.0), None, None, "cannot tell")
+    assert (part.estimate, part.low, part.high, part.answer) == (pytest.approx(2.0), None, None, "inconclusive")
     assert part.reason == "manual may cost no more than baseline"
 
 
@@ -221,7 +221,7 @@ def test_what_the_experiment_does_not_have_is_not_tested() -> None:
 )
 def test_what_gives_no_interval_cannot_be_told(agent: list[float], reason: str) -> None:
     found = judged(study(ORDER), summary({CPU: {"baseline": BASELINE, "agent": agent}}))
-    assert (found.verdict, found.parts[0].reason, found.parts[0].n) == ("cannot tell", reason, len(agent))
+    assert (found.verdict, found.parts[0].reason, found.parts[0].n) == ("inconclusive", reason, len(agent))
 
 
 def test_refused_trials_do_not_count() -> None:
@@ -258,7 +258,7 @@ def test_a_claim_may_be_about_a_levels_own_value_which_may_be_0() -> None:
     found = judged(study(near), summary(values))
     assert (found.verdict, found.parts[0].levels) == ("holds here", ("agent",))
     assert found.parts[0].estimate == pytest.approx(0.4875)
-    for level, verdict in {"baseline": "does not hold here", "noisy": "cannot tell"}.items():
+    for level, verdict in {"baseline": "does not hold here", "noisy": "inconclusive"}.items():
         assert judged(study(near.replace("agent", level)), summary(values)).verdict == verdict
     zero = study("kind: value, level: baseline, within: [0, 0.001], because: why")
     assert judged(zero, summary(values)).verdict == "holds here"

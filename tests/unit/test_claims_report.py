@@ -122,9 +122,9 @@ def test_the_reports_part_is_plain_text_in_rows(verdicts: Verdicts) -> None:
         ("P1", "holds here", 2),
         ("P2", "holds here", 1),
         ("P3", "does not hold here", 2),
-        ("P4", "cannot tell", 1),
+        ("P4", "inconclusive", 1),
         ("P5", "not tested here", 0),
-        ("P6", "cannot tell", 1),
+        ("P6", "inconclusive", 1),
     ]
     wanted = [row.parts[0].wanted for row in part.rows if row.parts]
     assert wanted == [

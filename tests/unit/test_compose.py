@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from lab.backend import BACKENDS
-from lab.command import workshop
+from lab.command import paths
 from lab.engine.machine import CpuSplit
 from lab.load import GENERATORS
 from lab.target.mesh.deployment import Place, deployment
@@ -25,13 +25,13 @@ def config(tmp_path: Path, telemetry: Telemetry, topology: str = "mesh", generat
     """What Compose makes of one combination."""
     path = workshop.TOPOLOGIES / f"{topology}.yaml"
     wanted = deployment(
-        telemetry, load_topology(path), CpuSplit((0,), (1,)), Place(workshop.ROOT, path, tmp_path), {},
+        telemetry, load_topology(path), CpuSplit((0,), (1,)), Place(paths.ROOT, path, tmp_path), {},
         ("observer", GENERATORS[generator].service),
     )  # fmt: skip
     overlay = tmp_path / "overlay.json"
     overlay.write_text(json.dumps(wanted.overlay))
-    files = ["--file", str(workshop.ROOT / "compose.yaml"), "--file", str(overlay)]
-    command = ["docker", "compose", "--project-directory", str(workshop.ROOT), *files, "config", "--format", "json"]
+    files = ["--file", str(paths.ROOT / "compose.yaml"), "--file", str(overlay)]
+    command = ["docker", "compose", "--project-directory", str(paths.ROOT), *files, "config", "--format", "json"]
     done = subprocess.run([*command, *wanted.services], capture_output=True, text=True, check=False,
                           env={"PATH": "/usr/bin:/bin:/usr/local/bin", **wanted.environment})  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -18,11 +18,11 @@ from tests.fake import FakeBackend, FakeClock, FakeDriver
 
 SPEC = """
 format: tollbooth.experiment
-version: 1
+version: 2
 title: Test
 question: What arrived?
-topology: mesh
-load: {generator: locust, users: 12, think_time_s: [1.0, 1.1]}
+target: {kind: mesh, topology: mesh}
+load: {generator: locust, schedule: {kind: closed-loop, users: 12, think_time_s: [1.0, 1.1]}}
 factors: {telemetry: {none: {telemetry: baseline}}}
 baseline: none
 protocol: {warm_up_s: 10, window_s: 15, repetitions: 1, seed: 7}
@@ -65,7 +65,7 @@ def cut(trace: Mapping[str, Any], spans: int) -> dict[str, object] | None:
 
 def delivered(driver: FakeDriver, out: Path, level: Level = TRACED) -> dict[str, object]:
     """What a start leaves whose services were stopped after the load."""
-    system = benches.bench(driver, SPEC).system
+    system = benches.context(driver, SPEC).system
     system.create(level, out, {})
     system.start(level, out)
     driver.stop(list(system.topology.nodes))
@@ -104,7 +104,7 @@ def test_what_it_asks_for_itself_does_not_count_as_the_trials(tmp_path: Path, mo
 def test_the_files_of_the_measured_start_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Asked(monkeypatch, before=2)
     ready, driver = tmp_path / "out" / "ready", FakeDriver()
-    system = benches.bench(driver, SPEC).system
+    system = benches.context(driver, SPEC).system
     system.create(TRACED, tmp_path / "out", {})
     (ready / "a1.json").write_text("the measured one's")
     (ready / "a1.17.collapsed").write_text("a profile")
@@ -166,7 +166,7 @@ class FailsTheSecondTime(FakeDriver):
 
 def test_what_only_speaks_grpc_is_not_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked, driver = Asked(monkeypatch, before=2), FakeDriver()
-    system = benches.bench(driver, SPEC).system
+    system = benches.context(driver, SPEC).system
     system.create(TRACED, tmp_path / "out", {})
     found = delivery.delivered(replace(system, topology=load_topology(CHAIN)), TRACED, tmp_path / "out")
     assert str(found["trace_difference"]).endswith(

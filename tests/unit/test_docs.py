@@ -12,11 +12,11 @@ import typer.main
 
 from lab.analysis.claims.spec import parse_claims
 from lab.cli import app
-from lab.spec.experiment import parse_experiment
 from lab.spec.model import validate
 from lab.spec.yamlfile import parse_yaml
 from lab.target.mesh.topology import parse_topology
 from lab.target.mesh.variants import Variant
+from tests.labs import parse as parse_experiment
 
 ROOT = Path(__file__).parents[2]
 

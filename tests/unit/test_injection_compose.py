@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from lab.command import workshop
+from lab.command import paths
 from lab.engine.image_recipes import TABLE
 from lab.fault.kinds import KINDS
 
 
 def service(namespace: dict[str, str]) -> dict[str, Any]:
     """`nettools`, as Compose understands it."""
-    files = ["--project-directory", str(workshop.ROOT), "--file", str(workshop.ROOT / "compose.yaml")]
+    files = ["--project-directory", str(paths.ROOT), "--file", str(paths.ROOT / "compose.yaml")]
     command = ["docker", "compose", *files, "config", "--format", "json", "nettools"]
     done = subprocess.run(
         command, capture_output=True, text=True, check=True, env={"PATH": "/usr/bin:/bin:/usr/local/bin", **namespace}

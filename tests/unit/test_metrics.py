@@ -7,10 +7,7 @@ import numpy as np
 import pytest
 
 from lab.analysis.metrics import (
-    METRICS,
     pieces,
-    recovery,
-    sidecars,
     values,
     window_requests,
     with_paired_values,
@@ -20,13 +17,6 @@ from lab.record.data import TrialData, read_trial
 from lab.record.series import NotDerivableError, Series
 from lab.record.speed import SpinnerThread
 from lab.record.summary import TrialSummary
-from lab.analysis.metrics import pieces, values, window_requests, with_paired_values
-from lab.analysis.metrics.jvm import allocated
-from lab.record.speed import SpinnerThread
-from lab.record.data import TrialData
-from lab.record.summary import TrialSummary
-from lab.record.data import read_trial
-from lab.record.series import NotDerivableError, Series
 from tests.synthetic import QUICK, Trial, write_trial
 
 AGENT = QUICK["otel-agent"]

@@ -14,7 +14,7 @@ from lab.analysis.stats.places import Row, without_places
 from lab.record.summary import PlaceAdjustment, TrialSummary
 from lab.report.findings import cautions, remarks
 from lab.run.plan import make_plan
-from lab.spec.experiment import parse_experiment
+from tests.labs import parse as parse_experiment
 from tests.unit.test_adjusted import log_ratios
 
 CPU = "cpu_per_request_services_ms"
@@ -23,11 +23,11 @@ TRUTH = {"baseline": 96.0, "placebo": 96.0, "manual": 110.0, "metrics": 120.0, "
 ADDED = np.array([0.02, 0.003, 0.0, -0.004, -0.009, -0.01])
 SPEC = """
 format: tollbooth.experiment
-version: 1
+version: 2
 title: Test
 question: Does it say so?
-topology: mesh
-load: {generator: locust, users: 12, think_time_s: [1.0, 1.1]}
+target: {kind: mesh, topology: mesh}
+load: {generator: locust, schedule: {kind: closed-loop, users: 12, think_time_s: [1.0, 1.1]}}
 factors: {telemetry: {LEVELS}}
 baseline: baseline
 protocol: {warm_up_requests: 20, window_s: 15, repetitions: BLOCKS, retries: 0, side_by_side: true}

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from lab.run.stand import Bench
 from rich.console import Console
 
 from lab.analysis.profile.compare import by_library, by_thread, together, tree
@@ -35,6 +34,7 @@ from lab.record.requests import read_requests
 from lab.run import runner
 from lab.run.profiles import LIBRARY, profiled
 from lab.run.progress import Progress
+from lab.run.start import Bench
 from lab.spec.experiment import Level
 from tests import benches, synthetic
 from tests.fake import FakeBackend, FakeDriver
@@ -231,11 +231,11 @@ def test_the_tree_compares_the_same_way_at_both() -> None:
 
 SPEC = """
 format: tollbooth.experiment
-version: 1
+version: 2
 title: Test
 question: Where does it go?
-topology: mesh
-load: {generator: locust, users: 12, think_time_s: [1.0, 1.1]}
+target: {kind: mesh, topology: mesh}
+load: {generator: locust, schedule: {kind: closed-loop, users: 12, think_time_s: [1.0, 1.1]}}
 factors:
   telemetry:
     manual: {telemetry: otel-manual}
@@ -278,7 +278,7 @@ class ProfilingDriver(FakeDriver):
 
 
 def bench(driver: FakeDriver, spec: str = SPEC) -> Bench:
-    return benches.bench(driver, spec)
+    return benches.context(driver, spec)
 
 
 def complete(on: Bench, results: Path, run: runner.Run | None = None) -> tuple[runner.Run, str]:

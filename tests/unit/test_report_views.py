@@ -84,7 +84,7 @@ def test_steps_are_paired_within_blocks_and_add_up() -> None:
     assert found.whole.added.mean == pytest.approx(sum(added))
     # The blocks differ by 1 ms, which has to cancel: what is left is a few hundredths.
     assert all(step.added.high - step.added.low < 0.3 for step in found.steps if step.added)  # type: ignore[operator]
-    assert [step.finding for step in found.steps] == ["cannot tell", "higher", "lower"]
+    assert [step.finding for step in found.steps] == ["inconclusive", "higher", "lower"]
 
 
 def test_shares_of_the_foot_do_not_change_with_the_machines_speed() -> None:
@@ -95,7 +95,7 @@ def test_shares_of_the_foot_do_not_change_with_the_machines_speed() -> None:
         trial.model_copy(update={"values": {CPU: values[trial.level] * speeds[trial.block]}}) for trial in run.trials
     ]
     in_ms, in_shares = compared(run.model_copy(update={"trials": trials}), LADDER).ladders[0].climbs
-    assert in_ms.steps[1].finding == "cannot tell"
+    assert in_ms.steps[1].finding == "inconclusive"
     assert [step.added.mean for step in in_shares.steps if step.added] == pytest.approx([0.05, 0.2, -0.025])
     assert [step.finding for step in in_shares.steps] == ["higher", "higher", "lower"]
     assert in_shares.foot == pytest.approx(1)

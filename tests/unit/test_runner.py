@@ -20,10 +20,11 @@ from lab.record.requests import read_requests
 from lab.run import runner
 from lab.run.plan import Trial
 from lab.run.progress import Progress
-from lab.run.stand import Bench
+from lab.run.start import Bench
 from lab.run.stopping import FIRST_STAGE_BLOCKS
-from lab.run.trial import Measured, StartInterrupted, head
-from lab.spec.experiment import Level, parse_experiment
+from lab.run.measure import Measured, StartInterrupted, head
+from tests.labs import parse as parse_experiment
+from lab.spec.level import Level
 from lab.target.mesh.system import StartFailed
 from tests import benches, synthetic
 from tests.fake import FakeBackend, FakeDriver
@@ -31,11 +32,11 @@ from tests.fake import FakeBackend, FakeDriver
 ROOT = Path(__file__).resolve().parents[2]
 SPEC = """
 format: tollbooth.experiment
-version: 1
+version: 2
 title: Test
 question: Does it run?
-topology: mesh
-load: {generator: locust, users: calibrated, baseline_cpu_fraction: 0.4, think_time_s: [1.0, 1.1]}
+target: {kind: mesh, topology: mesh}
+load: {generator: locust, schedule: {kind: closed-loop, users: calibrated, baseline_cpu_fraction: 0.4, think_time_s: [1.0, 1.1]}}
 factors:
   telemetry:
     baseline: {telemetry: baseline}
@@ -46,11 +47,11 @@ protocol: {warm_up_s: 10, window_s: 15, repetitions: 2, retries: 2, seed: 7}
 
 COUNTED = """
 format: tollbooth.experiment
-version: 1
+version: 2
 title: Test
 question: Does it run?
-topology: mesh
-load: {generator: ghz, requests: 200, concurrency: 4}
+target: {kind: mesh, topology: mesh}
+load: {generator: ghz, schedule: {kind: counted, requests: 200, concurrency: 4}}
 factors:
   error_probability: {p-0: {error_probability: 0}, p-0.2: {error_probability: 0.2}}
 baseline: p-0
@@ -65,7 +66,7 @@ def no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def bench(driver: FakeDriver, spec: str = SPEC) -> Bench:
-    return benches.bench(driver, spec)
+    return benches.context(driver, spec)
 
 
 def complete(on: Bench, results: Path, run: runner.Run | None = None) -> tuple[runner.Run, str]:

@@ -8,16 +8,16 @@ from lab.analysis.claims.spec import Study
 from lab.analysis.metrics.shares import pooled_share
 from lab.analysis.stats.proportions import Count, clopper_pearson
 from lab.record.summary import Estimate, Summary, TrialSummary
-from lab.spec.experiment import parse_experiment
+from tests.labs import parse as parse_experiment
 
 REQUESTS = 10_000
 SPEC = """
 format: tollbooth.experiment
-version: 1
+version: 2
 title: Test
 question: What fails?
-topology: fan-out
-load: {generator: ghz, requests: 10000, concurrency: 4}
+target: {kind: mesh, topology: fan-out}
+load: {generator: ghz, schedule: {kind: counted, requests: 10000, concurrency: 4}}
 factors: {p: {p-0: {error_probability: 0}, p-0.002: {error_probability: 0.002}}}
 baseline: p-0
 protocol: {warm_up_s: 1, repetitions: 4}
@@ -66,7 +66,7 @@ def test_two_levels_without_failures_are_not_known_to_be_the_same() -> None:
     assert estimate.difference == 0
     assert estimate.difference_high is not None
     assert estimate.difference_high > 0
-    assert estimate.finding == "cannot tell"
+    assert estimate.finding == "inconclusive"
 
 
 def test_what_fails_beyond_chance_is_found() -> None:
@@ -80,12 +80,12 @@ def test_what_fails_beyond_chance_is_found() -> None:
     ("failed", "low", "high", "says"),
     [
         ([60, 62, 58, 60], 0.005, 0.007, "holds here"),
-        ([60, 62, 58, 60], 0.0059, 0.0061, "cannot tell"),
+        ([60, 62, 58, 60], 0.0059, 0.0061, "inconclusive"),
         ([60, 62, 58, 60], 0.007, 0.008, "does not hold here"),
         # One failure among 40,000 requests: blocks of 0, 0, 0 and 1 have a t interval that ends below 0.
         ([0, 0, 0, 1], 0, 0.0002, "holds here"),
         # Trials that differ by more than chance say less.
-        ([20, 100, 20, 100], 0.0054, 0.0066, "cannot tell"),
+        ([20, 100, 20, 100], 0.0054, 0.0066, "inconclusive"),
     ],
 )
 def test_a_claim_about_a_share_is_judged_by_what_was_counted(

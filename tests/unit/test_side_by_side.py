@@ -10,10 +10,8 @@ import pytest
 from rich.console import Console
 
 from lab.analysis import checks
-from lab.analysis.analyse import analyse
 from lab.analysis.metrics import cpu_cores
 from lab.backend import BACKENDS
-from lab.command import workshop
 from lab.engine.driver import Deployment, EngineGone, EngineRefused
 from lab.errors import UserError
 from lab.record.data import read_trial
@@ -25,21 +23,22 @@ from lab.report.build import build
 from lab.report.terminal.results import print_results
 from lab.run import runner
 from lab.run.progress import Progress
-from lab.run.stand import Bench
+from lab.run.start import Bench
 from lab.run.stopping import CPU
-from lab.spec.experiment import parse_experiment
 from lab.spec.problems import SpecError
 from lab.target.mesh.system import StartFailed
 from tests import benches, synthetic
 from tests.fake import FakeBackend, FakeClock, FakeDriver
+from tests.labs import analyse
+from tests.labs import parse as parse_experiment
 
 SPEC = """
 format: tollbooth.experiment
-version: 1
+version: 2
 title: Test
 question: Does it run?
-topology: mesh
-load: {generator: locust, users: 12, think_time_s: [1.0, 1.1]}
+target: {kind: mesh, topology: mesh}
+load: {generator: locust, schedule: {kind: closed-loop, users: 12, think_time_s: [1.0, 1.1]}}
 factors:
   telemetry:
     baseline: {telemetry: baseline}
@@ -66,7 +65,7 @@ def no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
 def bench(spec: str = SPEC) -> tuple[Bench, list[Created]]:
     clock = FakeClock()
     drivers = [Created(clock, asked_on=True) for _ in range(3)]
-    return replace(benches.bench(FakeDriver(clock), spec), drivers=tuple(drivers)), drivers
+    return replace(benches.context(FakeDriver(clock), spec), drivers=tuple(drivers)), drivers
 
 
 def complete(on: Bench, results: Path) -> tuple[runner.Run, str]:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import yaml
 
-from lab.command import workshop
+from lab.command import paths
 from lab.errors import UserError
 from lab.spec.problems import SpecError
 from lab.target.mesh.sidecars import Mode, Node, Side, configuration, files, load, nodes, overlay, parse_mode
@@ -15,7 +15,7 @@ from lab.target.mesh.sidecars.modes import named_sets
 from lab.target.mesh.sidecars.overlay import OUTBOUND
 from lab.target.mesh.topology import load_topology
 
-SOURCE = load(workshop.ROOT / "envoy")
+SOURCE = load(paths.ROOT / "envoy")
 PUBLISHED = yaml.safe_load((Path(__file__).parents[1] / "fixtures/sidecars/published.yaml").read_text())
 ENTRY = Node("s1", "grpc", entry=True, peers={"s2": "grpc", "a1": "rest"})
 INNER = Node("s2", "grpc", entry=False, peers={"s3": "grpc"})
@@ -100,8 +100,8 @@ def test_no_pattern_is_called_like_a_set_of_them() -> None:
 
 
 def test_a_new_pattern_is_one_file(tmp_path: Path) -> None:
-    for path in (workshop.ROOT / "envoy").rglob("*.yaml"):
-        copy = tmp_path / path.relative_to(workshop.ROOT / "envoy")
+    for path in (paths.ROOT / "envoy").rglob("*.yaml"):
+        copy = tmp_path / path.relative_to(paths.ROOT / "envoy")
         copy.parent.mkdir(exist_ok=True)
         copy.write_text(path.read_text())
     (tmp_path / "patterns/patience.yaml").write_text(
@@ -117,7 +117,7 @@ def test_a_new_pattern_is_one_file(tmp_path: Path) -> None:
 
 
 def test_a_pattern_with_a_wrong_key_is_named(tmp_path: Path) -> None:
-    for path in (workshop.ROOT / "envoy").glob("*.yaml"):
+    for path in (paths.ROOT / "envoy").glob("*.yaml"):
         (tmp_path / path.name).write_text(path.read_text())
     (tmp_path / "patterns").mkdir()
     (tmp_path / "patterns/odd.yaml").write_text("title: Odd\nplace: caller\nclutser: {}\n")

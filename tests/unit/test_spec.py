@@ -7,7 +7,8 @@ import pytest
 
 from lab.command.schema import SCHEMAS, schema_text
 from lab.errors import UserError
-from lab.spec.experiment import Experiment, check_names, find_experiment, load_experiment, parse_experiment
+from tests.labs import parse as parse_experiment
+from lab.spec.experiment import Experiment, check_names, find_experiment, load_experiment
 from lab.spec.yamlfile import MAX_FILE_BYTES
 from lab.target.mesh.variants import Variant
 
@@ -15,11 +16,11 @@ EXPERIMENTS = Path(__file__).parents[2] / "experiments"
 
 GOOD = """\
 format: tollbooth.experiment
-version: 1
+version: 2
 title: A title
 question: A question?
-topology: mesh
-load: {generator: locust, users: 8, think_time_s: [1.0, 1.1]}
+target: {kind: mesh, topology: mesh}
+load: {generator: locust, schedule: {kind: closed-loop, users: 8, think_time_s: [1.0, 1.1]}}
 factors:
   telemetry:
     baseline: {}

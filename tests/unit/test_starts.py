@@ -11,7 +11,8 @@ from lab.load import GENERATORS, LoadPlan, Stage
 from lab.record.files import read_json
 from lab.run.plan import make_plan
 from lab.run.runner import gather
-from lab.spec.experiment import Experiment, load_experiment, parse_experiment
+from tests.labs import parse as parse_experiment
+from lab.spec.experiment import Experiment, load_experiment
 from lab.spec.problems import SpecError
 from lab.target.mesh.topology import load_topology
 from tests.fake import FakeClock, FakeDriver
@@ -19,11 +20,11 @@ from tests.fake import FakeClock, FakeDriver
 ROOT = Path(__file__).parents[2]
 SPEC = """
 format: tollbooth.experiment
-version: 1
+version: 2
 title: Test
 question: Does it run?
-topology: fan-out
-load: {generator: ghz, requests: 200, concurrency: 4}
+target: {kind: mesh, topology: fan-out}
+load: {generator: ghz, schedule: {kind: counted, requests: 200, concurrency: 4}}
 factors:
   sidecar: {none: {}, envoy: {sidecar: published}}
   error_probability: {p-0: {error_probability: 0}, p-0.2: {error_probability: 0.2}, p-0.02: {error_probability: 0.02}}

@@ -88,12 +88,12 @@ def comparison(low: float | None, high: float | None) -> Comparison:
     [
         (1.02, 1.10, 0.01, "higher"),
         (0.90, 0.98, 0.01, "lower"),
-        (1.02, 1.10, 0.20, "cannot tell"),  # the interval says so, the corrected test does not
-        (0.99, 1.10, 0.01, "cannot tell"),  # the other way round
+        (1.02, 1.10, 0.20, "inconclusive"),  # the interval says so, the corrected test does not
+        (0.99, 1.10, 0.01, "inconclusive"),  # the other way round
         (0.96, 1.04, 0.90, "same within margin"),
-        (0.94, 1.04, 0.90, "cannot tell"),
+        (0.94, 1.04, 0.90, "inconclusive"),
         (1.01, 1.04, 0.01, "same within margin"),  # real, and small
-        (None, None, None, "cannot tell"),
+        (None, None, None, "inconclusive"),
     ],
 )
 def test_findings(low: float | None, high: float | None, p_adjusted: float | None, expected: str) -> None:
