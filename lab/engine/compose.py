@@ -1,5 +1,6 @@
 """Drives Docker through its command line, so that the user's own engine, context and Compose are the ones used."""
 
+import contextlib
 import datetime
 import json
 import os
@@ -142,26 +143,31 @@ class ComposeDriver:
         return self._log(service, "--tail", str(count)).splitlines()
 
     def remove(self) -> None:
-        """See `Driver.remove`. By label, so that it also takes what a run with another overlay left.
+        """See `Driver.remove`. By label: this includes what a killed run or one with another overlay left.
 
-        An engine may miscount a network's ends, and then refuses to remove one that has none until it is restarted
-        (https://github.com/moby/moby/issues/42119, seen with 20.10). That network stays: it is empty, the next
-        deployment of this project takes it as it is, and is not to wait for a restart.
+        An engine may keep a removed container's endpoint in a network, or count one too many, and then rejects the
+        network's removal (https://github.com/moby/moby/issues/42119, seen with 20.10). A kept endpoint is disconnected
+        by force. A wrong count lasts until the engine restarts: the network stays, is empty, and the next deployment
+        of this project uses it.
         """
         label = f"label=com.docker.compose.project={self.project}"
         if ids := self._docker("ps", "--all", "--quiet", "--filter", label).split():
             self._docker("rm", "--force", "--volumes", *ids)
         removed = wait_until(lambda: self._networks_removed(label), NETWORK_BOUND_S, NETWORK_EVERY_S, SystemClock())
-        # Its ends include those of containers that are gone.
+        if not removed:
+            for network, endpoint in self._kept_endpoints():
+                with contextlib.suppress(EngineRefused):
+                    self._docker("network", "disconnect", "--force", network, endpoint)
+            removed = self._networks_removed(label)
         if not removed and any(item["Containers"] for item in self._described_networks()):
             raise EngineRefused(
-                f"the engine holds networks of {self.project} in use whose containers it has removed",
-                "restart the engine, then go on with --resume",
+                f"the engine keeps networks of {self.project} in use whose containers it has removed",
+                "restart the engine, then continue with --resume",
             )
         self.ids = {}
 
     def _networks_removed(self, label: str) -> bool:
-        """Removes them; false where the engine still holds the end of a container that it has just removed."""
+        """Removes them; false if the engine still counts endpoints of containers that it has just removed."""
         if networks := self._docker("network", "ls", "--quiet", "--filter", label).split():
             try:
                 self._docker("network", "rm", *networks)
@@ -170,6 +176,16 @@ class ComposeDriver:
                     raise
                 return False
         return True
+
+    def _kept_endpoints(self) -> list[tuple[str, str]]:
+        """Network and name of each endpoint in the project's networks whose container is gone."""
+        containers = self._docker("ps", "--all", "--quiet", "--no-trunc").split()
+        return [
+            (item["Name"], endpoint["Name"])
+            for item in self._described_networks()
+            for id_, endpoint in item["Containers"].items()
+            if id_ not in containers
+        ]
 
     def _described_networks(self) -> list[Any]:
         """What the engine says of each of the project's networks."""

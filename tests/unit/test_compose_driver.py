@@ -7,6 +7,9 @@ import pytest
 
 from lab.engine.compose import ComposeDriver
 from lab.engine.driver import EngineRefused
+from lab.command import workshop
+from lab.engine.driver import EngineRefused
+from lab.engine.compose import ComposeDriver
 
 # Says that the project has one network, and refuses to remove it as often as the file `refusals` has lines.
 DOCKER = """#!/bin/sh
@@ -21,7 +24,12 @@ case "$1 $2" in
         exit 1
     fi
     touch removed ;;
-"network inspect") echo "[{\\"Containers\\": $ENDS}]" ;;
+"network inspect")
+    [ ! -e disconnected ] || ENDS={}
+    echo "[{\\"Name\\": \\"tollbooth_app\\", \\"Containers\\": $ENDS}]" ;;
+"network disconnect")
+    echo "$*" >> asked
+    [ -z "$DISCONNECTS" ] || { touch disconnected; rm refusals; } ;;
 esac
 """
 
@@ -33,6 +41,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     script.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     monkeypatch.setenv("REFUSAL", "has active endpoints")
+    monkeypatch.setenv("DISCONNECTS", "")
     monkeypatch.setenv("ENDS", '{"ep-0f3": {"Name": "tollbooth-a1-1"}}')
     return tmp_path
 
@@ -44,10 +53,21 @@ def test_a_network_that_is_in_use_for_another_moment_is_removed_then(folder: Pat
     assert (folder / "asked").read_text().count("rm") == 3
 
 
-def test_one_that_stays_in_use_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_endpoint_that_the_engine_keeps_of_a_removed_container_is_disconnected_by_force(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("lab.engine.compose.NETWORK_BOUND_S", 0.3)
+    monkeypatch.setenv("DISCONNECTS", "yes")
     (folder / "refusals").write_text("again\n" * 100)
-    with pytest.raises(EngineRefused, match="holds networks of tollbooth in use"):
+    ComposeDriver(folder, folder).remove()
+    assert (folder / "removed").exists()
+    assert "network disconnect --force tollbooth_app tollbooth-a1-1" in (folder / "asked").read_text()
+
+
+def test_one_that_stays_in_use_is_reported(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lab.driver.compose.NETWORK_BOUND_S", 0.3)
+    (folder / "refusals").write_text("again\n" * 100)
+    with pytest.raises(EngineRefused, match="keeps networks of tollbooth in use"):
         ComposeDriver(folder, folder).remove()
 
 
@@ -67,3 +87,17 @@ def test_another_refusal_is_not_waited_for(folder: Path, monkeypatch: pytest.Mon
     with pytest.raises(EngineRefused, match="is predefined"):
         ComposeDriver(folder, folder).remove()
     assert (folder / "asked").read_text().count("rm") == 1
+
+
+def test_a_network_that_a_killed_run_left_without_containers_is_removed_at_the_next_start(
+    folder: Path,
+) -> None:
+    (folder / "docker").write_text(f"""#!/bin/sh
+case "$*" in
+"network ls --format"*) echo tollbooth-2 ;;
+"network ls"*project=tollbooth-2) [ -e {folder}/removed ] || echo net2 ;;
+"network rm net2") touch {folder}/removed ;;
+esac
+""")
+    workshop.remove_all()
+    assert (folder / "removed").exists()
