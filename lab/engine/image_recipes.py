@@ -48,8 +48,13 @@ TABLE: dict[str, Image] = {
     "toolchain-java": _from_folder("toolchain-java", "DEBIAN_RELEASE", {"BASE": "debian"}),
     "jre": _from_folder("jre", "DEBIAN_RELEASE", {"BASE": "debian"}),
     "jaeger": _from_folder("jaeger", "JAEGER_VERSION", {"TOOLCHAIN": "toolchain-go"}, "jaegertracing/jaeger:{}"),
-    "collector": _from_folder(
-        "collector", "COLLECTOR_VERSION", {"TOOLCHAIN": "toolchain-go"}, "otel/opentelemetry-collector:{}"
+    "collector": Image(
+        ("images/collector", "collector/go.mod", "collector/go.sum", "collector/main.go"),
+        "collector",
+        "images/collector/Dockerfile",
+        "COLLECTOR_VERSION",
+        "otel/opentelemetry-collector:{}",
+        bases={"TOOLCHAIN": "toolchain-go"},
     ),
     "zipkin": _from_folder(
         "zipkin", "ZIPKIN_VERSION", {"TOOLCHAIN": "toolchain-java", "JRE": "jre"}, "openzipkin/zipkin:{}"

@@ -69,7 +69,9 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for image in TABLE.values():
         for name in image.inputs:
             path = tmp_path / name
-            if path.suffix not in (".mod", ".sum"):
+            if path.suffix in (".mod", ".sum", ".go"):
+                path.parent.mkdir(parents=True, exist_ok=True)
+            else:
                 path.mkdir(parents=True, exist_ok=True)
                 path = path / "file"
             path.write_text(name)

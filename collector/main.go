@@ -1,4 +1,4 @@
-// Command otelcol is an OpenTelemetry Collector with the components that backends/collector/config.yaml names, and no other.
+// Command otelcol is an OpenTelemetry Collector with only the components that the files in pipelines/ name.
 package main
 
 import (
@@ -28,7 +28,7 @@ func main() {
 		Factories: factories,
 		ConfigProviderSettings: otelcol.ConfigProviderSettings{
 			ResolverSettings: confmap.ResolverSettings{
-				// The command's default for `${NAME}` is the environment, so that provider has to be there.
+				// The command reads `${NAME}` from the environment by default, so it needs that provider.
 				ProviderFactories: []confmap.ProviderFactory{fileprovider.NewFactory(), envprovider.NewFactory()},
 			},
 		},

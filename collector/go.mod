@@ -1,4 +1,4 @@
-module tollbooth/images/collector
+module tollbooth/collector
 
 go 1.24.6
 
