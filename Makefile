@@ -1,4 +1,4 @@
-# The front door: `make help` lists everything. Each target sets up what it needs first.
+# `make help` lists all targets. Each target first sets up what it needs.
 .DEFAULT_GOAL := help
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -14,52 +14,52 @@ LAB := .venv/bin/lab
 
 ##@ Measure
 
-experiment: setup ## run an experiment and report on it: EXPERIMENT=quick ARGS="--set repetitions=5"
+experiment: setup ## run an experiment and write its report: make experiment EXPERIMENT=quick ARGS="--set repetitions=5"
 	@$(LAB) experiment $(EXPERIMENT) $(ARGS)
 
-experiments: setup-python ## list the experiments, and how long each takes here
+experiments: setup-python ## list the experiments and how long each takes on this machine
 	@$(LAB) list
 
-report: setup-python ## write the newest result's report again
+report: setup-python ## write the report of a result again (default: the newest): make report ARGS=results/quick/latest
 	@$(LAB) report $(ARGS)
 
-doctor: setup-python ## say what is wrong with this machine for measuring, and how to mend it
+doctor: setup-python ## check whether this machine is fit for measuring; each problem with its fix
 	@$(LAB) doctor
 
-##@ Play
+##@ Explore
 
-up: setup ## start the lab to look at: TELEMETRY=otel-manual TOPOLOGY=mesh SIDECAR=none
+up: setup ## start the services and their pages: make up TELEMETRY=otel-manual TOPOLOGY=mesh SIDECAR=none
 	@$(LAB) up --telemetry $(TELEMETRY) --topology $(TOPOLOGY) --sidecar $(SIDECAR)
 
-down: setup-python ## stop and remove what is running
+down: setup-python ## stop and remove all containers of the lab
 	@$(LAB) down
 
 ##@ Test
 
-test: setup-test ## run every test and linter, stopping at the first stage that fails
+test: setup-test ## run all linters and tests; stop at the first stage that fails
 	@scripts/test.sh lint images go java python
 
-test-java: setup ## only the services: formatter check and JUnit, in a container
+test-java: setup ## only the services, in a container: formatter check and JUnit
 	@scripts/test.sh java
 
-test-go: setup ## only the observer: vet, staticcheck and go test, in a container
+test-go: setup ## only the Go programs, in a container: vet, staticcheck and go test
 	@scripts/test.sh go
 
-test-python: setup-test ## only pytest: ARGS="tests/unit -k images"
+test-python: setup-test ## only pytest: make test-python ARGS="tests/unit -k images"
 	@PYTEST_ARGS="$(ARGS)" scripts/test.sh python
 
-lint: setup-python ## only Python's linters: ruff and mypy
+lint: setup-python ## only the Python linters: ruff and mypy
 	@scripts/test.sh lint
 
-##@ House
+##@ Maintain
 
-setup: ## set up what is missing: Python packages, Docker engine, Compose
+setup: ## install or start what is missing: Python packages, Docker engine, Compose
 	@scripts/setup.sh
 
-clean: ## remove containers, images, caches and .venv; results stay
+clean: ## remove containers, images, caches and .venv; keep results
 	@scripts/clean.sh
 
-help: ## this list
+help: ## show this list
 	@awk 'BEGIN { FS = ":.*## " } \
 	  /^##@/ { printf "\n%s\n", substr($$0, 5) } \
 	  /^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

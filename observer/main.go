@@ -1,4 +1,4 @@
-// The observer records counters of containers, of the machine and of itself: see README.md beside this file.
+// The observer records counters of containers, the machine and itself. See README.md in this folder.
 package main
 
 import (
@@ -33,8 +33,8 @@ Options:
 `
 
 const (
-	exitFailed = 1 // the machine's fault: a full disk, no control groups
-	exitUsage  = 2 // the caller's fault: wrong options, a wrong targets file
+	exitFailed = 1 // an error of the machine: a full disk, no control groups
+	exitUsage  = 2 // an error of the caller: wrong options, a wrong targets file
 )
 
 const (
@@ -50,7 +50,7 @@ func main() {
 	if err != nil {
 		exit(exitUsage, err)
 	}
-	runtime.GOMAXPROCS(1) // there is one loop: a second processor would only be woken to look for work
+	runtime.GOMAXPROCS(1) // one loop needs one processor: a second would only wake up to search for work
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
 	err = observe.Run(ctx, config)
@@ -68,12 +68,12 @@ func exit(code int, err error) {
 	os.Exit(code)
 }
 
-// parse reads the command line; what --help asks for goes to help.
+// parse reads the command line. It writes the text of --help to help.
 func parse(arguments []string, help io.Writer) (observe.Config, error) {
 	config := observe.Config{SysRoot: "/sys", ObserverVersion: version}
 	flags := flag.NewFlagSet("observer", flag.ContinueOnError)
 	flags.SetOutput(io.Discard) // an error is one line, without the help
-	flags.StringVar(&config.TargetsPath, "targets", "", "`file` that says which containers to observe")
+	flags.StringVar(&config.TargetsPath, "targets", "", "`file` that lists the containers to observe")
 	flags.StringVar(&config.OutPath, "out", "", "`file` to write the record to")
 	flags.DurationVar(&config.Interval, "interval", time.Second, "time between samples of CPU, memory and network; 50ms or more")
 	flags.DurationVar(&config.SlowInterval, "slow-interval", time.Second, "time between samples of everything else; 1s or more")

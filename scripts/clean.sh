@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Removes what the lab made on this machine, other than results: containers, images, .venv, logs and caches.
+# Removes everything that the lab created on this machine, except results: containers, images, .venv, logs and caches.
 # The engine's build cache stays (`docker builder prune` empties it).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

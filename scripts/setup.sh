@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Makes this machine ready: Python environment, Docker engine, Compose and buildx.
+# Prepares this machine: Python environment, Docker engine, Compose and buildx.
 # `setup.sh test` adds Chromium for the browser test; `setup.sh python` stops after the Python environment.
-# What is there already is used as it is; a second run takes under a second.
+# It keeps what is already installed; a second run takes less than a second.
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

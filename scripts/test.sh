@@ -1,24 +1,24 @@
 #!/usr/bin/env bash
-# test.sh STAGE...: runs the stages in the order given, says how long each took, stops at the first that fails.
+# test.sh STAGE...: runs the stages in the given order, prints how long each took, stops at the first failure.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 lint() { .venv/bin/ruff check . && .venv/bin/mypy; }
-# What the containers of the later stages run from; named as a stage of its own because from nothing it takes minutes.
+# The images of the later stages. It is a separate stage because the first build takes minutes.
 images() { .venv/bin/lab images quick; }
 go() { .venv/bin/python scripts/test_image.py observer sink spinner ghz; }
 java() { .venv/bin/python scripts/test_image.py services; }
-# As root Chromium would raise its own priority, over that of everything else.
+# As root, Chromium would raise its own priority above all other processes.
 without_containers() {
-  local meek=(nice -n 19)
-  ((EUID)) || meek+=(setpriv --bounding-set=-sys_nice)
-  "${meek[@]}" .venv/bin/pytest -m "not containers and not long"
+  local low_priority=(nice -n 19)
+  ((EUID)) || low_priority+=(setpriv --bounding-set=-sys_nice)
+  "${low_priority[@]}" .venv/bin/pytest -m "not containers and not long"
 }
 contracts() { .venv/bin/pytest -m "containers and not long and $1" "${@:2}" tests/contract; }
 variants() { contracts beside -k test_variants; }
-# Lets a command go on in a process group of its own, which is ended as a whole: Ctrl-C does not reach it there.
+# background LOG COMMAND: runs a command in its own process group, which Ctrl-C does not reach. The caller ends the group.
 background() { set -m; "$2" >"$1" 2>&1 & set +m; }
-# Waits for what goes on in the background (process, log), and shows its log where it failed.
+# ended PROCESS LOG: waits for a background command; prints its log if it failed.
 ended() { wait "$1" || { cat "$2"; return 1; }; grep ' passed' "$2"; }
 python() {
   if [[ -n ${PYTEST_ARGS:-} ]]; then
@@ -31,7 +31,7 @@ python() {
   background "$logs/without-containers.log" without_containers
   local first=$!
   trap "kill -- -$first 2>/dev/null || true" EXIT
-  # Some contracts ask how fast something is; beside the others there is only what leaves them the CPUs.
+  # Some contracts measure times and need the CPUs; the rest run at the same time as other tests.
   contracts "not beside" || return 1
   background "$logs/variants.log" variants
   local second=$!
@@ -39,7 +39,7 @@ python() {
   contracts beside -k "not test_variants" || return 1
   ended $first "$logs/without-containers.log" || return 1
   ended $second "$logs/variants.log" || return 1
-  # What measures must have the machine to itself.
+  # Measuring tests run alone on the machine.
   .venv/bin/pytest -m "containers and not long" tests/e2e
 }
 

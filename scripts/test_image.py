@@ -1,6 +1,6 @@
-"""test_image.py NAME...: runs the tests and linters of images' sources in their Dockerfiles' stage `test`.
+"""test_image.py NAME...: runs tests and linters of the images' sources: the stage `test` of their Dockerfiles.
 
-The engine's build cache remembers what passed: unchanged sources are not tested again.
+The engine's build cache keeps passed stages: unchanged sources are not tested again.
 """
 
 import os

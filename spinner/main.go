@@ -1,4 +1,4 @@
-// The spinner keeps the CPUs from idling and measures how fast they are meanwhile: see README.md beside this file.
+// The spinner keeps the CPUs busy and measures their speed. See README.md in this folder.
 package main
 
 import (
@@ -22,8 +22,8 @@ Options:
 `
 
 const (
-	exitFailed = 1 // the machine's fault: a file that cannot be written
-	exitUsage  = 2 // the caller's fault: wrong options
+	exitFailed = 1 // an error of the machine: a file that cannot be written
+	exitUsage  = 2 // an error of the caller: wrong options
 )
 
 func main() {
@@ -58,7 +58,7 @@ type options struct {
 	interval time.Duration
 }
 
-// parse reads the command line; what --help asks for goes to help.
+// parse reads the command line. It writes the text of --help to help.
 func parse(arguments []string, help io.Writer) (options, error) {
 	flags := flag.NewFlagSet("spinner", flag.ContinueOnError)
 	flags.SetOutput(help)
@@ -78,7 +78,7 @@ func parse(arguments []string, help io.Writer) (options, error) {
 	case chosen.out == "":
 		return options{}, errors.New("--out is missing; see --help")
 	case chosen.interval < 10*time.Millisecond:
-		return options{}, fmt.Errorf("--interval is %v, at least 10ms is possible", chosen.interval)
+		return options{}, fmt.Errorf("--interval %v is too short; give 10ms or more", chosen.interval)
 	}
 	return chosen, nil
 }

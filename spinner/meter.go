@@ -7,20 +7,20 @@ import (
 	"time"
 )
 
-// rusageThread asks getrusage for the calling thread alone; the syscall package has no name for it.
+// rusageThread makes getrusage report the calling thread only. The syscall package does not define it.
 const rusageThread = 1
 
 // counts of one thread, all since its start.
 type counts struct {
 	steps       atomic.Int64 // of undisturbed walks
-	stepsNs     atomic.Int64 // what those took
+	stepsNs     atomic.Int64 // duration of those walks
 	walks       atomic.Int64 // undisturbed ones
-	interrupted atomic.Int64 // walks that were not
+	interrupted atomic.Int64 // disturbed walks
 }
 
-// spin walks until done, on a thread of its own. Of every two walks the first brings the ring back into the cache, which
-// others have used meanwhile; only the second counts, and only where nobody had the CPU during both. So a step does not
-// cost more because the lab's own containers are busy, but because the machine is slower.
+// spin walks until done, on its own thread. Only every second walk counts: the first one loads the ring back into the
+// cache. Both must run without losing the CPU. The time of a step then shows the speed of the machine, not how busy the
+// lab's own containers are.
 func spin(done <-chan struct{}, ring []int, found *counts) {
 	runtime.LockOSThread()
 	at := 0

@@ -9,13 +9,13 @@ import (
 
 const (
 	entryBytes = 8
-	// usualRingBytes is for machines that do not tell the size of their caches.
+	// usualRingBytes is for machines that do not report the size of their caches.
 	usualRingBytes = 256 << 10
 	cacheSizeFile  = "sys/devices/system/cpu/cpu0/cache/index2/size"
 )
 
 // ringBytes is half of the second-level cache, whose size it reads below root. A neighbour on the same physical core shares
-// that cache, so a step's time goes up and down with what programs pay for memory.
+// that cache, so a step's time follows the cost of memory accesses of programs.
 func ringBytes(root string) int {
 	text, err := os.ReadFile(root + cacheSizeFile)
 	if err != nil {
@@ -28,7 +28,7 @@ func ringBytes(root string) int {
 	return kib << 10 / 2
 }
 
-// newRing returns one cycle through all entries in random order, so that no prefetcher knows the next step (Sattolo's
+// newRing returns one cycle through all entries in random order, which no prefetcher can predict (Sattolo's
 // algorithm). ring[i] is the entry after i.
 func newRing(entries int, seed int64) []int {
 	random := rand.New(rand.NewSource(seed))
@@ -43,7 +43,7 @@ func newRing(entries int, seed int64) []int {
 	return ring
 }
 
-// walk goes once around the ring from an entry, and returns where it ends: at that entry.
+// walk goes once around the ring. It starts and ends at the same entry, which it returns.
 func walk(ring []int, from int) int {
 	at := from
 	for range ring {

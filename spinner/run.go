@@ -11,15 +11,15 @@ import (
 	"time"
 )
 
-// run spins on every CPU until ctx ends, each in a ring of so many bytes, and writes a record of each thread at every
-// interval.
+// run spins on every CPU until ctx ends and writes a record of each thread at every interval. Each thread has a ring of
+// the given size in bytes.
 func run(ctx context.Context, out io.Writer, interval time.Duration, bytes int) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	// A minute's records are some kilobytes: collecting them would cost more than keeping them.
 	debug.SetGCPercent(-1)
 	threads := make([]counts, runtime.NumCPU())
-	// One more, that writes while all others spin.
+	// One more thread, which writes while the others spin.
 	runtime.GOMAXPROCS(len(threads) + 1)
 	var spinning sync.WaitGroup
 	for i := range threads {

@@ -43,7 +43,7 @@ func TestAWalkOnceAroundEndsWhereItBegan(t *testing.T) {
 func TestTheRingIsHalfOfTheSecondLevelCache(t *testing.T) {
 	root := t.TempDir() + "/"
 	if found := ringBytes(root); found != usualRingBytes {
-		t.Errorf("%d bytes where the machine does not tell", found)
+		t.Errorf("%d bytes on a machine that does not report its caches", found)
 	}
 	path := filepath.Join(root, cacheSizeFile)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -139,7 +139,7 @@ func TestOptions(t *testing.T) {
 	for arguments, says := range map[string]string{
 		"":                         "--out is missing",
 		"--out f x":                `unknown argument "x"`,
-		"--out f --interval 1ms":   "at least 10ms",
+		"--out f --interval 1ms":   "give 10ms or more",
 		"--out f --intervall 1s":   "flag provided but not defined",
 		"--out f --interval often": "invalid value",
 	} {

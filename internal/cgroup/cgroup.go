@@ -18,9 +18,9 @@ type Usage struct {
 	MemoryUsageBytes                   parse.Count
 }
 
-// SlowUsage is what is read at the slow interval: it takes the kernel long to tell, changes seldom, or is a maximum.
+// SlowUsage is read at the slow interval: it is expensive for the kernel, changes rarely, or is a maximum.
 type SlowUsage struct {
-	// MemoryWorkingSetBytes is usage less inactive file pages: what cannot be given back without harm.
+	// MemoryWorkingSetBytes is usage less inactive file pages: memory that cannot be reclaimed without cost.
 	MemoryWorkingSetBytes               parse.Count
 	MemoryRSSBytes                      parse.Count // anonymous pages
 	MemoryPeakBytes                     parse.Count
@@ -32,7 +32,7 @@ type SlowUsage struct {
 type Version interface {
 	// Name is "v1" or "v2".
 	Name() string
-	// tree is the folder in which containers' groups are looked for.
+	// tree is the folder that is searched for containers' groups.
 	tree() string
 	// Open opens the counters of the group at a path relative to the mount point (or to each controller's).
 	Open(path string) (Group, error)
@@ -48,7 +48,7 @@ type Group interface {
 	Close()
 }
 
-// Detect says which version is mounted at root. A host with both (systemd's hybrid mode) has its controllers in version 1.
+// Detect returns the version that is mounted at root. A host with both (systemd's hybrid mode) has its controllers in version 1.
 func Detect(root string) (Version, error) {
 	if exists(filepath.Join(root, "cgroup.controllers")) {
 		return v2{root}, nil
@@ -99,7 +99,7 @@ func readCount(buffer *kernfile.Buffer, file *kernfile.File) (parse.Count, error
 // memoryFiles are a group's memory counters; the versions name the files differently, and the fields of stat.
 type memoryFiles struct{ usage, peak, stat kernfile.File }
 
-// readSlow reads what is recorded of memory at the slow interval, given the names of two fields of stat.
+// readSlow reads the memory counters of the slow interval. Two fields of stat are given by name.
 func (m *memoryFiles) readSlow(buffer *kernfile.Buffer, rss, inactiveFile string, slow *SlowUsage) (err error) {
 	if slow.MemoryPeakBytes, err = readCount(buffer, &m.peak); err != nil {
 		return err

@@ -30,7 +30,7 @@ func (f *Finder) Find(id string) string {
 			}
 		}
 	}
-	if f.learned { // one engine keeps all its containers below one parent: no need to walk the tree again
+	if f.learned { // an engine has one parent for all its containers: no second walk is needed
 		return ""
 	}
 	path := f.walk(id)
@@ -41,11 +41,11 @@ func (f *Finder) Find(id string) string {
 	return path
 }
 
-// walk looks for the group in the whole tree.
+// walk searches the complete tree for the group.
 func (f *Finder) walk(id string) (found string) {
 	names := groupNames(id)
 	_ = fs.WalkDir(os.DirFS(f.tree), ".", func(path string, entry fs.DirEntry, err error) error {
-		if err != nil { // groups come and go meanwhile
+		if err != nil { // groups are created and removed during the walk
 			return fs.SkipDir
 		}
 		if entry.IsDir() && (entry.Name() == names[0] || entry.Name() == names[1]) {

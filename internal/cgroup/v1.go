@@ -7,7 +7,7 @@ import (
 	"tollbooth/internal/parse"
 )
 
-// v1 is control groups version 1: each controller has a tree of its own below root, alike in shape.
+// v1 is control groups version 1: each controller has its own tree below root, with the same layout.
 type v1 struct{ root string }
 
 func (v v1) Name() string { return "v1" }
@@ -41,8 +41,8 @@ func (g *v1Group) ReadUsage(buffer *kernfile.Buffer, usage *Usage) (err error) {
 	if usage.CPUUsageNs, err = readCount(buffer, &g.cpuUsage); err != nil {
 		return err
 	}
-	// cpuacct.usage_user and _sys are finer (ns), but they are sampled at clock ticks and were seen to add up to 19 % more
-	// than usage on a busy virtual machine. Here the kernel fits both to usage, as version 2 does.
+	// cpuacct.usage_user and _sys are finer (ns), but they are sampled at clock ticks and were measured up to 19 % above
+	// usage on a busy virtual machine. Here the kernel fits both to usage, as version 2 does.
 	cpuSplit, err := buffer.Read(&g.cpuSplit)
 	if err != nil {
 		return err
@@ -72,8 +72,8 @@ func (g *v1Group) ReadSlowUsage(buffer *kernfile.Buffer, usage *SlowUsage) error
 	return nil
 }
 
-// Lists of processes and threads are opened anew each time: read again from an open file within a second,
-// the kernel's version 1 repeats the list that it made for the last reading.
+// Lists of processes and threads are opened again for each reading: from a file that stays open the kernel's version 1
+// repeats its last list for up to a second.
 
 func (g *v1Group) ReadProcesses(buffer *kernfile.Buffer) ([]byte, error) {
 	return buffer.ReadListAt(filepath.Join(g.folder, "cgroup.procs"))

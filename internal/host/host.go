@@ -1,4 +1,4 @@
-// Package host reads what the whole machine does.
+// Package host reads the machine's counters.
 package host
 
 import (
@@ -17,7 +17,7 @@ const (
 	hzPerKHz   = 1000
 )
 
-// Counters of the whole machine since it started; frequency and available memory are as of now.
+// Counters of the machine since its start; frequency and available memory are current values.
 type Counters struct {
 	CPUs                                                      uint64 // on line
 	CPUUserNs, CPUNiceNs, CPUSystemNs, CPUIdleNs              parse.Count
@@ -25,7 +25,7 @@ type Counters struct {
 	ContextSwitches                                           parse.Count
 	MemoryAvailableBytes                                      parse.Count
 	PressureCPUSomeUs, PressureMemorySomeUs, PressureIOSomeUs parse.Count
-	FrequencyHz                                               []uint64 // of each CPU; empty where the kernel does not say
+	FrequencyHz                                               []uint64 // of each CPU; empty if the kernel does not report it
 }
 
 // Reader holds the open files.
@@ -61,7 +61,7 @@ func openPressure(procRoot, resource string) kernfile.File {
 	return file
 }
 
-// openFrequencies returns no file on machines (most virtual ones) that do not say how fast their CPUs run.
+// openFrequencies returns no file on machines that do not report CPU frequencies (most virtual ones).
 func openFrequencies(sysRoot string) (files []kernfile.File) {
 	paths, _ := filepath.Glob(filepath.Join(sysRoot, "devices/system/cpu/cpu[0-9]*/cpufreq/scaling_cur_freq"))
 	slices.SortFunc(paths, func(a, b string) int { // cpu2 before cpu10

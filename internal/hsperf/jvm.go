@@ -20,7 +20,7 @@ var errNoJVM = errors.New("not a JVM with counters")
 
 // JVM is the open counters of a JVM that runs.
 type JVM struct {
-	process kernfile.File // reads as gone when the process has ended
+	process kernfile.File // reading fails with a Gone error when the process has ended
 	file    kernfile.File
 	layout  Layout
 }
@@ -94,7 +94,7 @@ func findFile(folder string) (string, error) {
 }
 
 // innermostID returns a process's id in its own namespace by the text of its status file, which lists the id in each
-// namespace from the reader's on inwards; "" where the kernel does not say.
+// namespace from the reader's on inwards; "" if the kernel does not report it.
 func innermostID(status []byte) string {
 	for line, rest := parse.Line(status); line != nil; line, rest = parse.Line(rest) {
 		if ids, found := bytes.CutPrefix(line, []byte("NSpid:")); found {

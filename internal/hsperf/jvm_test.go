@@ -101,7 +101,7 @@ func TestTheJVMAmongAContainersProcessesIsRead(t *testing.T) {
 func TestWithoutAJVMThatKeepsCountersNothingIsFound(t *testing.T) {
 	s := newStage(t)
 	s.expectNone("")
-	s.expectNone("40\n") // it has exited meanwhile
+	s.expectNone("40\n") // the process has exited
 	s.addJVM(41, threads(1))
 	s.addProcess(41, "envoy")
 	s.expectNone("41\n")
@@ -126,7 +126,7 @@ func TestWhatCannotBeReadIsAnErrorThatNamesIt(t *testing.T) {
 	if err := os.Remove(tmp); err != nil {
 		t.Fatal(err)
 	}
-	s.write("42/root/tmp", nil) // the tests run as root, who is allowed everything: no folder stands for a closed one
+	s.write("42/root/tmp", nil) // the tests run as root, who is allowed everything: a missing folder simulates a closed one
 	if _, err := s.find("42\n"); err == nil || !strings.Contains(err.Error(), tmp) {
 		t.Errorf("error is %v", err)
 	}

@@ -41,7 +41,7 @@ const (
 	unitHertz  = 6
 )
 
-// counter is one of those that are read.
+// counter identifies a counter that is read.
 type counter int
 
 const (
@@ -59,10 +59,10 @@ const (
 	threadsLive
 	vmBegin
 	frequency
-	counters // how many there are
+	counters // their number
 )
 
-// wanted says what the JVM calls each counter. The serial, parallel and G1 collectors use the same names: generation 0 is
+// wanted lists the JVM's name of each counter. The serial, parallel and G1 collectors use the same names: generation 0 is
 // the young one and its space 0 eden; collector 0 makes the young collections and collector 1 the full ones.
 var wanted = map[string]struct {
 	counter
@@ -72,7 +72,7 @@ var wanted = map[string]struct {
 	"sun.gc.generation.0.space.0.capacity": {edenCapacity, unitBytes},
 	"sun.gc.collector.0.invocations":       {youngGCCount, unitEvents},
 	"sun.gc.collector.0.time":              {youngGCTime, unitTicks},
-	"sun.gc.collector.0.lastEntryTime":     {youngGCLast, unitTicks}, // since the JVM began
+	"sun.gc.collector.0.lastEntryTime":     {youngGCLast, unitTicks}, // since the JVM's start
 	"sun.gc.collector.1.invocations":       {fullGCCount, unitEvents},
 	"sun.gc.collector.1.time":              {fullGCTime, unitTicks},
 	"java.ci.totalTime":                    {jitTime, unitTicks},
@@ -84,26 +84,26 @@ var wanted = map[string]struct {
 	"sun.os.hrt.frequency":                 {frequency, unitHertz},
 }
 
-// Counters of a JVM since it started; one that its file does not have is not known.
+// Counters of a JVM since its start. A counter that is missing in its file is unknown.
 type Counters struct {
 	EdenUsedBytes, EdenCapacityBytes parse.Count
 	YoungGCCount, YoungGCTimeNs      parse.Count
-	YoungGCLastTNs                   parse.Count // Unix time at which the last one began; not known before the first
+	YoungGCLastTNs                   parse.Count // Unix time of the last one's start; unknown before the first
 	FullGCCount, FullGCTimeNs        parse.Count
 	JITTimeNs, JITCompilations       parse.Count
-	ClassesLoaded                    parse.Count // those from a shared archive too
+	ClassesLoaded                    parse.Count // including those from a shared archive
 	ThreadsLive                      parse.Count // without virtual ones
 }
 
-// Layout says where in one JVM's file the counters are: it stays as it is for as long as the JVM lives.
+// Layout holds the positions of the counters in one JVM's file. They do not change while the JVM runs.
 type Layout struct {
 	order          binary.ByteOrder
-	offsets        [counters]int // 0: the file does not have it
+	offsets        [counters]int // 0: not in the file
 	start, end     int           // the part of the file that holds them all
 	ticksPerSecond uint64
 }
 
-// Parse finds the counters in a file's bytes. Its error is ErrNotReady, or says what is wrong with the file.
+// Parse finds the counters in a file's bytes. Its error is ErrNotReady, or describes what is wrong with the file.
 func Parse(file []byte) (Layout, error) {
 	if len(file) == 0 || len(file) >= prologueBytes && binary.BigEndian.Uint32(file) == 0 {
 		return Layout{}, ErrNotReady // the JVM has made the file, but not written to it
@@ -115,14 +115,14 @@ func Parse(file []byte) (Layout, error) {
 		}
 	}
 	if err == nil && l.end == 0 {
-		err = errors.New("has none of the counters that are read")
+		err = errors.New("has none of the required counters")
 	}
 	if err != nil {
 		return Layout{}, err
 	}
 	at := l.offsets[frequency]
 	if at == 0 {
-		return Layout{}, ErrNotReady // made last, after the agents: a JVM with one is seconds without it
+		return Layout{}, ErrNotReady // written last, after agents start: with an agent this takes seconds
 	}
 	l.ticksPerSecond = l.order.Uint64(file[at:])
 	return l, nil
@@ -154,7 +154,7 @@ func parsePrologue(file []byte) (l Layout, first, entries int, err error) {
 	return l, int(l.order.Uint32(file[24:])), int(l.order.Uint32(file[28:])), nil
 }
 
-// addEntry takes the entry that begins at an offset, if it is wanted, and returns where the next one begins.
+// addEntry adds the entry at an offset if it is a listed counter, and returns the offset of the next entry.
 func (l *Layout) addEntry(file []byte, begin int) (next int, err error) {
 	if begin < prologueBytes || begin+entryBytes > len(file) {
 		return 0, fmt.Errorf("would begin at byte %d of %d", begin, len(file))
@@ -209,7 +209,7 @@ func (l *Layout) count(part []byte, c counter) parse.Count {
 	return parse.Known(l.order.Uint64(part[l.offsets[c]-l.start:]))
 }
 
-// ns reads a counter of ticks; without their frequency it says nothing.
+// ns converts a counter of ticks. Without the tick frequency the result is unknown.
 func (l *Layout) ns(part []byte, c counter) parse.Count {
 	ticks := l.count(part, c)
 	if !ticks.Known || l.ticksPerSecond == 0 {
@@ -219,7 +219,7 @@ func (l *Layout) ns(part []byte, c counter) parse.Count {
 	return parse.Known(seconds*nsPerSecond + rest*nsPerSecond/l.ticksPerSecond)
 }
 
-// unixNs reads a time in ticks since the JVM began; 0 means never.
+// unixNs converts a time in ticks since the JVM's start. 0 means never.
 func (l *Layout) unixNs(part []byte, c counter) parse.Count {
 	began, since := l.count(part, vmBegin), l.ns(part, c)
 	if began.Value == 0 || since.Value == 0 {

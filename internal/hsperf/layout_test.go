@@ -22,7 +22,7 @@ func read(t *testing.T, file []byte) (c Counters) {
 	return c
 }
 
-// Both files are of a JDK 25 that had come to rest. The JVM said the same of itself by its management beans, in ms:
+// Both files are from an idle JDK 25. Its management beans reported the same values, in ms:
 // collections 7 (6 ms) and 1 (20 ms), the last young one at 1795278979320, JIT 65 ms; collections 8 (11 ms) and 1 (7 ms), the
 // last young one at 1795278987787, JIT 71 ms; 953 classes, 6 threads.
 func TestRealFilesHoldWhatTheJVMSaidOfItself(t *testing.T) {
@@ -167,7 +167,7 @@ func TestAMalformedFileIsRefusedWithWhatIsWrong(t *testing.T) {
 		"entry 16 of 16: would be 48":     func(file []byte) []byte { return file[:offsetOf(file, 15)+47] },
 		"entry 17 of 17: would be 0":      func(file []byte) []byte { binary.LittleEndian.PutUint32(file[28:], 17); return file },
 		"its name would be at 4294967295": func(file []byte) []byte { binary.LittleEndian.PutUint32(file[36:], 1<<32-1); return file },
-		"none of the counters":            func(file []byte) []byte { binary.LittleEndian.PutUint32(file[28:], 2); return file },
+		"none of the required counters":   func(file []byte) []byte { binary.LittleEndian.PutUint32(file[28:], 2); return file },
 	} {
 		_, err := Parse(spoil(write(binary.LittleEndian, allEntries)))
 		if err == nil || !strings.Contains(err.Error(), want) {

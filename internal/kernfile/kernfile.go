@@ -36,7 +36,7 @@ func OpenOptional(path string) (File, error) {
 	return file, err
 }
 
-// Close closes the file; what is closed reads as empty.
+// Close closes the file. A closed file reads as empty.
 func (f *File) Close() {
 	if f.Offered() {
 		_ = syscall.Close(f.fd)
@@ -44,10 +44,10 @@ func (f *File) Close() {
 	*f = File{}
 }
 
-// Offered says whether this kernel has the file.
+// Offered reports whether this kernel has the file.
 func (f *File) Offered() bool { return f.path != "" }
 
-// SameAs says whether two open files are one and the same.
+// SameAs reports whether two open files are the same file.
 func (f *File) SameAs(other *File) (bool, error) {
 	var mine, theirs syscall.Stat_t
 	if err := syscall.Fstat(f.fd, &mine); err != nil {
@@ -59,7 +59,7 @@ func (f *File) SameAs(other *File) (bool, error) {
 	return mine.Dev == theirs.Dev && mine.Ino == theirs.Ino, nil
 }
 
-// Removed says whether the file no longer has a name in any folder. What is open of it can still be read.
+// Removed reports whether the file was deleted from its folder. An open file can still be read.
 func (f *File) Removed() (bool, error) {
 	var mine syscall.Stat_t
 	if err := syscall.Fstat(f.fd, &mine); err != nil {
@@ -117,7 +117,7 @@ func (b *Buffer) ReadListAt(path string) ([]byte, error) {
 	return b.ReadList(&file)
 }
 
-// ReadRange reads length bytes of a file from offset on in one system call; what it returns is shorter where the file ends.
+// ReadRange reads length bytes of a file from offset on in one system call; the result is shorter at the end of the file.
 func (b *Buffer) ReadRange(f *File, offset, length int) ([]byte, error) {
 	for len(b.bytes) < length {
 		b.grow()
@@ -126,7 +126,7 @@ func (b *Buffer) ReadRange(f *File, offset, length int) ([]byte, error) {
 	return b.bytes[:n], err
 }
 
-// readAt fills the buffer from offset on with what the file has there.
+// readAt fills the buffer from offset on with the file's bytes there.
 func (b *Buffer) readAt(f *File, offset int) (int, error) {
 	if len(b.bytes) < offset+page {
 		b.grow()
@@ -134,10 +134,10 @@ func (b *Buffer) readAt(f *File, offset int) (int, error) {
 	return f.pread(b.bytes[offset:], offset)
 }
 
-// pread reads what the file has at offset.
+// pread reads the file at offset.
 //
-// The call is raw: these files are made in memory and never wait for a device, and the scheduler, told of each call,
-// would wake a second thread for about one in a hundred of them, which costs more than the reading.
+// The system call is raw. These files are in memory and never wait for a device. With a normal call Go's scheduler would
+// wake a second thread for about one call in a hundred, which costs more than the reading.
 func (f *File) pread(free []byte, offset int) (int, error) {
 	n, _, errno := syscall.RawSyscall6(syscall.SYS_PREAD64, uintptr(f.fd),
 		uintptr(unsafe.Pointer(&free[0])), uintptr(len(free)), uintptr(offset), 0, 0)
@@ -153,7 +153,7 @@ func (b *Buffer) grow() {
 	b.bytes = bytes
 }
 
-// Gone says whether an error means that what the file was about has ended: its cgroup was removed or its process has exited.
+// Gone reports whether an error means that the file's subject has ended: its cgroup was removed or its process exited.
 func Gone(err error) bool {
 	return errors.Is(err, syscall.ENOENT) || errors.Is(err, syscall.ENODEV) ||
 		errors.Is(err, syscall.ESTALE) || errors.Is(err, syscall.ESRCH)

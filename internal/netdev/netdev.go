@@ -24,7 +24,7 @@ type Counters struct {
 	TxBytes, TxPackets, TxDropped uint64
 }
 
-// Interface is one network interface, and the network that it is connected to ("" where that is not known).
+// Interface is one network interface, and the network that it is connected to ("" if unknown).
 type Interface struct {
 	Name    string
 	Network string
@@ -32,7 +32,7 @@ type Interface struct {
 }
 
 // Namespace holds the open files of one network namespace. They outlive the process that they were opened by,
-// and they keep the namespace alive: close it as soon as the container has gone.
+// and they keep the namespace alive: close it as soon as the container is removed.
 type Namespace struct {
 	dev, route kernfile.File
 	interfaces []Interface
@@ -100,7 +100,7 @@ func (n *Namespace) Read(buffer *kernfile.Buffer) ([]Interface, error) {
 	return n.interfaces, nil
 }
 
-// HasUnnamed says whether the network of some interface is not known, or no interface has been read so far.
+// HasUnnamed reports whether an interface has no known network, or no interface has been read so far.
 func (n *Namespace) HasUnnamed() bool {
 	return len(n.interfaces) == 0 ||
 		slices.ContainsFunc(n.interfaces, func(i Interface) bool { return i.Network == "" })

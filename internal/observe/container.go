@@ -26,22 +26,22 @@ type container struct {
 
 	usageFault, networkFault, slowFault, jvmFault fault
 
-	usage       cgroup.Usage // here and not on the stack, so that sampling allocates nothing
+	usage       cgroup.Usage // here and not on the stack: sampling then allocates nothing
 	slow        record.Slow
 	jvmCounters hsperf.Counters
 }
 
-// fault remembers whether the last reading of something failed, so that a lasting error is one event.
+// fault stores whether the last reading of a file failed: a lasting error is then one event.
 type fault bool
 
-// attach opens the container's counters and says whether it runs.
+// attach opens the container's counters and reports whether it runs.
 func (c *container) attach(version cgroup.Version, finder *cgroup.Finder, procRoot string) (bool, error) {
 	path := finder.Find(c.id)
 	if path == "" {
 		return false, nil
 	}
 	group, err := version.Open(path)
-	if kernfile.Gone(err) { // it was there a moment ago
+	if kernfile.Gone(err) { // it ended since the last check
 		return false, nil
 	}
 	if err != nil {
@@ -99,7 +99,7 @@ func (c *container) readSlow(buffer *kernfile.Buffer) error {
 }
 
 // readJVM reads the counters of the container's JVM, which it looks for where there was none at the last reading.
-// It says whether there is one.
+// It reports whether there is one.
 func (c *container) readJVM(buffer *kernfile.Buffer, procRoot string) (found bool, err error) {
 	if c.jvm == nil {
 		if c.jvm, err = hsperf.Find(buffer, procRoot, c.processes); c.jvm == nil {
@@ -115,7 +115,7 @@ func (c *container) readJVM(buffer *kernfile.Buffer, procRoot string) (found boo
 	return err == nil, err
 }
 
-// detach closes everything. It is done at once when the container goes: open files would keep its network namespace alive.
+// detach closes all files, as soon as the container ends: open files would keep its network namespace alive.
 func (c *container) detach() {
 	c.detachNetwork()
 	c.detachJVM()

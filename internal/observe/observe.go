@@ -22,7 +22,7 @@ import (
 // upkeepInterval is how often the targets file is looked at, containers are looked for, and the record is written out.
 const upkeepInterval = time.Second
 
-// Config says what to observe, how often, and where the host's files are.
+// Config holds what to observe, how often, and the location of the host's files.
 type Config struct {
 	TargetsPath, OutPath          string
 	Interval, SlowInterval        time.Duration
@@ -155,7 +155,7 @@ func (o *observer) reloadTargets() error {
 	return nil
 }
 
-// setTargets keeps the containers that are still wanted and lets go of the others.
+// setTargets keeps the containers that are still targets and detaches the others.
 func (o *observer) setTargets(wanted targets.Targets) {
 	known := map[string]*container{}
 	for _, c := range o.containers {
@@ -267,7 +267,7 @@ func (o *observer) sampleSlow(c *container) {
 	}
 }
 
-// sampleJVM never lets go of a container: a JVM may end, and another begin, while its container goes on.
+// sampleJVM never detaches a container: a JVM may end and another start in a running container.
 func (o *observer) sampleJVM(c *container) {
 	if c.group == nil {
 		return
@@ -296,7 +296,7 @@ func (o *observer) sampleSelf() {
 	}
 }
 
-// check says whether a container's reading succeeded. One that failed because the container has gone lets go of it.
+// check reports whether a container's reading succeeded. It detaches a container that no longer exists.
 func (o *observer) check(c *container, f *fault, err error) bool {
 	if kernfile.Gone(err) {
 		c.detach()
@@ -306,7 +306,7 @@ func (o *observer) check(c *container, f *fault, err error) bool {
 	return o.note(c.name, f, err)
 }
 
-// note says whether a reading succeeded. One that failed is counted, and is an event if the one before succeeded.
+// note reports whether a reading succeeded. A failed one is counted; the first after a success is also an event.
 func (o *observer) note(name string, f *fault, err error) bool {
 	if err != nil {
 		o.errors++

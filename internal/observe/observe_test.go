@@ -19,7 +19,7 @@ import (
 
 var id = strings.Repeat("a1", 32)
 
-// stage is a made-up host with one container, "a1", an observer of it, and a clock that moves when it is told to.
+// stage is a simulated host with one container, "a1", an observer of it, and a clock that the test sets.
 type stage struct {
 	testing.TB
 	*observer

@@ -13,7 +13,7 @@ func newPace(start time.Time, interval time.Duration) pace {
 	return pace{start: start, interval: interval, last: -1}
 }
 
-// take says whether a point of the grid has come since the last one taken, and how many were passed over before it:
+// take reports whether a point of the grid is due since the last one taken, and how many were skipped before it:
 // those are not made up for.
 func (p *pace) take(now time.Time) (due bool, missed int64) {
 	point := int64(now.Sub(p.start) / p.interval)

@@ -12,16 +12,16 @@ type Count struct {
 	Known bool
 }
 
-// Known returns a counter that is offered.
+// Known returns a counter with a value.
 func Known(value uint64) Count { return Count{Value: value, Known: true} }
 
-// Times returns the counter in a unit that is factor times finer; one that is not offered stays so.
+// Times returns the counter in a unit that is factor times finer; a counter that is not offered stays not offered.
 func (c Count) Times(factor uint64) Count {
 	c.Value *= factor
 	return c
 }
 
-// Uint reads the decimal number that text begins with, after blanks. Known is false where there is none.
+// Uint reads the decimal number at the start of text, after blanks. Known is false if there is none.
 func Uint(text []byte) Count {
 	text = trimBlanks(text)
 	var value uint64

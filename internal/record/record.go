@@ -1,6 +1,6 @@
 // Package record writes counters.jsonl, the file that analysis reads. docs/formats.md describes it.
 //
-// Lines are appended to a byte slice by hand, which costs a tenth of what encoding/json does and allocates nothing.
+// Lines are appended to a byte slice by hand, which costs a tenth of encoding/json and allocates nothing.
 package record
 
 import (
@@ -24,14 +24,14 @@ type Header struct {
 	ObserverVersion            string
 }
 
-// Slow is what is read of a container at the slow interval.
+// Slow holds a container's counters of the slow interval.
 type Slow struct {
 	cgroup.SlowUsage
 	threads.Switches
 	Threads, Processes uint64
 }
 
-// Observer is what the observer did and what it cost.
+// Observer holds the observer's own counters and cost.
 type Observer struct {
 	self.Cost
 	Samples, Errors, MissedTicks uint64
@@ -48,7 +48,7 @@ func AppendHeader(line []byte, h Header) []byte {
 	return end(line)
 }
 
-// AppendContainer appends what is read of a container at every sample.
+// AppendContainer appends a container's counters of every sample.
 func AppendContainer(line []byte, tNs int64, name string, u *cgroup.Usage) []byte {
 	line = begin(line, "container", tNs)
 	line = appendString(line, "name", name)
@@ -76,7 +76,7 @@ func AppendNetwork(line []byte, tNs int64, name string, i *netdev.Interface) []b
 	return end(line)
 }
 
-// AppendSlow appends what is read of a container at the slow interval.
+// AppendSlow appends a container's counters of the slow interval.
 func AppendSlow(line []byte, tNs int64, name string, s *Slow) []byte {
 	line = begin(line, "slow", tNs)
 	line = appendString(line, "name", name)
@@ -94,7 +94,7 @@ func AppendSlow(line []byte, tNs int64, name string, s *Slow) []byte {
 	return end(line)
 }
 
-// AppendJVM appends what a container's JVM says of itself.
+// AppendJVM appends the counters that a container's JVM reports.
 func AppendJVM(line []byte, tNs int64, name string, j *hsperf.Counters) []byte {
 	line = begin(line, "jvm", tNs)
 	line = appendString(line, "name", name)
@@ -112,7 +112,7 @@ func AppendJVM(line []byte, tNs int64, name string, j *hsperf.Counters) []byte {
 	return end(line)
 }
 
-// AppendHost appends the whole machine's counters.
+// AppendHost appends the machine's counters.
 func AppendHost(line []byte, tNs int64, h *host.Counters) []byte {
 	line = begin(line, "host", tNs)
 	line = appendUint(line, "cpus", h.CPUs)
@@ -135,7 +135,7 @@ func AppendHost(line []byte, tNs int64, h *host.Counters) []byte {
 	return end(line)
 }
 
-// AppendObserver appends what the observer did and cost.
+// AppendObserver appends the observer's own counters and cost.
 func AppendObserver(line []byte, tNs int64, o Observer) []byte {
 	line = begin(line, "observer", tNs)
 	line = appendUint(line, "cpu_ns", o.CPUNs)
@@ -146,7 +146,7 @@ func AppendObserver(line []byte, tNs int64, o Observer) []byte {
 	return end(line)
 }
 
-// AppendEvent appends an event; name is empty where it is not about one container, detail where there is nothing to add.
+// AppendEvent appends an event; name is empty if it is not about one container, detail if there is nothing to add.
 func AppendEvent(line []byte, tNs int64, name, event, detail string) []byte {
 	line = begin(line, "event", tNs)
 	if name != "" {
@@ -178,7 +178,7 @@ func appendUint(line []byte, key string, value uint64) []byte {
 	return strconv.AppendUint(appendKey(line, key), value, 10)
 }
 
-// appendCount leaves out a counter that the kernel does not offer: it is not 0.
+// appendCount omits a counter that the kernel does not offer, because it is not 0.
 func appendCount(line []byte, key string, count parse.Count) []byte {
 	if !count.Known {
 		return line
@@ -208,7 +208,7 @@ func appendString(line []byte, key, value string) []byte {
 	return append(line, '"')
 }
 
-// isPlain says whether a string needs no escapes, as names do.
+// isPlain reports whether a string needs no escapes, which holds for names.
 func isPlain(value string) bool {
 	for i := range len(value) {
 		if c := value[i]; c < ' ' || c > '~' || c == '"' || c == '\\' {

@@ -12,7 +12,7 @@ type File interface {
 	Close() error
 }
 
-// Writer collects lines and writes them out when told to. Append to Lines with this package's functions.
+// Writer collects lines; Flush writes them. Append to Lines with this package's functions.
 // After an error, which is returned once, it writes nothing more.
 type Writer struct {
 	Lines  []byte
@@ -24,7 +24,7 @@ type Writer struct {
 // NewWriter returns a writer to an empty file.
 func NewWriter(file File) *Writer { return &Writer{file: file} }
 
-// Flush writes the collected lines. Where only a part of them fits, whole lines of it stay in the file.
+// Flush writes the collected lines. If only a part fits, the file keeps the complete lines of that part.
 func (w *Writer) Flush() error {
 	lines := w.Lines
 	w.Lines = w.Lines[:0]
@@ -35,14 +35,14 @@ func (w *Writer) Flush() error {
 	if err != nil {
 		w.failed = true
 		whole := bytes.LastIndexByte(lines[:n], '\n') + 1
-		_ = w.file.Truncate(w.size + int64(whole)) // a pipe cannot be: then the write's error says enough
+		_ = w.file.Truncate(w.size + int64(whole)) // a pipe cannot be truncated: the write's error is enough
 		return fmt.Errorf("cannot write the record: %w", err)
 	}
 	w.size += int64(n)
 	return nil
 }
 
-// Close writes what is left and closes the file.
+// Close writes the remaining lines and closes the file.
 func (w *Writer) Close() error {
 	err := w.Flush()
 	if closeErr := w.file.Close(); err == nil && closeErr != nil {

@@ -41,7 +41,7 @@ func TestAFullDiskKeepsWholeLines(t *testing.T) {
 	}
 	writer.Lines = append(writer.Lines, "four\n"...)
 	if err := writer.Close(); err != nil {
-		t.Errorf("the error is told a second time: %v", err)
+		t.Errorf("the error is reported a second time: %v", err)
 	}
 	if got, _ := os.ReadFile(path); string(got) != "one\ntwo\n" {
 		t.Errorf("the file holds %q", got)

@@ -1,4 +1,4 @@
-// Package self reads what the observer itself costs.
+// Package self reads the cost of the observer itself.
 package self
 
 import (

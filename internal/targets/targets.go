@@ -22,7 +22,7 @@ var (
 	namePattern = regexp.MustCompile(`^[a-zA-Z0-9._-]+$`) // what Compose allows
 )
 
-// Targets says what to watch.
+// Targets lists the containers to observe.
 type Targets struct {
 	Containers map[string]string       // container id -> name
 	Networks   map[string]netip.Prefix // name -> subnet
@@ -36,7 +36,7 @@ type InvalidError struct {
 
 func (e *InvalidError) Error() string { return fmt.Sprintf("%s: %v", e.Path, e.Reason) }
 
-// Parse reads the file's text; the error says what is wrong with it.
+// Parse reads the file's text. Its error describes what is wrong with it.
 func Parse(text []byte) (Targets, error) {
 	var file struct {
 		Format     string
@@ -101,7 +101,7 @@ type Watcher struct {
 // NewWatcher watches the file at path, which need not be there yet.
 func NewWatcher(path string) *Watcher { return &Watcher{path: path} }
 
-// Fresh says whether nothing has been loaded so far.
+// Fresh reports whether no file has been loaded so far.
 func (w *Watcher) Fresh() bool { return w.file == nil }
 
 // Load returns the targets and true if the file has come or changed since the last call. Its errors are *InvalidError.

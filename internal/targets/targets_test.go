@@ -60,7 +60,7 @@ func load(t *testing.T, watcher *Watcher) (Targets, bool) {
 	return targets, changed
 }
 
-// replace writes a file as the lab does: beside it, then renamed into place.
+// replace writes a file as the lab does: to a temporary file, then renamed into place.
 func replace(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.WriteFile(path+".new", []byte(text), 0o644); err != nil {

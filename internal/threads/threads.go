@@ -9,7 +9,7 @@ import (
 	"tollbooth/internal/parse"
 )
 
-// Switches counts how often threads gave up a CPU by themselves, and how often it was taken from them.
+// Switches counts how often threads gave up a CPU voluntarily, and how often they were preempted.
 type Switches struct{ Voluntary, Involuntary uint64 }
 
 func (s *Switches) add(other Switches) {
@@ -17,7 +17,7 @@ func (s *Switches) add(other Switches) {
 	s.Involuntary += other.Involuntary
 }
 
-// Counter sums the switches of all threads that it has ever seen, so that the sums never fall when a thread ends.
+// Counter sums the switches of all threads ever seen: the sums never decrease when a thread ends.
 // What a thread does between its last reading and its end is lost.
 type Counter struct {
 	procRoot string
@@ -76,7 +76,7 @@ func (c *Counter) sum() Switches {
 }
 
 // read reads one thread. An open file belongs to the thread that it was opened for, even when its id is given to another:
-// then it reads as gone, and the next round opens it for the new thread.
+// the reading then fails with a Gone error, and the next round opens the file of the new thread.
 func (c *Counter) read(buffer *kernfile.Buffer, id uint64) error {
 	t, known := c.live[id]
 	if !known {
@@ -112,8 +112,8 @@ func (t *thread) open(folder string) (err error) {
 	return err
 }
 
-// read leaves a thread alone that has not run: most threads of a server rest, and status, a page of text, costs several
-// times as much as schedstat, whose first number is how long the thread ran (0 where the kernel keeps no account of it).
+// read skips a thread that has not run, as most threads of a server have not. It compares schedstat's first number, the
+// time that the thread ran (0 if the kernel does not count it). Reading status, a page of text, costs several times more.
 func (t *thread) read(buffer *kernfile.Buffer) error {
 	text, err := buffer.Read(&t.schedule)
 	if err != nil {

@@ -65,7 +65,7 @@ func TestSumsDoNotFallWhenAThreadEnds(t *testing.T) {
 
 func TestAThreadIsReadAgainOnceItHasRun(t *testing.T) {
 	for ranNs, want := range map[int][2]uint64{
-		5_000_000: {10, 12}, // the account says whether it ran
+		5_000_000: {10, 12}, // schedstat shows whether it ran
 		0:         {11, 12}, // there is no account: it is read each time
 	} {
 		root := t.TempDir()

@@ -8,13 +8,13 @@ import (
 
 const startLimit = 2 * time.Minute
 
-// group is containers on a network of their own, whose names begin alike.
+// group is a set of containers on their own network, with a common name prefix.
 type group struct {
 	prefix, folder string
 	count          int
 }
 
-// kind says what runs in a container: `docker run`'s arguments from the options on, and what the container prints
+// kind describes what runs in a container: `docker run`'s arguments from the options on, and what the container prints
 // when it has started.
 type kind struct {
 	arguments []string

@@ -1,4 +1,4 @@
-// Bench measures what the observer costs, beside `docker stats` on the same containers: see ../README.md.
+// Bench compares the cost of the observer with `docker stats` on the same containers. See ../README.md.
 package main
 
 import (
@@ -27,7 +27,7 @@ func main() {
 	}
 }
 
-// cost of watching, over one window.
+// cost of observing, over one window.
 type cost struct {
 	name     string
 	cpu      time.Duration
@@ -58,7 +58,7 @@ func run(containers int, window time.Duration) error {
 	return compareJVMs(g, window)
 }
 
-// compareWithStats watches containers of one process with the observer and with docker stats.
+// compareWithStats observes single-process containers with the observer and with docker stats.
 func compareWithStats(g group, window time.Duration) error {
 	ids, err := g.start(shells())
 	defer remove(ids)
@@ -87,7 +87,7 @@ func compareWithStats(g group, window time.Duration) error {
 	return nil
 }
 
-// compareJVMs watches JVMs that keep no file of counters, and then the same with one.
+// compareJVMs observes JVMs without a file of counters, then the same JVMs with one.
 func compareJVMs(g group, window time.Duration) error {
 	without, err := g.observeJVMs("-XX:-UsePerfData", window)
 	if err != nil {
@@ -164,7 +164,7 @@ func writeTargets(folder string, ids []string) error {
 	return os.WriteFile(filepath.Join(folder, "targets.json"), text, 0o644)
 }
 
-// readCost takes the first of the observer's lines about itself from the last: its start is not counted.
+// readCost returns the difference between the observer's first and last line about itself. This excludes its start.
 func readCost(path string) (cost, error) {
 	type line struct {
 		Kind     string
@@ -192,7 +192,7 @@ func readCost(path string) (cost, error) {
 		}
 	}
 	if len(own) < 2 {
-		return cost{}, fmt.Errorf("%s says nothing about the observer itself", path)
+		return cost{}, fmt.Errorf("%s has no counters of the observer itself", path)
 	}
 	first, last := own[0], own[len(own)-1]
 	return cost{

@@ -14,8 +14,8 @@ import (
 	"tollbooth/internal/parse"
 )
 
-// dockerStats runs `docker stats`, which gets one sample per second and container from the engine. Its cost is that of the
-// command, and of the engine above what it uses while nobody asks.
+// dockerStats runs `docker stats`, which gets one sample per second and container from the engine. Its cost includes
+// the command, and the engine above its idle use.
 func dockerStats(ids []string, window time.Duration) (cost, error) {
 	idle := engineCPU()
 	time.Sleep(window)
@@ -29,10 +29,10 @@ func dockerStats(ids []string, window time.Duration) (cost, error) {
 		return cost{}, err
 	}
 	time.Sleep(window)
-	if err := command.Process.Kill(); err != nil { // it heeds no gentler signal without a terminal
+	if err := command.Process.Kill(); err != nil { // without a terminal it ignores other signals
 		return cost{}, err
 	}
-	_ = command.Wait() // it ends as one that was killed
+	_ = command.Wait() // returns the error of a killed process
 	engine = engineCPU() - engine
 	if screen.Len() == 0 {
 		return cost{}, errors.New("docker stats printed nothing")
@@ -53,7 +53,7 @@ func engineCPU() (total time.Duration) {
 	paths, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, path := range paths {
 		text, err := os.ReadFile(path)
-		if err != nil { // it has exited meanwhile
+		if err != nil { // the process has exited
 			continue
 		}
 		name, fields, _ := strings.Cut(string(text), ") ")

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# A browser for the test that looks at the report.
+# A browser for the test of the report's page.
 
 ensure_chromium() {
   has chromium || has google-chrome || has chromium-browser && return

@@ -1,16 +1,16 @@
 # shellcheck shell=bash
-# A Docker engine that answers: the one that is installed, or the distribution's.
+# A running Docker engine: the installed one, or the distribution's package.
 
 ENGINE_LOG=/var/log/dockerd.log
 ENGINE_PID_FILE=/var/run/docker.pid
-# Of the containerd that dockerd starts by itself.
+# The containerd that dockerd starts itself.
 CONTAINERD_PID_FILE=/var/run/docker/containerd/containerd.pid
 SYSTEMD_FOLDER=/run/systemd/system
 ENGINE_START_TIMEOUT_S=60
 
 ensure_engine() {
   engine_answers && return
-  [[ -z ${DOCKER_HOST:-} ]] || fail "no Docker engine answers at DOCKER_HOST=$DOCKER_HOST" "start that one, or unset DOCKER_HOST"
+  [[ -z ${DOCKER_HOST:-} ]] || fail "no Docker engine answers at DOCKER_HOST=$DOCKER_HOST" "start that engine, or unset DOCKER_HOST"
   if ! has dockerd; then
     refuse_unless_installable
     install_engine
@@ -24,7 +24,7 @@ engine_answers() { docker info >/dev/null 2>&1; }
 install_engine() {
   apt_update_once
   local packages=(docker.io)
-  # Newer releases have the client in a package of its own.
+  # Newer releases have a separate package for the client.
   [[ -z $(package_version docker-cli) ]] || packages+=(docker-cli)
   install_packages "${packages[@]}"
 }
@@ -32,7 +32,7 @@ install_engine() {
 refuse_unless_installable() {
   local needed="Docker Engine 20.10 or newer with Compose 2.20 or newer"
   [[ $(uname -s) != Darwin ]] || fail "no Docker engine answers" "install and start Docker Desktop ($needed), then run this again"
-  has apt-get || fail "no Docker engine answers" "install $needed by your system's packages, start it, then run this again"
+  has apt-get || fail "no Docker engine answers" "install $needed from your system's packages, start it, then run this again"
   [[ $EUID -eq 0 ]] || fail "no Docker engine answers, and installing one needs root" "run this as root once, or install $needed and start it"
 }
 

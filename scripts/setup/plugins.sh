@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Compose and buildx, the engine client's plugins. Compose builds nothing here, so any buildx is right.
+# Compose and buildx, plugins of the docker command. Compose builds nothing here, so any version of buildx works.
 
 PLUGIN_FOLDER=/usr/local/lib/docker/cli-plugins
 
@@ -35,8 +35,8 @@ install_plugins_of_this_release() {
 
 is_at_least() { [[ -n $2 && $(printf '%s\n' "$1" "$2" | sort -V | head -n 1) == "$1" ]]; }
 
-# Bookworm has neither. Trixie's packages hold Go programs that run there too; they are fetched through
-# package lists of their own, so that apt itself never learns of the newer release.
+# Bookworm has neither. Trixie's packages hold Go programs that also run on bookworm. They are fetched with separate
+# package lists, which keep the newer release out of apt's own.
 borrow_plugins_from_trixie() {
   local mirror keyring=/usr/share/keyrings/debian-archive-keyring.gpg folder
   # shellcheck disable=SC2016  # apt-get fills the variable in

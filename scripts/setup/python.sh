@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# A virtual environment in .venv with exactly what requirements.lock names.
+# A virtual environment in .venv with exactly the packages of requirements.lock.
 
 ensure_python() {
   local stamp=.venv/.installed-from wanted
@@ -7,7 +7,7 @@ ensure_python() {
   [[ -f $stamp && $(<"$stamp") == "$wanted" ]] && .venv/bin/python -V >/dev/null 2>&1 && return
   .venv/bin/python -c 'import pip' 2>/dev/null || make_venv
   say "installing the Python packages of requirements.lock"
-  # Nothing to resolve, as the lock names all; and Python compiles what it imports, which is a small part.
+  # The lock is complete, so nothing is resolved. Python compiles only the modules that it imports.
   .venv/bin/python -m pip install -q --no-deps --no-compile --require-hashes -r requirements.lock
   .venv/bin/python -m pip install -q --no-deps -e .
   printf '%s\n' "$wanted" >"$stamp"
