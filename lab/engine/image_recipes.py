@@ -56,6 +56,7 @@ TABLE: dict[str, Image] = {
         "otel/opentelemetry-collector:{}",
         bases={"TOOLCHAIN": "toolchain-go"},
     ),
+    "telemetrygen": _from_folder("telemetrygen", "TELEMETRYGEN_VERSION", {"TOOLCHAIN": "toolchain-go"}),
     "zipkin": _from_folder(
         "zipkin", "ZIPKIN_VERSION", {"TOOLCHAIN": "toolchain-java", "JRE": "jre"}, "openzipkin/zipkin:{}"
     ),

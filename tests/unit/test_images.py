@@ -28,6 +28,7 @@ PINNED = {
     "DEBIAN_RELEASE": "trixie",
     "JAEGER_VERSION": "2.13.0",
     "COLLECTOR_VERSION": "0.140.0",
+    "TELEMETRYGEN_VERSION": "0.149.0",
     "ZIPKIN_VERSION": "3.6.1",
     "PROMETHEUS_VERSION": "2.53.3",
     "LOCUST_VERSION": "2.47.0",
@@ -224,6 +225,7 @@ def test_every_base_is_an_argument_of_its_dockerfile(name: str) -> None:
     [
         ("jaeger", "Dockerfile", '"$VERSION" = {}'),
         ("collector", "go.mod", "go.opentelemetry.io/collector/otelcol v{}"),
+        ("telemetrygen", "go.mod", "opentelemetry-collector-contrib/cmd/telemetrygen v{} "),
         ("zipkin", "checksums", "zipkin-server-{}-exec.jar"),
         ("locust", "requirements.lock", "locust=={} "),
         ("ghz", "loadgen/ghz/go.mod", "github.com/bojand/ghz v{}\n"),
