@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -12,6 +13,7 @@ func (s *sink) adminHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("GET /counters", s.showCounters)
+	mux.HandleFunc("GET /trace", s.showTrace)
 	mux.HandleFunc("PUT /behaviour", s.changeBehaviour)
 	return mux
 }
@@ -29,6 +31,22 @@ func (s *sink) showCounters(w http.ResponseWriter, _ *http.Request) {
 		"tollbooth.sink", 1, s.counters.acceptedSpans.Load(), s.counters.refusedSpans.Load(),
 		s.counters.requests.Load(), s.counters.bytes.Load(),
 	})
+}
+
+// showTrace answers with a `trace.json`, or with null as long as there is no complete trace.
+func (s *sink) showTrace(w http.ResponseWriter, _ *http.Request) {
+	type trace struct {
+		Format  string `json:"format"`
+		Version int    `json:"version"`
+		TraceID string `json:"trace_id"`
+		Spans   []span `json:"spans"`
+	}
+	var shown *trace
+	if id, spans := s.traces.largest(); spans != nil {
+		shown = &trace{"tollbooth.trace", 1, hex.EncodeToString(id[:]), spans}
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(shown)
 }
 
 // changeBehaviour changes it for requests that come from now on.

@@ -17,7 +17,7 @@ func TestOTLPSpansAreCountedThroughResourcesAndScopes(t *testing.T) {
 		"three":                {threeSpans(), 3},
 		"fields of the future": {bytes.Join([][]byte{threeSpans(), field(999, []byte{0xff}), {7<<3 | fixed32, 1, 2, 3, 4, 6<<3 | varint, 0x80, 1}}, nil), 3},
 	} {
-		if got, err := countOTLP(c.request); err != nil || got != c.want {
+		if got, err := readSpans(readOTLP, c.request); err != nil || got != c.want {
 			t.Errorf("%s: %d spans, error %v", name, got, err)
 		}
 	}
@@ -30,7 +30,7 @@ func TestSpansOfARealAgentAreCounted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, err := countOTLP(request); err != nil || got != 28 {
+	if got, err := readSpans(readOTLP, request); err != nil || got != 28 {
 		t.Errorf("%d spans, error %v", got, err)
 	}
 }
@@ -38,7 +38,7 @@ func TestSpansOfARealAgentAreCounted(t *testing.T) {
 func TestWhatIsNotAnOTLPRequestIsAnError(t *testing.T) {
 	whole := field(1, field(2, field(2, anySpan())))
 	for length := 1; length < len(whole); length++ {
-		if _, err := countOTLP(whole[:length]); err == nil {
+		if _, err := readSpans(readOTLP, whole[:length]); err == nil {
 			t.Errorf("the first %d bytes of %d are taken", length, len(whole))
 		}
 	}
@@ -54,7 +54,7 @@ func TestWhatIsNotAnOTLPRequestIsAnError(t *testing.T) {
 		"a length beyond all memory":    {9<<3 | lengthDelimited, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1},
 		"a span whose field is cut off": field(1, field(2, field(2, []byte{5<<3 | lengthDelimited, 9, 'x'}))),
 	} {
-		if _, err := countOTLP(request); err == nil {
+		if _, err := readSpans(readOTLP, request); err == nil {
 			t.Errorf("%s is taken", name)
 		}
 	}
@@ -62,12 +62,12 @@ func TestWhatIsNotAnOTLPRequestIsAnError(t *testing.T) {
 
 func TestZipkinSpansAreTheObjectsOfTheList(t *testing.T) {
 	for text, want := range map[string]int{`[]`: 0, ` [ {} ] `: 1, threeZipkinSpans: 3} {
-		if got, err := countZipkin([]byte(text)); err != nil || got != want {
+		if got, err := readSpans(readZipkin, []byte(text)); err != nil || got != want {
 			t.Errorf("%s: %d spans, error %v", text, got, err)
 		}
 	}
 	for _, text := range []string{``, `null`, `{}`, `[1]`, `[null]`, `[{}`, `[{}] []`, `[{"a":}]`, `["{}"]`} {
-		if _, err := countZipkin([]byte(text)); err == nil {
+		if _, err := readSpans(readZipkin, []byte(text)); err == nil {
 			t.Errorf("%s is taken", text)
 		}
 	}

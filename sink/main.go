@@ -1,4 +1,4 @@
-// The sink takes spans as a tracing backend does, counts them and throws them away: see README.md beside this file.
+// The sink takes spans as a tracing backend does, counts them and keeps only a few traces: see README.md beside this file.
 package main
 
 import (
@@ -17,8 +17,8 @@ import (
 
 const usage = `Usage: sink [options]
 
-Takes OTLP over gRPC (port 4317) and HTTP (4318) and Zipkin v2 JSON (9411), counts the spans and throws them away.
-On port 8888: GET /healthz, GET /counters, and PUT /behaviour, which changes the behaviour while it runs.
+Takes OTLP over gRPC (port 4317) and HTTP (4318) and Zipkin v2 JSON (9411), counts the spans and keeps a few traces.
+On port 8888: GET /healthz, GET /counters, GET /trace, and PUT /behaviour, which changes the behaviour while it runs.
 
 Examples:
   sink

@@ -13,7 +13,7 @@ const protobufType = "application/x-protobuf"
 // otlpHTTP is OTLP over HTTP with binary protobuf: https://opentelemetry.io/docs/specs/otlp/#otlphttp
 var otlpHTTP = protocol{
 	unwrap: unwrapHTTP(protobufType),
-	count:  countOTLP,
+	read:   readOTLP,
 	answer: func(w http.ResponseWriter, r *refusal) {
 		w.Header().Set("Content-Type", protobufType)
 		if r != nil {
@@ -51,19 +51,44 @@ func statusMessage(text string) []byte {
 	return append(binary.AppendUvarint([]byte{messageField}, uint64(len(text))), text...)
 }
 
-// countOTLP returns the number of spans in an ExportTraceServiceRequest. It walks the request down to the spans and over
-// each span's fields; what is inside those is skipped, which costs a small part of unmarshalling them.
-func countOTLP(request []byte) (spans int, err error) {
-	const resourceSpans, scopeSpans, span = 1, 2, 2 // the fields' numbers in opentelemetry/proto/trace/v1/trace.proto
-	err = eachField(request, resourceSpans, func(resource []byte) error {
-		return eachField(resource, scopeSpans, func(scope []byte) error {
-			return eachField(scope, span, func(fields []byte) error {
+// Numbers of fields in opentelemetry/proto/trace/v1/trace.proto.
+const (
+	resourceSpansField, scopeSpansField, spanField = 1, 2, 2
+	traceIDField                                   = 1
+)
+
+// readOTLP reads an ExportTraceServiceRequest. It walks the request down to the spans and over each span's fields; what is
+// inside those is skipped, which costs a small part of unmarshalling them.
+func readOTLP(request []byte, wanted sample, found []rawSpan) (spans int, _ []rawSpan, err error) {
+	err = eachField(request, resourceSpansField, func(resource []byte) error {
+		service, known := "", false
+		return eachField(resource, scopeSpansField, func(scope []byte) error {
+			return eachField(scope, spanField, func(fields []byte) error {
 				spans++
-				return eachField(fields, 0, nil)
+				id, err := otlpTraceID(fields)
+				if err != nil || id == (traceID{}) || !wanted.has(id) {
+					return err
+				}
+				if !known {
+					service, known = serviceName(resource), true
+				}
+				found = append(found, rawSpan{id, service, fields, decodeOTLP})
+				return nil
 			})
 		})
 	})
-	return spans, err
+	return spans, found, err
+}
+
+// otlpTraceID walks over all of a span's fields; it returns zeroes if the span has no valid ID.
+func otlpTraceID(span []byte) (id traceID, err error) {
+	err = eachField(span, traceIDField, func(content []byte) error {
+		if len(content) == len(id) {
+			id = traceID(content)
+		}
+		return nil
+	})
+	return id, err
 }
 
 // Wire types of protobuf: https://protobuf.dev/programming-guides/encoding/#structure

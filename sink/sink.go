@@ -16,6 +16,7 @@ const (
 // sink is what all ports share.
 type sink struct {
 	counters  counters
+	traces    *traces
 	behaviour atomic.Pointer[behaviour]
 	inFlight  chan struct{} // one for each request that is being answered
 	desks     chan *desk    // those that are free
@@ -29,6 +30,7 @@ type counters struct {
 
 func newSink(initial behaviour) *sink {
 	s := &sink{
+		traces:   newTraces(),
 		inFlight: make(chan struct{}, requestLimit),
 		desks:    make(chan *desk, deskLimit),
 		stopping: make(chan struct{}),
@@ -44,8 +46,9 @@ func newSink(initial behaviour) *sink {
 type protocol struct {
 	// unwrap returns the message that a request's body carries, and whether that is compressed with gzip.
 	unwrap func(http.Header, []byte) (message []byte, compressed bool, r *refusal)
-	// count returns the number of spans in a message; its error says what is wrong with the message.
-	count func(message []byte) (int, error)
+	// read returns the number of spans in a message, and found with those appended whose traces are wanted, valid as long
+	// as the message. Its error says what is wrong with the message.
+	read func(message []byte, wanted sample, found []rawSpan) (int, []rawSpan, error)
 	// answer answers that the spans were accepted, or refused.
 	answer func(http.ResponseWriter, *refusal)
 }
@@ -84,7 +87,8 @@ func (s *sink) handler(p protocol) http.HandlerFunc {
 	}
 }
 
-// receive counts a request's spans; it returns nil if they are accepted.
+// receive counts a request's spans; it returns nil if they are accepted. Spans are kept only where they are accepted at
+// once: senders repeat the others, and a trace would have them twice.
 func (s *sink) receive(p protocol, w http.ResponseWriter, r *http.Request) *refusal {
 	select {
 	case s.inFlight <- struct{}{}:
@@ -92,11 +96,12 @@ func (s *sink) receive(p protocol, w http.ResponseWriter, r *http.Request) *refu
 	default:
 		return tooMany
 	}
-	spans, refused := s.count(p, w, r)
+	told := s.behaviour.Load()
+	spans, refused := s.read(p, told.name == accept, w, r)
 	if refused != nil {
 		return refused
 	}
-	if refused = s.behave(r.Context()); refused != nil {
+	if refused = s.behave(r.Context(), told); refused != nil {
 		s.counters.refusedSpans.Add(uint64(spans))
 		return refused
 	}
@@ -105,8 +110,7 @@ func (s *sink) receive(p protocol, w http.ResponseWriter, r *http.Request) *refu
 }
 
 // behave does what the sink is told to do with a request that it could accept. Nothing of the body is in memory by now.
-func (s *sink) behave(ctx context.Context) *refusal {
-	told := s.behaviour.Load()
+func (s *sink) behave(ctx context.Context, told *behaviour) *refusal {
 	switch told.name {
 	case refuse:
 		return toldToRefuse

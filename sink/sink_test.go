@@ -186,10 +186,10 @@ func TestWhatUnpacksToTooMuchIsRefused(t *testing.T) {
 
 func TestABodyIsReadUpToTheLimit(t *testing.T) {
 	d := &desk{}
-	if body, refused := d.read(bytes.NewReader(make([]byte, bodyLimit))); refused != nil || len(body) != bodyLimit {
+	if body, refused := d.receive(bytes.NewReader(make([]byte, bodyLimit))); refused != nil || len(body) != bodyLimit {
 		t.Errorf("%d bytes, %v", len(body), refused)
 	}
-	if _, refused := d.read(bytes.NewReader(make([]byte, bodyLimit+1))); refused != tooLarge {
+	if _, refused := d.receive(bytes.NewReader(make([]byte, bodyLimit+1))); refused != tooLarge {
 		t.Errorf("%v", refused)
 	}
 }
@@ -226,9 +226,9 @@ func TestOtherTypesEncodingsAndPathsAreRefused(t *testing.T) {
 	s.expectSpans(0, 0)
 }
 
-// ask sends three spans to a sink whose limits are used up, without a network.
-func ask(s *sink, ctx context.Context) int {
-	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/v1/traces", bytes.NewReader(threeSpans()))
+// ask sends spans to a sink without a network.
+func ask(s *sink, ctx context.Context, spans []byte) int {
+	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/v1/traces", bytes.NewReader(spans))
 	r.Header.Set("Content-Type", protobufType)
 	w := httptest.NewRecorder()
 	s.handler(otlpHTTP)(w, r)
@@ -240,11 +240,11 @@ func TestMoreRequestsThanTheLimitAreRefusedAtOnce(t *testing.T) {
 	for range requestLimit {
 		s.inFlight <- struct{}{}
 	}
-	if got := ask(s, context.Background()); got != http.StatusServiceUnavailable {
+	if got := ask(s, context.Background(), threeSpans()); got != http.StatusServiceUnavailable {
 		t.Errorf("answer is %d", got)
 	}
 	<-s.inFlight
-	if got := ask(s, context.Background()); got != http.StatusOK {
+	if got := ask(s, context.Background(), threeSpans()); got != http.StatusOK {
 		t.Errorf("answer is %d", got)
 	}
 }
@@ -257,11 +257,11 @@ func TestABodyWaitsForADesk(t *testing.T) {
 	}
 	ctx, giveUp := context.WithTimeout(context.Background(), 10*time.Millisecond)
 	defer giveUp()
-	if got := ask(s, ctx); got != http.StatusServiceUnavailable {
+	if got := ask(s, ctx, threeSpans()); got != http.StatusServiceUnavailable {
 		t.Errorf("answer is %d", got)
 	}
 	s.desks <- taken[0]
-	if got := ask(s, context.Background()); got != http.StatusOK || s.counters.acceptedSpans.Load() != 3 {
+	if got := ask(s, context.Background(), threeSpans()); got != http.StatusOK || s.counters.acceptedSpans.Load() != 3 {
 		t.Errorf("answer is %d, %d spans", got, s.counters.acceptedSpans.Load())
 	}
 }

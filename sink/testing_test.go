@@ -217,3 +217,8 @@ func outcome(a answer) string {
 	}
 	return strings.TrimSpace(strings.Join([]string{http.StatusText(a.status), a.grpcStatus, a.body}, " "))
 }
+
+func readSpans(read func([]byte, sample, []rawSpan) (int, []rawSpan, error), message []byte) (int, error) {
+	spans, _, err := read(message, 0, nil)
+	return spans, err
+}
