@@ -33,11 +33,10 @@ class Http:
 
     def get(self, port_variable: str, path: str) -> bytes:
         """The body of `GET <path>`. Raises `OSError` for no answer, or a status of 400 and up."""
-        return self._body("GET", port_variable, path)
-
-    def put(self, port_variable: str, path: str, body: bytes) -> None:
-        """`PUT <path>` with JSON. Raises `OSError` for no answer, or a status of 400 and up."""
-        self._body("PUT", port_variable, path, body)
+        status, answer = self.ask("GET", port_variable, path)
+        if status >= 400:
+            raise OSError(f"GET {path} at the port of {port_variable} was answered with HTTP status {status}")
+        return answer
 
     def answers(self, port_variable: str, path: str, below: int = 400) -> bool:
         """Whether `GET <path>` is answered with a status below the one given."""
@@ -45,9 +44,3 @@ class Http:
             return self.ask("GET", port_variable, path)[0] < below
         except OSError:
             return False
-
-    def _body(self, method: str, port_variable: str, path: str, body: bytes | None = None) -> bytes:
-        status, answer = self.ask(method, port_variable, path, body)
-        if status >= 400:
-            raise OSError(f"{method} {path} at the port of {port_variable} was answered with HTTP status {status}")
-        return answer

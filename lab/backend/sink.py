@@ -1,11 +1,8 @@
-"""The lab's own sink: takes spans, counts them, keeps nothing, and can be made slow or unwilling (sink/README.md)."""
+"""The lab's own sink: receives spans, counts them and keeps a few traces (sink/README.md)."""
 
 import json
-from typing import Literal
 
 from lab.backend.backend import Backend
-
-Behaviour = Literal["accept", "slow", "refuse"]
 
 
 class Sink(Backend):
@@ -13,6 +10,7 @@ class Sink(Backend):
 
     services = ("sink",)
     images = ("sink",)
+    keeps_traces = True
 
     def ready(self) -> bool:
         """See `Backend.ready`."""
@@ -27,6 +25,7 @@ class Sink(Backend):
         answer = json.loads(self.http.get("SINK_PORT", "/counters"))
         return {name: answer[name] for name in ("accepted_spans", "refused_spans", "requests", "bytes")}
 
-    def behave(self, behaviour: Behaviour, delay_ms: int = 0) -> None:
-        """From now on takes spans at once, takes them `delay_ms` late, or refuses them."""
-        self.http.put("SINK_PORT", "/behaviour", json.dumps({"behaviour": behaviour, "delay_ms": delay_ms}).encode())
+    def newest_trace(self) -> dict[str, object] | None:
+        """See `Backend.newest_trace`: of those kept, the one with the most spans."""
+        trace: dict[str, object] | None = json.loads(self.http.get("SINK_PORT", "/trace"))
+        return trace

@@ -1,5 +1,6 @@
 """A sick backend is the telemetry's trouble, never the request's: the contract of every variant that sends spans."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -49,11 +50,11 @@ def test_requests_go_on_whatever_the_backend_does_and_what_is_lost_is_counted(te
             assert wait_until(sink.ready, 10, 0.1, system.clock)
         before = settled(system, sink)
         for behaviour in ("slow", "refuse") * ROUNDS:
-            sink.behave("accept")
+            behave(sink, "accept")
             well_s += ask(system, "a1", ROUND)
-            sink.behave("slow" if behaviour == "slow" else "refuse", ANSWERS_AFTER_MS)
+            behave(sink, behaviour, ANSWERS_AFTER_MS)
             sick_s[behaviour] += ask(system, "a1", ROUND)
-        sink.behave("accept")
+        behave(sink, "accept")
         # The SDK delivers what it still holds when its service ends; a queue without bound would lose nothing.
         system.driver.stop(system.topology.nodes)
         accepted = (sink.accepted_spans() or 0) - before
@@ -61,6 +62,13 @@ def test_requests_go_on_whatever_the_backend_does_and_what_is_lost_is_counted(te
     assert 0 < accepted < made
     for behaviour, took_s in sick_s.items():
         assert not shown_slower(took_s, well_s), f"{behaviour}: {p95(took_s):.3f} s, healthy {p95(well_s):.3f} s"
+
+
+def behave(sink: Sink, behaviour: str, delay_ms: int = 0) -> None:
+    """From now on the sink accepts spans at once (`accept`), accepts them `delay_ms` late (`slow`) or refuses them."""
+    body = json.dumps({"behaviour": behaviour, "delay_ms": delay_ms}).encode()
+    status, answer = sink.http.ask("PUT", "SINK_PORT", "/behaviour", body)
+    assert status == 204, answer
 
 
 def all_arrive(system: System, sink: Sink) -> None:

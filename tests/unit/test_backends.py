@@ -92,18 +92,6 @@ def test_the_collector_takes_spans_only_when_its_receiver_and_jaeger_do(monkeypa
         assert Collector().ready() is expected
 
 
-def test_a_sink_is_told_how_to_behave(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[tuple[object, ...]] = []
-
-    def ask(_: Http, *what: object) -> tuple[int, bytes]:
-        asked.append(what)
-        return 204, b""
-
-    monkeypatch.setattr(Http, "ask", ask)
-    Sink().behave("slow", 10_000)
-    assert asked == [("PUT", "SINK_PORT", "/behaviour", b'{"behaviour": "slow", "delay_ms": 10000}')]
-
-
 def test_prometheus_finds_every_node_where_the_variant_says() -> None:
     assert targets(["gateway", "a1"], "8080/actuator/prometheus") == [
         {"targets": ["gateway:8080"], "labels": {"service": "gateway", "__metrics_path__": "/actuator/prometheus"}},
