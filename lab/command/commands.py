@@ -24,7 +24,8 @@ from lab.engine.doctor import run as run_doctor
 from lab.engine.lock import only_run
 from lab.errors import UserError
 from lab.run import runner
-from lab.run.progress import Progress, minutes
+from lab.report.numbers import duration
+from lab.run.progress import Progress
 
 # What is no terminal has no width of its own; the table wants this much.
 console = Console(width=None if sys.stdout.isatty() else 100)
@@ -140,10 +141,12 @@ def _measure(lab: Lab, name: str, overrides: Sequence[str], resume: bool) -> Pat
             current = runner.unfinished_run(context, RESULTS)
         else:
             current = runner.new_run(context, RESULTS, command, references)
-        current.manifest["durations_s"].setdefault("setup", round(time.monotonic() - started_s, 1))
+        setup_s = time.monotonic() - started_s
+        current.manifest["durations_s"].setdefault("setup", round(setup_s, 1))
         progress.say(f"{context.experiment.title} Records go to {shown(current.folder)}")
         runner.complete(context, current, progress)
-    progress.say(f"measured in {minutes(time.monotonic() - started_s)}")
+    measured_s = time.monotonic() - started_s - setup_s
+    progress.say(f"set up in {duration(setup_s)}, measured in {duration(measured_s)}")
     return current.folder
 
 
