@@ -15,6 +15,7 @@ from lab.engine.image_engine import CommandLineEngine, Engine, image_ids
 from lab.engine.image_recipes import (
     TABLE,
     build_command,
+    build_s_left,
     ca_bundle_secret,
     read_versions,
     reference,
@@ -110,7 +111,7 @@ def _pull(
 def _build_all(
     graph: Mapping[str, set[str]], progress: Say, engine: Engine, command: Callable[[str], list[str]]
 ) -> None:
-    """Builds every image of `graph` after its bases, some at a time."""
+    """Builds every image of `graph` after its bases, some at a time; the longest chain of builds goes first."""
     sorter = TopologicalSorter(graph)
     sorter.prepare()
     LOGS.mkdir(parents=True, exist_ok=True)
@@ -122,11 +123,15 @@ def _build_all(
         progress(f"built {name} in {time.monotonic() - started_s:.0f} s")
 
     running: dict[Future[None], str] = {}
+    ready: list[str] = []
     started_s = time.monotonic()
     with ThreadPoolExecutor(PARALLEL_BUILDS) as pool:
         try:
             while sorter.is_active():
-                running |= {pool.submit(build, name): name for name in sorter.get_ready()}
+                ready = sorted([*ready, *sorter.get_ready()], key=lambda name: (-build_s_left(name, graph), name))
+                while ready and len(running) < PARALLEL_BUILDS:
+                    name = ready.pop(0)
+                    running[pool.submit(build, name)] = name
                 done, _ = wait(running, PROGRESS_EVERY_S, FIRST_COMPLETED)
                 for future in done:
                     future.result()

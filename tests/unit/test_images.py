@@ -105,6 +105,14 @@ def test_from_nothing_without_a_registry_bases_come_first(tree: Path) -> None:
         assert all(engine.built.index(base) < engine.built.index(name) for base in TABLE[name].bases.values())
 
 
+def test_the_longest_chain_of_builds_goes_first(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(images, "PARALLEL_BUILDS", 1)
+    engine = FakeEngine()
+    run(engine, tree, "locust", "sink", "jaeger", "services")
+    order = ["debian", "toolchain-go", "jaeger", "toolchain-java", "jre", "services", "python", "locust", "sink"]
+    assert engine.built == order
+
+
 def test_a_registry_that_refused_once_is_not_asked_again(tree: Path) -> None:
     engine = FakeEngine()
     run(engine, tree, "jaeger", "locust")
