@@ -37,7 +37,7 @@ down: setup-python ## stop and remove all containers of the lab
 ##@ Test
 
 test: setup-test ## run all linters and tests; stop at the first stage that fails
-	@scripts/test.sh lint images go java python
+	@scripts/test.sh lint images go java all_images python
 
 test-java: setup ## only the services, in a container: formatter check and JUnit
 	@scripts/test.sh java

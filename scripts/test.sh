@@ -4,8 +4,10 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 lint() { .venv/bin/ruff check . && .venv/bin/mypy; }
-# The images of the later stages. It is a separate stage because the first build takes minutes.
+# Images are stages of their own because building them takes minutes: first those of `quick`, which are built soonest.
 images() { .venv/bin/lab images quick; }
+# The contract tests need all images. None may be built while they measure.
+all_images() { .venv/bin/python -c 'from lab.engine.images import TABLE, ensure; ensure(TABLE, print)'; }
 go() { .venv/bin/python scripts/test_image.py observer sink spinner ghz; }
 java() { .venv/bin/python scripts/test_image.py services; }
 # As root, Chromium would raise its own priority above all other processes.
