@@ -34,7 +34,7 @@ environment: {JAVA_OPTS: "-XX:TieredStopAtLevel=1"}
 factors:
   telemetry:
     baseline: {telemetry: baseline}
-    otel-manual: {telemetry: otel-manual}
+    otel-manual: {telemetry: otel-manual, backend: sink}
 baseline: baseline
 protocol: {warm_up_requests: 60, window_s: 12, repetitions: 1, retries: 1, seed: 3}
 observer: {rate_hz: 4}
