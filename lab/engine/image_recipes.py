@@ -66,7 +66,14 @@ TABLE: dict[str, Image] = {
     "visitors": _from_folder("visitors", "DEBIAN_RELEASE", {"BASE": "python"}),
     "envoy": _from_folder("envoy", "ENVOY_VERSION", {"BASE": "debian"}, "envoyproxy/envoy:v{}"),
     "ghz": Image(
-        ("images/ghz", "loadgen/ghz", "services/svc-b/src/main/proto"),
+        (
+            "images/ghz",
+            "loadgen/ghz",
+            "services/svc-b/src/main/proto",
+            "go.mod",
+            "internal/load",
+            "internal/requests",
+        ),
         ".",
         "images/ghz/Dockerfile",
         "GHZ_VERSION",

@@ -7,7 +7,11 @@ require (
 	github.com/bojand/ghz v0.121.0
 	github.com/jhump/protoreflect v1.15.1
 	google.golang.org/grpc v1.56.3
+	tollbooth v0.0.0
 )
+
+// What all generators share is in the root module.
+replace tollbooth => ../..
 
 require (
 	cloud.google.com/go/compute/metadata v0.3.0 // indirect

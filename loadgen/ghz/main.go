@@ -6,14 +6,13 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"path/filepath"
 	"time"
+
+	common "tollbooth/internal/load"
+	"tollbooth/internal/requests"
 )
 
-const (
-	reachLimit = 5 * time.Second
-	lookEvery  = 50 * time.Millisecond
-)
+const reachLimit = 5 * time.Second
 
 func main() {
 	folder := flag.String("folder", "/out", "where load-<n>.json is read and requests-<n>.csv is written")
@@ -27,35 +26,10 @@ func main() {
 
 // run sends the folder's loads, each as it appears, until one that has no requests. Its error is one line.
 func run(folder, proto string) error {
-	for number := 0; ; number++ {
-		path := filepath.Join(folder, fmt.Sprintf("load-%d.json", number))
-		awaitFile(path)
-		wanted, err := readLoad(path)
-		if err != nil || wanted.last() {
-			return err
-		}
-		sent, err := sendLoad(wanted, proto)
-		if err != nil {
-			return err
-		}
-		answer := filepath.Join(folder, fmt.Sprintf("requests-%d.csv", number))
-		if err := writeRequests(answer, wanted.name(), sent); err != nil {
-			return err
-		}
-	}
+	return common.Each(folder, func(l load) ([]requests.Row, error) { return sendLoad(l, proto) })
 }
 
-// awaitFile returns when the file is there. Whoever started the program ends it when there will be none.
-func awaitFile(path string) {
-	for {
-		if _, err := os.Stat(path); err == nil {
-			return
-		}
-		time.Sleep(lookEvery)
-	}
-}
-
-func sendLoad(l load, proto string) ([]request, error) {
+func sendLoad(l load, proto string) ([]requests.Row, error) {
 	if err := reach(l.Target); err != nil {
 		return nil, err
 	}

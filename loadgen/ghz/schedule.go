@@ -1,6 +1,10 @@
 package main
 
-import "time"
+import (
+	"time"
+
+	common "tollbooth/internal/load"
+)
 
 // schedule is an open loop's: request i is due i/perS seconds after the first, whatever became of those before it.
 // ghz asks it how long to wait before each request. ghz's own pacer would do the same, but not tell when it began.
@@ -22,5 +26,5 @@ func (s *schedule) Pace(_ time.Duration, sent uint64) (time.Duration, bool) {
 func (s *schedule) Rate(time.Duration) float64 { return s.perS }
 
 func (s *schedule) due(request uint64) time.Time {
-	return s.began.Add(time.Duration(float64(request) / s.perS * float64(time.Second)))
+	return s.began.Add(common.Fixed(request, s.perS))
 }

@@ -10,6 +10,8 @@ import (
 	"github.com/bojand/ghz/runner"
 	"github.com/jhump/protoreflect/desc"
 	"github.com/jhump/protoreflect/dynamic"
+
+	"tollbooth/internal/requests"
 )
 
 const (
@@ -19,7 +21,7 @@ const (
 )
 
 // send makes the requests of a load and returns them in order of ending.
-func send(l load, proto string) ([]request, error) {
+func send(l load, proto string) ([]requests.Row, error) {
 	method, err := protodesc.GetMethodDescFromProto(call, filepath.Base(proto), []string{filepath.Dir(proto)})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", proto, err)
@@ -50,7 +52,7 @@ func send(l load, proto string) ([]request, error) {
 	if err != nil {
 		return nil, err
 	}
-	return requests(report.Details, anchor, plan), nil
+	return rowsOf(report.Details, l.name(), anchor, plan), nil
 }
 
 // amount is how many requests ghz makes, or for how long, and how many of them at once.

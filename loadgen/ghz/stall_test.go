@@ -5,6 +5,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"tollbooth/internal/requests"
 )
 
 const (
@@ -25,10 +27,10 @@ func stalling() func(uint32) error {
 	}
 }
 
-func percentile(rows []request, percent int, since func(request) int64) time.Duration {
+func percentile(rows []requests.Row, percent int, since func(requests.Row) int64) time.Duration {
 	taken := make([]int64, len(rows))
 	for i, row := range rows {
-		taken[i] = row.end - since(row)
+		taken[i] = row.End - since(row)
 	}
 	slices.Sort(taken)
 	return time.Duration(taken[len(taken)*percent/100])
@@ -36,8 +38,8 @@ func percentile(rows []request, percent int, since func(request) int64) time.Dur
 
 // The same service and the same stall; docs/open-and-closed-loop.md shows the table that this test logs.
 func TestWhoSeesAStall(t *testing.T) {
-	fromStart := func(r request) int64 { return r.start }
-	fromIntended := func(r request) int64 { return r.intended }
+	fromStart := func(r requests.Row) int64 { return r.Start }
+	fromIntended := func(r requests.Row) int64 { return r.Intended }
 	const seen = 200 * time.Millisecond // far from 10 ms as from 500 ms
 	for name, c := range map[string]struct {
 		perS                      *float64

@@ -1,56 +1,48 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
-	"fmt"
-	"os"
 	"slices"
 	"time"
 
 	"github.com/bojand/ghz/runner"
 	"google.golang.org/grpc/codes"
+
+	"tollbooth/internal/requests"
 )
 
-const header = "# tollbooth.requests v1\nuser,target,intended_ns,start_ns,end_ns,status,bytes\n"
-
-// request is one of requests.csv. Times are Unix ns.
-type request struct {
-	intended, start, end int64
-	status               int
-}
-
-// requests makes rows of what ghz counted, in order of ending. `plan` is an open loop's schedule; nil is a closed loop,
+// rowsOf makes rows of what ghz counted, in order of ending. ghz knows neither which of its workers
+// sent a request nor how large the answer was: user and bytes are 0. `plan` is an open loop's schedule; nil is a closed loop,
 // where a request is meant to start when it does.
 //
 // The anchor's wall clock and the monotonic clock since then make the times, so that a step of the former bends none.
-func requests(details []runner.ResultDetail, anchor time.Time, plan *schedule) []request {
+func rowsOf(details []runner.ResultDetail, name string, anchor time.Time, plan *schedule) []requests.Row {
 	unix := func(t time.Time) int64 { return anchor.UnixNano() + t.Sub(anchor).Nanoseconds() }
-	rows := make([]request, len(details))
+	rows := make([]requests.Row, len(details))
 	for i, detail := range details {
 		// ghz's timestamp is the end.
 		end := unix(detail.Timestamp)
 		start := end - detail.Latency.Nanoseconds()
-		rows[i] = request{intended: start, start: start, end: end, status: statusOf(detail)}
+		rows[i] = requests.Row{Target: name, Intended: start, Start: start, End: end, Status: statusOf(detail)}
 	}
 	if plan != nil {
 		intend(rows, plan.requests, func(i uint64) int64 { return unix(plan.due(i)) })
 	}
-	slices.SortFunc(rows, func(a, b request) int { return cmp.Compare(a.end, b.end) })
+	requests.Sort(rows)
 	return rows
 }
 
 // intend gives each row the schedule's time. ghz does not number its results, but hands out requests one by one in the
 // schedule's order, so the first to start is the first that was due. A row that starts before the next one is due is no
 // request more: gRPC itself tried once again what a closing connection had not taken.
-func intend(rows []request, scheduled uint64, due func(i uint64) int64) {
-	slices.SortFunc(rows, func(a, b request) int { return cmp.Compare(a.start, b.start) })
+func intend(rows []requests.Row, scheduled uint64, due func(i uint64) int64) {
+	slices.SortFunc(rows, func(a, b requests.Row) int { return cmp.Compare(a.Start, b.Start) })
 	var begun uint64
 	for i := range rows {
-		if begun == 0 || begun < scheduled && due(begun) <= rows[i].start {
+		if begun == 0 || begun < scheduled && due(begun) <= rows[i].Start {
 			begun++
 		}
-		rows[i].intended = due(begun - 1)
+		rows[i].Intended = due(begun - 1)
 	}
 }
 
@@ -73,24 +65,4 @@ func statusOf(detail runner.ResultDetail) int {
 	default:
 		return 600 + int(code)
 	}
-}
-
-// writeRequests writes requests.csv, whole or not at all.
-func writeRequests(path, target string, rows []request) error {
-	part := path + ".part"
-	file, err := os.Create(part)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	buffered := bufio.NewWriter(file)
-	fmt.Fprint(buffered, header)
-	for _, row := range rows {
-		// ghz tells neither its workers nor the answers' sizes: user and bytes are 0.
-		fmt.Fprintf(buffered, "0,%s,%d,%d,%d,%d,0\n", target, row.intended, row.start, row.end, row.status)
-	}
-	if err := buffered.Flush(); err != nil {
-		return err
-	}
-	return os.Rename(part, path)
 }

@@ -1,12 +1,12 @@
 package main
 
 import (
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
 	"github.com/bojand/ghz/runner"
+
+	"tollbooth/internal/requests"
 )
 
 func TestStatusTellsAnswersFromNone(t *testing.T) {
@@ -37,14 +37,14 @@ func TestTheFirstToStartIsTheFirstThatWasDue(t *testing.T) {
 		"tried again":     {[]int64{1, 2, 12, 21, 30}, []int64{0, 0, 10, 20, 30}},
 		"again at last":   {[]int64{1, 12, 21, 30, 32}, []int64{0, 10, 20, 30, 30}},
 	} {
-		var rows []request
+		var rows []requests.Row
 		for _, start := range c.starts {
-			rows = append([]request{{start: start}}, rows...) // ghz's order is another
+			rows = append([]requests.Row{{Start: start}}, rows...) // ghz's order is another
 		}
 		intend(rows, 4, due)
 		for i, row := range rows {
-			if row.start != c.starts[i] || row.intended != c.want[i] {
-				t.Errorf("%s: started %d, intended %d, want %d and %d", name, row.start, row.intended, c.starts[i], c.want[i])
+			if row.Start != c.starts[i] || row.Intended != c.want[i] {
+				t.Errorf("%s: started %d, intended %d, want %d and %d", name, row.Start, row.Intended, c.starts[i], c.want[i])
 			}
 		}
 	}
@@ -52,27 +52,16 @@ func TestTheFirstToStartIsTheFirstThatWasDue(t *testing.T) {
 
 func TestRowsAreInOrderOfEndingWithTheirTimes(t *testing.T) {
 	anchor := time.Unix(100, 0)
-	rows := requests([]runner.ResultDetail{
+	rows := rowsOf([]runner.ResultDetail{
 		{Timestamp: anchor.Add(30), Latency: 10, Status: "OK"},
 		{Timestamp: anchor.Add(20), Latency: 15, Status: "Internal"},
-	}, anchor, nil)
+	}, "work", anchor, nil)
 	base := anchor.UnixNano()
-	want := []request{{base + 5, base + 5, base + 20, 613}, {base + 20, base + 20, base + 30, 200}}
+	want := []requests.Row{
+		{Target: "work", Intended: base + 5, Start: base + 5, End: base + 20, Status: 613},
+		{Target: "work", Intended: base + 20, Start: base + 20, End: base + 30, Status: 200},
+	}
 	if len(rows) != 2 || rows[0] != want[0] || rows[1] != want[1] {
 		t.Errorf("got %v, want %v", rows, want)
-	}
-}
-
-func TestTheFileIsInTheLabsForm(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "requests.csv")
-	if err := writeRequests(path, "work", []request{{1, 2, 3, 200}, {4, 5, 6, 613}}); err != nil {
-		t.Fatal(err)
-	}
-	got, err := os.ReadFile(path)
-	if want := header + "0,work,1,2,3,200,0\n0,work,4,5,6,613,0\n"; err != nil || string(got) != want {
-		t.Errorf("wrote %q (%v), want %q", got, err, want)
-	}
-	if _, err := os.Stat(path + ".part"); !os.IsNotExist(err) {
-		t.Errorf("left its part behind: %v", err)
 	}
 }
