@@ -1,0 +1,315 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	common "tollbooth/internal/load"
+	"tollbooth/internal/requests"
+)
+
+// at is a load of so many requests at a fixed rate.
+func at(perS float64, count int) load {
+	l := load{Common: common.New(count), Arrivals: "fixed", Routes: []string{"a1"}}
+	l.RequestsPerS = &perS
+	return l
+}
+
+// server answers by the handler, at host:port.
+func server(t *testing.T, handler http.HandlerFunc) string {
+	t.Helper()
+	s := httptest.NewServer(handler)
+	t.Cleanup(s.Close)
+	return strings.TrimPrefix(s.URL, "http://")
+}
+
+// sent sends a load to the target and returns its rows in the order of the schedule, with what was said meanwhile.
+func sent(t *testing.T, target string, l load) (rows []requests.Row, said string) {
+	t.Helper()
+	if err := l.Check(); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := sender{target, time.Second, func(line string) { said += line }}.send(l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows, said
+}
+
+func TestAnswersAreRecorded(t *testing.T) {
+	const delay = 20 * time.Millisecond
+	var asked sync.Map
+	target := server(t, func(w http.ResponseWriter, r *http.Request) {
+		asked.Store(r.Method+" "+r.URL.Path+" "+r.Header.Get("tollbooth-error-probability")+" "+r.Host, true)
+		time.Sleep(delay)
+		if r.URL.Path == "/a2" {
+			w.WriteHeader(http.StatusBadGateway)
+			return
+		}
+		_, _ = w.Write(make([]byte, 41))
+	})
+	l := at(500, 100)
+	l.Routes, l.ErrorProbability = []string{"a1", "a2"}, new(float64)
+	*l.ErrorProbability = 0.2
+	began := time.Now().UnixNano()
+	rows, said := sent(t, target, l)
+	ended := time.Now().UnixNano()
+	for i, row := range rows {
+		want := requests.Row{Target: "a1", Status: 200, Bytes: 41}
+		if row.Target == "a2" {
+			want = requests.Row{Target: "a2", Status: 502}
+		}
+		if row.Status != want.Status || row.Bytes != want.Bytes || row.User != 0 {
+			t.Errorf("request %d: %+v, want %+v", i, row, want)
+		}
+		if row.Intended < began || row.Start < row.Intended || row.End-row.Start < delay.Nanoseconds() || row.End > ended {
+			t.Errorf("request %d has the times %+v in a run from %d to %d", i, row, began, ended)
+		}
+		if due := rows[0].Intended + int64(i)*2e6; row.Intended != due {
+			t.Errorf("request %d is intended at %d, want %d", i, row.Intended, due)
+		}
+	}
+	for _, route := range l.Routes {
+		if _, found := asked.Load("GET /" + route + " 0.2 " + target); !found {
+			t.Errorf("%s did not arrive as it should", route)
+		}
+	}
+	if len(rows) != 100 || said != "" {
+		t.Errorf("%d rows, said %q", len(rows), said)
+	}
+}
+
+func TestASlowServerDoesNotSlowTheSchedule(t *testing.T) {
+	const count = 50
+	var arrived atomic.Int32
+	all := make(chan struct{})
+	// No request has an answer before the last one has arrived.
+	target := server(t, func(http.ResponseWriter, *http.Request) {
+		if arrived.Add(1) == count {
+			close(all)
+		}
+		<-all
+	})
+	rows, _ := sent(t, target, at(200, count))
+	for i, row := range rows {
+		if row.Status != 200 || row.Intended != rows[0].Intended+int64(i)*5e6 {
+			t.Errorf("request %d: %+v", i, row)
+		}
+	}
+}
+
+func TestALateRequestKeepsItsIntendedStart(t *testing.T) {
+	c := &client{clock: clock{time.Now()}, inFlight: 0}
+	row := requests.Row{Intended: c.clock.now() - time.Second.Nanoseconds()}
+	intended := row.Intended
+	c.clock.sleepUntil(row.Intended)
+	c.send(&row)
+	if late := row.Start - row.Intended; row.Intended != intended || late < time.Second.Nanoseconds() {
+		t.Errorf("it started %v after its intended start: %+v", time.Duration(late), row)
+	}
+}
+
+func TestAStallIsSeenByAllThatWereDueMeanwhile(t *testing.T) {
+	const stall = 300 * time.Millisecond
+	began := sync.OnceValue(time.Now)
+	target := server(t, func(http.ResponseWriter, *http.Request) { time.Sleep(stall - time.Since(began())) })
+	rows, _ := sent(t, target, at(200, 100))
+	waited := 0
+	for _, row := range rows {
+		if row.End-row.Start > (stall / 3).Nanoseconds() {
+			waited++
+		}
+	}
+	// 40 requests were due in the first two thirds of the stall.
+	if waited < 35 {
+		t.Errorf("%d requests waited", waited)
+	}
+}
+
+func TestTooManyInFlightAreRecordedAsFailed(t *testing.T) {
+	release := make(chan struct{})
+	var arrived atomic.Int32
+	target := server(t, func(http.ResponseWriter, *http.Request) {
+		arrived.Add(1)
+		<-release
+	})
+	l := at(1000, 20)
+	l.MaxInFlight = new(int)
+	*l.MaxInFlight = 5
+	time.AfterFunc(100*time.Millisecond, func() { close(release) })
+	rows, said := sent(t, target, l)
+	for i, row := range rows {
+		if failed := row.Status == 0; failed != (i >= 5) || failed && (row.End != row.Start || row.Start < row.Intended) {
+			t.Errorf("request %d: %+v", i, row)
+		}
+	}
+	if arrived.Load() != 5 || said != "15 of 20 requests were not sent: 5 were under way" {
+		t.Errorf("%d arrived, said %q", arrived.Load(), said)
+	}
+}
+
+func TestARequestWithoutAnAnswerEndsInTime(t *testing.T) {
+	release := make(chan struct{})
+	target := server(t, func(http.ResponseWriter, *http.Request) { <-release })
+	t.Cleanup(func() { close(release) })
+	rows, _ := sent(t, target, at(100, 3))
+	for i, row := range rows {
+		if took := time.Duration(row.End - row.Start); row.Status != 0 || took < time.Second {
+			t.Errorf("request %d ended after %v: %+v", i, took, row)
+		}
+	}
+}
+
+func TestABrokenAnswerIsAFailedRequest(t *testing.T) {
+	for name, answer := range map[string]string{
+		"no HTTP":   "what?\r\n\r\n",
+		"cut off":   "HTTP/1.1 200 OK\r\nContent-Length: 41\r\n\r\nshort",
+		"nothing":   "",
+		"interim":   "HTTP/1.1 103 Early Hints\r\n\r\n",
+		"no length": "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nshort\r\n",
+	} {
+		target := listen(t, func(int) string { return answer })
+		rows, _ := sent(t, target, at(100, 3))
+		for _, row := range rows {
+			if row.Status != 0 || row.Bytes != 0 {
+				t.Errorf("%s: %+v", name, row)
+			}
+		}
+	}
+}
+
+// listen answers the n-th request (from 0) of each connection with a text, and closes the connection at an unfinished one.
+func listen(t *testing.T, answer func(number int) string) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	serve := func(connection net.Conn) {
+		defer connection.Close()
+		reader := bufio.NewReader(connection)
+		for number := 0; ; number++ {
+			if _, err := http.ReadRequest(reader); err != nil {
+				return
+			}
+			text := answer(number)
+			fmt.Fprint(connection, text)
+			if !strings.HasSuffix(text, "\r\n\r\nwhole") {
+				return
+			}
+		}
+	}
+	go func() {
+		for {
+			connection, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go serve(connection)
+		}
+	}()
+	return listener.Addr().String()
+}
+
+func TestAKeptConnectionThatWasClosedCostsNoRequest(t *testing.T) {
+	const whole = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nwhole"
+	target := listen(t, func(number int) string { return []string{whole, whole, ""}[number] })
+	rows, _ := sent(t, target, at(100, 20))
+	for i, row := range rows {
+		if row.Status != 200 || row.Bytes != 5 {
+			t.Errorf("request %d: %+v", i, row)
+		}
+	}
+}
+
+func TestConnectionsAreKept(t *testing.T) {
+	var opened atomic.Int32
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			opened.Add(1)
+		}
+	}
+	s.Start()
+	t.Cleanup(s.Close)
+	sent(t, strings.TrimPrefix(s.URL, "http://"), at(100, 50))
+	// Some only where the machine is busy: a request then finds the one before it still under way.
+	if got := opened.Load(); got > 25 {
+		t.Errorf("opened %d connections for 50 requests", got)
+	}
+}
+
+// folder has these loads as files.
+func folder(t *testing.T, loads ...load) string {
+	t.Helper()
+	path := t.TempDir()
+	for number, l := range loads {
+		text, err := json.Marshal(l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(path, fmt.Sprintf("load-%d.json", number)), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return path
+}
+
+func TestEachLoadLeavesItsRequests(t *testing.T) {
+	target := server(t, func(http.ResponseWriter, *http.Request) {})
+	path := folder(t, at(1000, 20), at(1000, 30), at(1000, 0))
+	if err := run(path, target); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]int{"requests-0.csv": 20, "requests-1.csv": 30} {
+		text, err := os.ReadFile(filepath.Join(path, name))
+		if err != nil || strings.Count(string(text), "\n0,a1,") != want {
+			t.Errorf("%s: %q (%v)", name, text, err)
+		}
+	}
+}
+
+func TestATargetThatCannotBeReachedIsNamedInOneLine(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	target := listener.Addr().String()
+	listener.Close()
+	path := folder(t, at(1000, 20))
+	err = run(path, target)
+	if err == nil || !strings.Contains(err.Error(), "cannot reach "+target) || strings.Contains(err.Error(), "\n") {
+		t.Errorf("said %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(path, "requests-0.csv")); !os.IsNotExist(err) {
+		t.Errorf("there are requests: %v", err)
+	}
+}
+
+func TestTheTargetMustBeGiven(t *testing.T) {
+	if err := run(t.TempDir(), "gateway"); err == nil || err.Error() != "TARGET: must be host:port" {
+		t.Errorf("said %v", err)
+	}
+}
+
+func TestTheCheckNamesTheHighestRateHeld(t *testing.T) {
+	var out strings.Builder
+	if err := checkRates(&out, "", "a1", 50*time.Millisecond); err != nil {
+		t.Fatal(err)
+	}
+	if lines := strings.Split(out.String(), "\n"); len(lines) != 8 || !strings.HasPrefix(lines[6], "highest rate held") {
+		t.Errorf("printed %q", out.String())
+	}
+}
