@@ -34,7 +34,9 @@ type Common struct {
 func New(requests int) Common { return Common{Format: format, Version: version, Requests: &requests} }
 
 // Ending is a load of so many seconds.
-func Ending(afterS float64) Common { return Common{Format: format, Version: version, DurationS: &afterS} }
+func Ending(afterS float64) Common {
+	return Common{Format: format, Version: version, DurationS: &afterS}
+}
 
 // Last is true for the load that ends the generator. It sends nothing.
 func (c Common) Last() bool { return c.Requests != nil && *c.Requests == 0 }

@@ -79,6 +79,12 @@ TABLE: dict[str, Image] = {
         "GHZ_VERSION",
         bases={"TOOLCHAIN": "toolchain-go"},
     ),
+    "open-loop": Image(
+        ("images/open-loop", "loadgen/open-loop", "go.mod", "go.sum", "internal/load", "internal/requests"),
+        ".",
+        "images/open-loop/Dockerfile",
+        bases={"TOOLCHAIN": "toolchain-go"},
+    ),
     "nettools": _from_folder("nettools", "DEBIAN_RELEASE", {"BASE": "debian"}),
     "services": Image(
         ("services",), "services", "services/Dockerfile", bases={"TOOLCHAIN": "toolchain-java", "JRE": "jre"}
