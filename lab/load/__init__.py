@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from lab.load.generator import Loaded, LoadGenerator, LoadPlan, Stage
 from lab.load.ghz import Ghz
 from lab.load.none import NoLoad
+from lab.load.open_loop import OpenLoopHttp
 from lab.load.users import Users
 from lab.spec.load import Load
 
@@ -17,6 +18,7 @@ GENERATORS: Mapping[str, LoadGenerator] = {
     "locust": Users("locust"),
     "visitors": Users("visitors"),
     "ghz": Ghz(),
+    "open-loop": OpenLoopHttp(),
 }
 
 LOADS: Sequence[type[Load]] = (NoLoad, *dict.fromkeys(generator.model for generator in GENERATORS.values()))

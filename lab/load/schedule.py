@@ -83,8 +83,10 @@ class OpenLoop(Schedule):
     """Requests at a rate, whatever the system answers."""
 
     kind: Literal["open-loop"]
-    requests_per_s: float = Field(gt=0, le=100_000, description="the rate of arrivals")
-    arrivals: Literal["fixed", "poisson"] = Field(default="fixed", description="gaps are equal, or exponential")
+    requests_per_s: float = Field(gt=0, le=100_000, description="mean rate of the arrivals, over all routes")
+    arrivals: Literal["fixed", "poisson"] = Field(
+        default="poisson", description="`fixed`: at equal distances; `poisson`: as of many independent users"
+    )
 
 
 class NoSchedule(Schedule):

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 from lab.load.generator import SECOND_NS, Loaded, LoadPlan, Stage
 from lab.load.schedule import ClosedLoop
 from lab.record.requests import REQUESTS_COLUMNS, Requests, read_requests
-from lab.spec.load import Capability, Load
+from lab.spec.load import Capability, EntryProtocol, Load
 from lab.spec.protocol import Protocol
 
 LOAD_MARGIN_S = 60.0
@@ -28,6 +28,7 @@ class UsersLoad(Load):
     schedule: ClosedLoop
 
     capabilities: ClassVar[frozenset[Capability]] = frozenset({"warms-up", "open-ended", "calibratable"})
+    protocol: ClassVar[EntryProtocol | None] = "http"
 
 
 @dataclass(frozen=True)

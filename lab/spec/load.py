@@ -8,11 +8,13 @@ from pydantic import Field
 from lab.spec.model import Shape
 from lab.spec.problems import Problem
 
-Capability = Literal["warms-up", "counted", "reusable", "open-ended", "calibratable"]
+EntryProtocol = Literal["http", "grpc", "otlp"]
+Capability = Literal["warms-up", "counted", "reusable", "timed", "open-ended", "calibratable"]
 """What a generator can do.
 
 `warms-up`: it sends a warm-up load first. `counted`: a trial's window is the time that a number of requests takes.
-`reusable`: one start of the generator serves several trials. `open-ended`: it sends until it is stopped.
+`reusable`: one start of the generator serves several trials. `timed`: the window begins at
+a known time after the trial's load, whatever the warm-up. `open-ended`: it sends until it is stopped.
 `calibratable`: its load can follow from the cost of a request.
 """
 
@@ -42,6 +44,8 @@ class Load(Shape):
     schedule: Schedule = Field(description="how much load when")
 
     capabilities: ClassVar[frozenset[Capability]] = frozenset()
+    protocol: ClassVar[EntryProtocol | None] = None
+    """What it speaks to the system; None if it sends nothing."""
 
     def can(self, capability: Capability) -> bool:
         """Return whether the generator has a capability."""

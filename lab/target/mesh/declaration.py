@@ -121,6 +121,7 @@ class MeshDeclaration:
                 ("protocol", "side_by_side"),
                 "sidecars' counters are read around one trial; run levels with sidecars one after the other",
             )
+        yield from self._protocol_problems(experiment)
         for level in experiment.levels():
             yield from self._sidecar_problems(level)
             yield from _fault_problems(experiment, level)
@@ -148,6 +149,18 @@ class MeshDeclaration:
                     ("factors",),
                     f"level '{level.name}': variant '{settings.telemetry}' cannot send to backend "
                     f"'{settings.backend}'; {suggestion(settings.backend, known)}",
+                )
+
+    def _protocol_problems(self, experiment: Experiment) -> Iterator[Problem]:
+        """Yield the topologies whose entry does not take what the generator sends."""
+        load = experiment.load
+        for name in _topologies(experiment):
+            topology = self.parts(name).topology
+            if load.protocol not in (None, topology.entry_protocol):
+                yield Problem(
+                    ("load", "generator"),
+                    f"{load.generator} sends {load.protocol}, and '{topology.entry}', the entry of topology {name}, "
+                    f"takes {topology.entry_protocol}",
                 )
 
     def _sidecar_problems(self, level: MeshLevel) -> Iterator[Problem]:
@@ -192,5 +205,5 @@ def _fault_problems(experiment: Experiment, level: MeshLevel) -> Iterator[Proble
         return
     protocol = experiment.protocol
     yield from rules.contradictions(level.settings.faults, protocol.window_s, fault_place(level))
-    if protocol.warm_up_s is None and not experiment.load.can("counted"):
+    if protocol.warm_up_s is None and not experiment.load.can("timed"):
         yield Problem(("protocol", "warm_up_s"), "missing; faults begin at a time, so the warm-up has to end at one")
