@@ -23,8 +23,8 @@ from lab.engine import images
 from lab.engine.doctor import run as run_doctor
 from lab.engine.lock import only_run
 from lab.errors import UserError
-from lab.run import runner
 from lab.report.numbers import duration
+from lab.run import runner
 from lab.run.progress import Progress
 
 # What is no terminal has no width of its own; the table wants this much.

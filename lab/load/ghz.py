@@ -10,7 +10,6 @@ from typing import ClassVar, Literal
 from lab.load import by_files
 from lab.load.generator import Loaded, LoadPlan, Stage
 from lab.load.schedule import Counted
-from lab.record.files import write_json_atomic
 from lab.record.requests import read_requests
 from lab.spec.load import Capability, EntryProtocol, Load
 
