@@ -18,10 +18,9 @@ NOTHING: Added = {}
 
 @dataclass(frozen=True)
 class Files:
-    """Where a stack finds its files: the repository, the topology's file, the folder that containers write to."""
+    """Where a stack finds its files: the repository, and the folder of this start."""
 
     root: Path
-    topology_path: Path
     out: Path
 
 
@@ -45,7 +44,6 @@ def stack(
         overlay={"services": {name: _with(nodes.get(name, {}), added.get(name, {})) for name in (*nodes, *own)}},
         environment={
             "TELEMETRY": telemetry.instrumentation,
-            "TOPOLOGY_FILE": str(files.topology_path),
             "TRIAL_DIR": str(files.out),
             "SERVICE_CPUS": cpu_list(cpus.services),
             "OTHER_CPUS": cpu_list(cpus.generator),

@@ -1,5 +1,6 @@
 """The system of one level on an engine: created, started, and waited for until every part of it is ready."""
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,20 +16,21 @@ from lab.target.mesh import sidecars
 from lab.target.mesh.settings import MeshLevelSettings
 from lab.target.mesh.sidecars import ADMIN_PORT, Admin, Mode, sidecar
 from lab.target.mesh.stack import Files, stack
-from lab.target.mesh.topology import Topology
+from lab.target.mesh.topology import Topology, resolved
 from lab.target.mesh.variants import Telemetry, Variant, chosen
 
 READY_BOUND_S = 180.0
 READY_EVERY_S = 0.25
 SECOND_NS = 1_000_000_000
+# In the folder of each start; compose.yaml mounts it into every node.
+TOPOLOGY_FILE = "topology.json"
 
 
 @dataclass(frozen=True)
 class Parts:
-    """What a mesh consists of: a topology with its file, telemetry variants by name, and Envoy's configuration."""
+    """What a mesh consists of: a topology, telemetry variants by name, and Envoy's configuration."""
 
     topology: Topology
-    topology_path: Path
     variants: Mapping[str, Variant]
     envoy: sidecars.Source
 
@@ -99,7 +101,8 @@ class System:
             folder.mkdir(parents=True)
             # Containers run as a user of their own.
             folder.chmod(0o777)
-        files = Files(self.place.root, self.parts.topology_path, self.out)
+        _write(self.out, {TOPOLOGY_FILE: json.dumps(resolved(topology))})
+        files = Files(self.place.root, self.out)
         telemetry = self.telemetry
         if level.faults:
             telemetry = replace(telemetry, environment={**telemetry.environment, "WATCH_FAULTS": "1"})

@@ -66,5 +66,5 @@ class Mesh:
         return replace(level, settings=settings.model_copy(update={"environment": environment}))
 
     def _parts(self, topology: str) -> Parts:
-        path = find_topology(topology, self._topologies)
-        return Parts(load_topology(path), path, self.variants, sidecars.load(self._envoy))
+        found = load_topology(find_topology(topology, self._topologies))
+        return Parts(found, self.variants, sidecars.load(self._envoy))

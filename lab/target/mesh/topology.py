@@ -1,6 +1,6 @@
 """What a topology is: a call graph over operations of nodes (format: docs/formats.md).
 
-The services read the same files with a reader of their own; both are tested with the same fixtures.
+Only the lab reads and validates topology files. The services read what `resolved` returns.
 """
 
 import graphlib
@@ -8,7 +8,7 @@ import math
 import statistics
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -20,6 +20,7 @@ from lab.spec.yamlfile import find_named_file, parse_yaml, read_text
 from lab.target.mesh.spantree import ExpectedSpan
 
 MAX_CALLS_PER_REQUEST = 10_000
+NS_PER_MS = 1_000_000
 ENTRY_KINDS = ("gateway", "svc-b")
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,30}$")]
@@ -62,6 +63,14 @@ class Operation(Shape):
         default=0, ge=0, le=1, description="share of answers that are errors, drawn from the seed"
     )
     calls: list[Calls] = Field(default_factory=list)
+
+    def stages(self) -> list[tuple[str, ...]]:
+        """Return the calls in stages: calls of one stage run at the same time, the next stage waits for all of them."""
+        stages: list[tuple[str, ...]] = []
+        for calls in self.calls:
+            made = calls.callees()
+            stages += [made] if calls.order == "parallel" else [(to,) for to in made]
+        return stages
 
 
 class Gateway(Shape):
@@ -156,8 +165,34 @@ def parse_topology(text: str) -> Topology:
     return topology
 
 
+def resolved(topology: Topology) -> dict[str, Any]:
+    """Return the topology as the services read it: defaults filled in, calls in stages (docs/formats.md)."""
+    return {
+        "format": "tollbooth.resolved-topology",
+        "version": 1,
+        "nodes": {
+            name: {
+                "kind": node.kind,
+                "routes": dict(node.routes) if isinstance(node, Gateway) else {},
+                "operations": {key: _resolved(operation) for key, operation in node.operations.items()}
+                if isinstance(node, Service)
+                else {},
+            }
+            for name, node in topology.nodes.items()
+        },
+    }
+
+
+def _resolved(operation: Operation) -> dict[str, Any]:
+    return {
+        "latency_ns": round(operation.latency_ms * NS_PER_MS),
+        "error_probability": operation.error_probability,
+        "stages": [list(stage) for stage in operation.stages()],
+    }
+
+
 def _place(path: ProblemPath) -> str:
-    """Name the node and the field in it, as the services' reader does."""
+    """Name the node and the field in it."""
     fields = tuple(step for step in path if isinstance(step, str))
     if fields[:1] == ("nodes",) and len(fields) > 1:
         return f"{dotted(fields[1:2])}: {dotted(fields[2:]) or 'nodes'}"
@@ -269,9 +304,9 @@ def _server_spans(topology: Topology) -> dict[str, ExpectedSpan]:
     spans: dict[str, ExpectedSpan] = {}
     for reference in _callees_first(topology).static_order():
         node = reference.partition(".")[0]
-        steps: list[tuple[ExpectedSpan, ...]] = []
-        for calls in operations[reference].calls:
-            made = tuple(ExpectedSpan(node, "client", ((spans[to],),)) for to in calls.callees())
-            steps += [made] if calls.order == "parallel" else [(span,) for span in made]
-        spans[reference] = ExpectedSpan(node, "server", tuple(steps))
+        steps = tuple(
+            tuple(ExpectedSpan(node, "client", ((spans[to],),)) for to in stage)
+            for stage in operations[reference].stages()
+        )
+        spans[reference] = ExpectedSpan(node, "server", steps)
     return spans
