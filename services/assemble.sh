@@ -1,20 +1,24 @@
 #!/bin/sh
-# assemble.sh FOLDER: lays the built jars out as the image has them.
-#   lib/                       the jars of every class path, each once
+# assemble.sh FOLDER: writes the built jars and class paths to FOLDER, as the image needs them.
+#   lib/                       the jars of all class paths, each once
 #   kinds/<kind>/classpath     a program's class path, in order
-#   grpc/classpath             what a program that does not speak gRPC by itself needs to ask one that does
-#   telemetry/<v>/classpath    what a variant adds to it
-#   telemetry/<v>/grpc         what a variant adds besides, where gRPC is spoken
-#   telemetry/<v>/jvm.options  options that a variant needs, with the jars that they name beside it
+#   grpc/classpath             added to a program without gRPC of its own that calls a node by gRPC
+#   telemetry/<v>/classpath    added by a variant
+#   telemetry/<v>/grpc         added by a variant too, in a topology with gRPC
+#   telemetry/<v>/jvm.options  a variant's JVM options; the jars they name are in the same folder
 #   profiler/                  async-profiler's native library
-# What is added has a colon before, or is empty.
+# An added class path starts with a colon or is empty.
 set -eu
 app=$1
-kinds="gateway svc-a svc-b"
+# A kind of node is a module with a class Application.
+kinds=
+for program in */src/main/java/tollbooth/*/Application.java; do
+  kinds="$kinds ${program%%/*}"
+done
 work=$(mktemp -d)
 mkdir -p "$app/lib"
 
-# class_path MODULE: copies the module's jars, prints its class path a line each, its own jar (if it has code) first.
+# class_path MODULE: copies the module's jars and prints its class path, one entry a line, its own jar (if any) first.
 class_path() {
   for jar in "$1"/target/lib/*.jar; do
     [ ! -f "$jar" ] || cp -p "$jar" "$app/lib/"
@@ -33,10 +37,10 @@ for kind in $kinds; do
   paste -s -d : "$work/$kind" > "$app/kinds/$kind/classpath"
 done
 
-# What every program brings by itself; a starter asks for it once more.
+# What every program already has; the starters of variants depend on it again.
 (cd "$work" && sort $kinds) | uniq -c | awk -v kinds="$(echo "$kinds" | wc -w)" '$1 == kinds { print $2 }' > "$work/everywhere"
 
-# added FILE...: what a class path (read from the standard input) adds to those of the files.
+# added FILE...: prints the entries of the class path on standard input that are in none of the files.
 added() {
   sort "$@" > "$work/known"
   grep -vxF -f "$work/known" | paste -s -d : | sed '/./s/^/:/'
@@ -48,7 +52,7 @@ added "$work/everywhere" < "$work/grpc" > "$app/grpc/classpath"
 
 for file in telemetry/*/variant.yaml; do
   module=${file%/variant.yaml}
-  # One without code of its own names another's instrumentation: there is nothing to lay out.
+  # A variant without a module uses the instrumentation of another one.
   [ -f "$module/pom.xml" ] || continue
   variant="$app/$module"
   mkdir -p "$variant"

@@ -1,27 +1,11 @@
 #!/bin/sh
-# Starts one service. KIND picks the program, TELEMETRY the variant: exactly its jars are put on the class path.
+# Starts one service. KIND selects the program, TELEMETRY the variant: only its jars are on the class path.
 set -eu
 
-# choice NAME VALUE FOLDER: is there a VALUE in FOLDER? If not, one line that names what there is, the nearest first.
+# choice NAME VALUE FOLDER: fails with one line unless FOLDER has an entry VALUE.
 choice() {
   [ -n "$2" ] && [ -d "$3/$2" ] && return
-  ls "$3" | awk -v name="$1" -v given="$2" '
-    function distance(a, b,    i, j, row, diagonal, above, cost) {   # Levenshtein
-      for (j = 0; j <= length(b); j++) row[j] = j
-      for (i = 1; i <= length(a); i++) {
-        diagonal = row[0]; row[0] = i
-        for (j = 1; j <= length(b); j++) {
-          above = row[j]
-          cost = diagonal + (substr(a, i, 1) != substr(b, j, 1))
-          if (above + 1 < cost) cost = above + 1
-          if (row[j - 1] + 1 < cost) cost = row[j - 1] + 1
-          row[j] = cost; diagonal = above
-        }
-      }
-      return row[length(b)]
-    }
-    { d = distance(given, $0); if (NR == 1 || d < least) { least = d; nearest = $0 } all = all (NR > 1 ? ", " : "") $0 }
-    END { printf "tollbooth: %s: there is no \"%s\"; did you mean \"%s\"? There is: %s\n", name, given, nearest, all }' >&2
+  echo "tollbooth: $1: unknown value '$2'; available: $(cd "$3" && echo *)" >&2
   exit 2
 }
 
@@ -30,23 +14,24 @@ export TELEMETRY="${TELEMETRY:-baseline}"
 choice KIND "$kind" /app/kinds
 choice TELEMETRY "$TELEMETRY" /app/telemetry
 
-# The program's jars first, always in the same order: the shared class archive is only used when the class path begins
-# with the one it was made with.
+# The program's jars come first, always in the same order: the JVM uses the shared class archive only if the class path
+# starts with the one that the archive was made with.
 variant="/app/telemetry/$TELEMETRY"
 class_path="$(cat "/app/kinds/$kind/classpath")"
-if grep -qs svc-b "${TOPOLOGY_FILE:-/etc/tollbooth/topology.yaml}"; then
-  # gRPC is spoken in this topology. svc-b brings all it needs for that; the others carry it here only.
+# Does the topology have a node that is called by gRPC? In a resolved topology this can only be a node's kind.
+if grep -qsE '"kind"[[:space:]]*:[[:space:]]*"svc-b"' "${TOPOLOGY_FILE:-/etc/tollbooth/topology.json}"; then
+  # svc-b brings all that gRPC needs; the other programs get it here only.
   [ "$kind" = svc-b ] || class_path="$class_path$(cat /app/grpc/classpath)"
   class_path="$class_path$(cat "$variant/grpc")"
 fi
 class_path="$class_path$(cat "$variant/classpath")"
 
-# Half of the container's memory is heap; the rest is for classes, code, threads and, in some variants, an agent.
+# Half of the container's memory is heap. The rest is for classes, code, threads and, in some variants, an agent.
 set -- -XX:MaxRAMPercentage=50
 options="$variant/jvm.options"
 archive="/app/kinds/$kind/classes.jsa"
 if [ -f "$options" ]; then
-  # An agent may rewrite any class as it is loaded: with one the JVM takes no archive of linked classes.
+  # An agent may rewrite any class when it is loaded, so the JVM uses no archive of linked classes with one.
   set -- "$@" "@$options"
 elif [ -f "$archive" ]; then
   set -- "$@" -XX:SharedArchiveFile="$archive"

@@ -20,6 +20,7 @@ import tollbooth.grpc.proto.MockResponse;
 import tollbooth.grpc.testing.GrpcCaller;
 import tollbooth.svcb.Application;
 import tollbooth.web.testing.RunningNode;
+import tollbooth.web.testing.Topologies;
 
 /**
  * How long a client waits for svc-b, which asks nobody: over the network's loopback, and with the
@@ -32,15 +33,6 @@ import tollbooth.web.testing.RunningNode;
 @Measurement(iterations = 5, time = 5)
 @Fork(1)
 public class MockBenchmark {
-
-  private static final String TOPOLOGY =
-      """
-      format: tollbooth.topology
-      version: 1
-      entry: s1
-      nodes:
-        s1: {kind: svc-b, operations: {answer: {}}}
-      """;
 
   /**
    * Requests before the first that counts. At 10 ms each, JMH's own warm-up would be over before
@@ -62,7 +54,7 @@ public class MockBenchmark {
     node =
         RunningNode.start(
             Application.class,
-            RunningNode.settings("s1", TOPOLOGY, name -> URI.create("http://" + name)));
+            RunningNode.settings("s1", Topologies.GRPC, name -> URI.create("http://" + name)));
     client = GrpcCaller.of(node);
     request = MockRequest.newBuilder().setLatency(latencyMs).build();
     for (int asked = 0; asked < WARM_UP_REQUESTS; asked++) {

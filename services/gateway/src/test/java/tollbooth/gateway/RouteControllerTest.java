@@ -16,12 +16,20 @@ class RouteControllerTest {
 
   private static final String TOPOLOGY =
       """
-      format: tollbooth.topology
-      version: 1
-      entry: gateway
-      nodes:
-        gateway: {kind: gateway, routes: {a1: a1.work, other: a1.answer}}
-        a1: {kind: svc-a, operations: {work: {}, answer: {}}}
+      {
+        "format": "tollbooth.resolved-topology",
+        "version": 1,
+        "nodes": {
+          "gateway": {"kind": "gateway", "operations": {}, "routes": {
+            "a1": "a1.work",
+            "other": "a1.answer"
+          }},
+          "a1": {"kind": "svc-a", "routes": {}, "operations": {
+            "work": {"latency_ns": 0, "error_probability": 0, "stages": []},
+            "answer": {"latency_ns": 0, "error_probability": 0, "stages": []}
+          }}
+        }
+      }
       """;
 
   @Test

@@ -13,22 +13,13 @@ import org.junit.jupiter.api.io.TempDir;
 import tollbooth.web.NodeSettings;
 import tollbooth.web.testing.EndedProcess;
 import tollbooth.web.testing.RunningNode;
+import tollbooth.web.testing.Topologies;
 import tollbooth.workload.Topology;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The program as a process: how it starts, and how it refuses to. */
+/** The program as a process: how it starts, and how it ends with an invalid setting. */
 class ApplicationTest {
-
-  private static final String TOPOLOGY =
-      """
-      format: tollbooth.topology
-      version: 1
-      entry: gateway
-      nodes:
-        gateway: {kind: gateway, routes: {a1: a1.answer}}
-        a1: {kind: svc-a, operations: {answer: {}}}
-      """;
 
   @TempDir private Path folder;
 
@@ -38,7 +29,7 @@ class ApplicationTest {
     NodeSettings settings =
         new NodeSettings(
             "a1",
-            Topology.parse(TOPOLOGY),
+            Topology.parse(Topologies.REST),
             1,
             "otel-manual",
             Optional.of(folder),
@@ -65,18 +56,17 @@ class ApplicationTest {
   }
 
   @Test
-  void refusesABadTopologyInOneLine() throws Exception {
+  void rejectsATopologyThatIsNotResolvedInOneLine() throws Exception {
     Path file =
         Files.writeString(
-            folder.resolve("topology.yaml"),
-            TOPOLOGY.replace("{answer: {}}", "{answer: {latency_ms: -1}}"));
+            folder.resolve("topology.json"), Topologies.REST.replace("resolved-", ""));
     EndedProcess service =
         EndedProcess.run(Application.class, Map.of("NODE", "a1", "TOPOLOGY_FILE", file.toString()));
 
     assertThat(service.exitCode()).isEqualTo(2);
     assertThat(service.errors().strip())
         .hasLineCount(1)
-        .contains("a1: operations.answer.latency_ms");
+        .contains("topology.json is not tollbooth.resolved-topology version 1");
     assertThat(service.output()).isEmpty();
   }
 

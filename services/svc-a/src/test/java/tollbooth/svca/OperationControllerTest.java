@@ -24,19 +24,26 @@ class OperationControllerTest {
 
   private static final String TOPOLOGY =
       """
-      format: tollbooth.topology
-      version: 1
-      entry: gateway
-      nodes:
-        gateway: {kind: gateway, routes: {a1: a1.work}}
-        a1:
-          kind: svc-a
-          operations:
-            work: {calls: [{to: [a2.left, a2.right], times: 5, order: sequence}]}
-            together: {calls: [{to: [a2.left, a2.right], times: 4, order: parallel}, {to: [a2.last]}]}
-            slow: {latency_ms: 80}
-            broken: {error_probability: 1, calls: [{to: [a2.left]}]}
-        a2: {kind: svc-a, operations: {left: {}, right: {}, last: {}}}
+      {
+        "format": "tollbooth.resolved-topology",
+        "version": 1,
+        "nodes": {
+          "gateway": {"kind": "gateway", "routes": {"a1": "a1.work"}, "operations": {}},
+          "a1": {"kind": "svc-a", "routes": {}, "operations": {
+            "work": {"latency_ns": 0, "error_probability": 0,
+              "stages": [["a2.left"], ["a2.right"], ["a2.left"], ["a2.right"], ["a2.left"]]},
+            "together": {"latency_ns": 0, "error_probability": 0,
+              "stages": [["a2.left", "a2.right", "a2.left", "a2.right"], ["a2.last"]]},
+            "slow": {"latency_ns": 80000000, "error_probability": 0, "stages": []},
+            "broken": {"latency_ns": 0, "error_probability": 1.0, "stages": [["a2.left"]]}
+          }},
+          "a2": {"kind": "svc-a", "routes": {}, "operations": {
+            "left": {"latency_ns": 0, "error_probability": 0, "stages": []},
+            "right": {"latency_ns": 0, "error_probability": 0, "stages": []},
+            "last": {"latency_ns": 0, "error_probability": 0, "stages": []}
+          }}
+        }
+      }
       """;
 
   @Test

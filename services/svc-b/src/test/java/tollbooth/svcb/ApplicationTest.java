@@ -14,21 +14,13 @@ import tollbooth.grpc.testing.GrpcCaller;
 import tollbooth.web.NodeSettings;
 import tollbooth.web.testing.EndedProcess;
 import tollbooth.web.testing.RunningNode;
+import tollbooth.web.testing.Topologies;
 import tollbooth.workload.Topology;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The program as a process: how it starts, and how it refuses to. */
+/** The program as a process: how it starts, and how it ends with an invalid setting. */
 class ApplicationTest {
-
-  private static final String TOPOLOGY =
-      """
-      format: tollbooth.topology
-      version: 1
-      entry: s1
-      nodes:
-        s1: {kind: svc-b, operations: {answer: {}}}
-      """;
 
   @TempDir private Path folder;
 
@@ -37,7 +29,7 @@ class ApplicationTest {
     NodeSettings settings =
         new NodeSettings(
             "s1",
-            Topology.parse(TOPOLOGY),
+            Topology.parse(Topologies.GRPC),
             1,
             "baseline",
             Optional.of(folder),
@@ -54,18 +46,13 @@ class ApplicationTest {
   }
 
   @Test
-  void refusesAProbabilityThatIsNoneInOneLine() throws Exception {
-    Path file =
-        Files.writeString(
-            folder.resolve("topology.yaml"),
-            TOPOLOGY.replace("{answer: {}}", "{answer: {error_probability: 2}}"));
+  void rejectsAnUnknownNodeInOneLine() throws Exception {
+    Path file = Files.writeString(folder.resolve("topology.json"), Topologies.GRPC);
     EndedProcess service =
-        EndedProcess.run(Application.class, Map.of("NODE", "s1", "TOPOLOGY_FILE", file.toString()));
+        EndedProcess.run(Application.class, Map.of("NODE", "s9", "TOPOLOGY_FILE", file.toString()));
 
     assertThat(service.exitCode()).isEqualTo(2);
-    assertThat(service.errors().strip())
-        .hasLineCount(1)
-        .contains("s1: operations.answer.error_probability");
+    assertThat(service.errors().strip()).hasLineCount(1).contains("NODE: unknown node 's9'");
     assertThat(service.output()).isEmpty();
   }
 }

@@ -24,17 +24,21 @@ class ConcurrencyTest {
 
   private static final String TOPOLOGY =
       """
-      format: tollbooth.topology
-      version: 1
-      entry: s1
-      nodes:
-        s1:
-          kind: svc-b
-          operations:
-            alone: {latency_ms: 100}
-            work: {calls: [{to: [s2.answer], times: 2, order: parallel}]}
-            slow: {latency_ms: 60000, calls: [{to: [s2.answer]}]}
-        s2: {kind: svc-b, operations: {answer: {}}}
+      {
+        "format": "tollbooth.resolved-topology",
+        "version": 1,
+        "nodes": {
+          "s1": {"kind": "svc-b", "routes": {}, "operations": {
+            "alone": {"latency_ns": 100000000, "error_probability": 0, "stages": []},
+            "work": {"latency_ns": 0, "error_probability": 0,
+              "stages": [["s2.answer", "s2.answer"]]},
+            "slow": {"latency_ns": 60000000000, "error_probability": 0, "stages": [["s2.answer"]]}
+          }},
+          "s2": {"kind": "svc-b", "routes": {}, "operations": {
+            "answer": {"latency_ns": 0, "error_probability": 0, "stages": []}
+          }}
+        }
+      }
       """;
 
   @Test

@@ -28,21 +28,31 @@ class MockServiceTest {
 
   private static final String TOPOLOGY =
       """
-      format: tollbooth.topology
-      version: 1
-      entry: s1
-      nodes:
-        s1:
-          kind: svc-b
-          operations:
-            work: {calls: [{to: [s2.left, s2.right], times: 5, order: sequence}]}
-            together: {calls: [{to: [s2.left, s2.right], times: 4, order: parallel}, {to: [s2.last]}]}
-            slow: {latency_ms: 80, calls: [{to: [s2.left]}]}
-            broken: {error_probability: 1, calls: [{to: [s2.left]}]}
-            rest: {calls: [{to: [a2.left, a2.right], times: 2, order: parallel}]}
-            alone: {}
-        s2: {kind: svc-b, operations: {left: {}, right: {}, last: {}}}
-        a2: {kind: svc-a, operations: {left: {}, right: {}}}
+      {
+        "format": "tollbooth.resolved-topology",
+        "version": 1,
+        "nodes": {
+          "s1": {"kind": "svc-b", "routes": {}, "operations": {
+            "work": {"latency_ns": 0, "error_probability": 0,
+              "stages": [["s2.left"], ["s2.right"], ["s2.left"], ["s2.right"], ["s2.left"]]},
+            "together": {"latency_ns": 0, "error_probability": 0,
+              "stages": [["s2.left", "s2.right", "s2.left", "s2.right"], ["s2.last"]]},
+            "slow": {"latency_ns": 80000000, "error_probability": 0, "stages": [["s2.left"]]},
+            "broken": {"latency_ns": 0, "error_probability": 1.0, "stages": [["s2.left"]]},
+            "rest": {"latency_ns": 0, "error_probability": 0, "stages": [["a2.left", "a2.right"]]},
+            "alone": {"latency_ns": 0, "error_probability": 0, "stages": []}
+          }},
+          "s2": {"kind": "svc-b", "routes": {}, "operations": {
+            "left": {"latency_ns": 0, "error_probability": 0, "stages": []},
+            "right": {"latency_ns": 0, "error_probability": 0, "stages": []},
+            "last": {"latency_ns": 0, "error_probability": 0, "stages": []}
+          }},
+          "a2": {"kind": "svc-a", "routes": {}, "operations": {
+            "left": {"latency_ns": 0, "error_probability": 0, "stages": []},
+            "right": {"latency_ns": 0, "error_probability": 0, "stages": []}
+          }}
+        }
+      }
       """;
 
   private static final String OPERATION = "tollbooth-operation";

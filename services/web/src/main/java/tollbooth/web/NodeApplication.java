@@ -3,7 +3,6 @@ package tollbooth.web;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.WebApplicationType;
 import tollbooth.workload.Kinds;
-import tollbooth.workload.TopologyException;
 
 /** How every service starts. */
 public final class NodeApplication {
@@ -13,13 +12,13 @@ public final class NodeApplication {
   private NodeApplication() {}
 
   /**
-   * Starts a service from its environment; with unusable settings, its own or those that a variant
-   * checks before Spring starts, ends the process with one line instead.
+   * Starts a service from its environment. If a setting is invalid (the service's own, or a
+   * variant's that is checked before Spring starts), ends the process with one line instead.
    */
   public static void start(Class<?> application, String kind) {
     try {
       of(application, NodeSettings.read(System.getenv(), kind)).run();
-    } catch (SettingsException | TopologyException unusable) {
+    } catch (SettingsException unusable) {
       System.err.println("tollbooth: " + unusable.getMessage());
       System.exit(EXIT_UNUSABLE_SETTINGS);
     }
@@ -31,7 +30,7 @@ public final class NodeApplication {
     spring.addInitializers(
         context -> context.getBeanFactory().registerSingleton("nodeSettings", settings));
     if (settings.node().kind().equals(Kinds.SVC_B)) {
-      // Nobody asks it by HTTP, so it starts no such server; a variant that needs one says so.
+      // It serves gRPC only. A variant that needs an HTTP server sets the type itself.
       spring.setWebApplicationType(WebApplicationType.NONE);
     }
     return spring;

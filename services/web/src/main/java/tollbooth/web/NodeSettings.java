@@ -2,7 +2,6 @@ package tollbooth.web;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.nio.charset.MalformedInputException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -12,19 +11,18 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import tollbooth.workload.Node;
 import tollbooth.workload.Topology;
-import tollbooth.workload.TopologyException;
 
 /**
- * Who this process is in the topology. Read once, before Spring starts, so that a mistake is one
- * line.
+ * The settings of this process. Read before Spring starts, so that an error is one line instead of
+ * a stack trace.
  *
  * @param name the node's name
- * @param topology the whole call graph
+ * @param topology the complete call graph
  * @param seed of every draw
- * @param telemetry the variant's name; the services only repeat it in their ready file
- * @param readyDirectory where the ready file goes, if anywhere
+ * @param telemetry the variant's name; only written to the ready file
+ * @param readyDirectory where to write the ready file; empty: write none
  * @param addresses where peers listen
- * @param peerProxy where connections to peers are opened instead, if anywhere
+ * @param peerProxy where to open connections to peers instead; empty: at the peer itself
  */
 public record NodeSettings(
     String name,
@@ -35,7 +33,7 @@ public record NodeSettings(
     PeerAddresses addresses,
     Optional<InetSocketAddress> peerProxy) {
 
-  private static final String DEFAULT_TOPOLOGY_FILE = "/etc/tollbooth/topology.yaml";
+  private static final String DEFAULT_TOPOLOGY_FILE = "/etc/tollbooth/topology.json";
   private static final List<String> PORTS = List.of("SERVER_PORT", "GRPC_PORT");
   private static final Pattern ADDRESS = Pattern.compile("([a-z0-9.-]+):([0-9]{1,5})");
   private static final int HIGHEST_PORT = 65_535;
@@ -44,13 +42,12 @@ public record NodeSettings(
    * Reads the settings of a container.
    *
    * @param environment the process's environment variables
-   * @param kind what this program is; the node must be of this kind
-   * @throws SettingsException where they cannot be used
-   * @throws TopologyException where the topology cannot be used
+   * @param kind the kind of this program; the node must have the same kind
+   * @throws SettingsException if a setting is invalid
    */
   public static NodeSettings read(Map<String, String> environment, String kind) {
     Path file = Path.of(environment.getOrDefault("TOPOLOGY_FILE", DEFAULT_TOPOLOGY_FILE));
-    Topology topology = Topology.parse(text(file));
+    Topology topology = topology(file);
     PORTS.forEach(name -> checkPort(name, environment.get(name)));
     return new NodeSettings(
         node(environment.get("NODE"), kind, topology),
@@ -67,29 +64,30 @@ public record NodeSettings(
     return topology.nodes().get(name);
   }
 
-  private static String text(Path file) {
+  private static Topology topology(Path file) {
     try {
-      return Files.readString(file);
-    } catch (MalformedInputException notText) {
-      throw new SettingsException("TOPOLOGY_FILE: " + file + " is not UTF-8 text");
+      return Topology.parse(Files.readString(file));
     } catch (IOException unreadable) {
       throw new SettingsException(
-          "TOPOLOGY_FILE: cannot read " + file + ": mount a topology there, readable for all");
+          "TOPOLOGY_FILE: cannot read " + file + ": mount a resolved topology, readable by all");
+    } catch (IllegalArgumentException otherFormat) {
+      throw new SettingsException("TOPOLOGY_FILE: " + file + " " + otherFormat.getMessage());
     }
   }
 
   private static String node(String name, String kind, Topology topology) {
     if (name == null) {
-      throw new SettingsException("NODE: is not set: name one of " + topology.nodes().keySet());
+      throw new SettingsException(
+          "NODE: is not set; the topology has " + topology.nodes().keySet());
     }
     Node node = topology.nodes().get(name);
     if (node == null) {
       throw new SettingsException(
-          "NODE: the topology has no node '" + name + "', only " + topology.nodes().keySet());
+          "NODE: unknown node '" + name + "'; the topology has " + topology.nodes().keySet());
     }
     if (!node.kind().equals(kind)) {
       throw new SettingsException(
-          name + ": kind: is " + node.kind() + " in the topology, but this container runs " + kind);
+          "KIND: node " + name + " is a " + node.kind() + ", but this container runs " + kind);
     }
     return name;
   }
@@ -102,7 +100,7 @@ public record NodeSettings(
     }
   }
 
-  /** Spring reads these itself, but tells a mistake in a page. */
+  /** Spring reads ports itself, but reports an invalid one with a stack trace. */
   private static void checkPort(String name, String text) {
     if (text != null && (!text.matches("[0-9]{1,5}") || Integer.parseInt(text) > HIGHEST_PORT)) {
       throw new SettingsException(name + ": must be a port, not '" + text + "'");
@@ -121,9 +119,7 @@ public record NodeSettings(
     Path path = Path.of(directory);
     if (!Files.isWritable(path)) {
       throw new SettingsException(
-          "READY_DIR: cannot write to "
-              + path
-              + ": it must be a directory that user 65532 may write");
+          "READY_DIR: cannot write to " + path + ": user 65532 needs write permission");
     }
     return path;
   }

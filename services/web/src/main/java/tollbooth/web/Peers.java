@@ -23,9 +23,7 @@ public final class Peers implements PeerProtocol {
    */
   public Peers(Node node, Topology topology, Function<String, PeerProtocol> protocols) {
     this.protocols =
-        node.callees()
-            .map(Target::node)
-            .distinct()
+        node.peers()
             .collect(
                 Collectors.toMap(
                     Function.identity(),

@@ -14,19 +14,24 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import tollbooth.workload.TopologyException;
 
 class NodeSettingsTest {
 
   private static final String TOPOLOGY =
       """
-      format: tollbooth.topology
-      version: 1
-      entry: gateway
-      nodes:
-        gateway: {kind: gateway, routes: {a1: a1.answer}}
-        a1: {kind: svc-a, operations: {answer: {}}}
-        b1: {kind: svc-b, operations: {answer: {}}}
+      {
+        "format": "tollbooth.resolved-topology",
+        "version": 1,
+        "nodes": {
+          "gateway": {"kind": "gateway", "routes": {"a1": "a1.answer"}, "operations": {}},
+          "a1": {"kind": "svc-a", "routes": {}, "operations": {
+            "answer": {"latency_ns": 0, "error_probability": 0, "stages": []}
+          }},
+          "b1": {"kind": "svc-b", "routes": {}, "operations": {
+            "answer": {"latency_ns": 0, "error_probability": 0, "stages": []}
+          }}
+        }
+      }
       """;
 
   @TempDir private Path folder;
@@ -34,7 +39,7 @@ class NodeSettingsTest {
 
   @BeforeEach
   void environment() throws IOException {
-    Path file = Files.writeString(folder.resolve("topology.yaml"), TOPOLOGY);
+    Path file = Files.writeString(folder.resolve("topology.json"), TOPOLOGY);
     environment.putAll(Map.of("NODE", "a1", "TOPOLOGY_FILE", file.toString(), "SEED", "-7"));
   }
 
@@ -64,16 +69,16 @@ class NodeSettingsTest {
   @ParameterizedTest
   @ValueSource(
       strings = {"", "15001", "127.0.0.1:", "127.0.0.1:x", "127.0.0.1:65536", "http://x:1"})
-  void refusesAPeerProxyThatIsNoAddress(String text) {
+  void rejectsAPeerProxyThatIsNoAddress(String text) {
     environment.put("PEER_PROXY", text);
-    refuses("svc-a", "PEER_PROXY: must be <host>:<port>, not '" + text + "'");
+    rejects("svc-a", "PEER_PROXY: must be <host>:<port>, not '" + text + "'");
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"SERVER_PORT", "GRPC_PORT"})
-  void refusesAPortThatIsNone(String variable) {
+  void rejectsAPortThatIsNone(String variable) {
     environment.put(variable, "65536");
-    refuses("svc-a", variable + ": must be a port, not '65536'");
+    rejects("svc-a", variable + ": must be a port, not '65536'");
   }
 
   @Test
@@ -82,55 +87,53 @@ class NodeSettingsTest {
   }
 
   @Test
-  void refusesANodeThatTheTopologyLacks() {
+  void rejectsANodeThatTheTopologyLacks() {
     environment.put("NODE", "a9");
-    refuses("svc-a", "NODE: the topology has no node 'a9', only [gateway, a1, b1]");
+    rejects("svc-a", "NODE: unknown node 'a9'; the topology has [gateway, a1, b1]");
   }
 
   @Test
-  void refusesAMissingNode() {
+  void rejectsAMissingNode() {
     environment.remove("NODE");
-    refuses("svc-a", "NODE: is not set");
+    rejects("svc-a", "NODE: is not set");
   }
 
   @Test
-  void refusesANodeOfAnotherKind() {
-    refuses("gateway", "a1: kind: is svc-a in the topology, but this container runs gateway");
+  void rejectsANodeOfAnotherKind() {
+    rejects("gateway", "KIND: node a1 is a svc-a, but this container runs gateway");
   }
 
   @Test
-  void refusesASeedThatIsNoNumber() {
+  void rejectsASeedThatIsNoNumber() {
     environment.put("SEED", "lucky");
-    refuses("svc-a", "SEED: must be a whole number, not 'lucky'");
+    rejects("svc-a", "SEED: must be a whole number, not 'lucky'");
   }
 
   @Test
-  void refusesAMissingTopology() {
-    environment.put("TOPOLOGY_FILE", folder.resolve("none.yaml").toString());
-    refuses("svc-a", "TOPOLOGY_FILE: cannot read");
+  void rejectsAMissingTopology() {
+    environment.put("TOPOLOGY_FILE", folder.resolve("none.json").toString());
+    rejects("svc-a", "TOPOLOGY_FILE: cannot read");
   }
 
   @Test
-  void refusesATopologyThatIsNotText() throws IOException {
-    Files.write(folder.resolve("topology.yaml"), new byte[] {(byte) 0xff, (byte) 0xfe, 0});
-    refuses("svc-a", "is not UTF-8 text");
+  void rejectsATopologyThatIsNotText() throws IOException {
+    Files.write(folder.resolve("topology.json"), new byte[] {(byte) 0xff, (byte) 0xfe, 0});
+    rejects("svc-a", "TOPOLOGY_FILE: cannot read");
   }
 
   @Test
-  void refusesAReadyDirectoryThatCannotBeWritten() {
+  void rejectsAReadyDirectoryThatCannotBeWritten() {
     environment.put("READY_DIR", folder.resolve("none").toString());
-    refuses("svc-a", "READY_DIR: cannot write to");
+    rejects("svc-a", "READY_DIR: cannot write to");
   }
 
   @Test
-  void passesOnWhatIsWrongWithTheTopology() throws IOException {
-    Files.writeString(folder.resolve("topology.yaml"), TOPOLOGY.replace("svc-a", "svc-z"));
-    assertThatThrownBy(() -> NodeSettings.read(environment, "svc-a"))
-        .isInstanceOf(TopologyException.class)
-        .hasMessageContaining("a1: kind");
+  void rejectsATopologyThatIsNotResolved() throws IOException {
+    Files.writeString(folder.resolve("topology.json"), TOPOLOGY.replace("resolved-", ""));
+    rejects("svc-a", "topology.json is not tollbooth.resolved-topology version 1");
   }
 
-  private void refuses(String kind, String message) {
+  private void rejects(String kind, String message) {
     assertThatThrownBy(() -> NodeSettings.read(environment, kind))
         .isInstanceOf(SettingsException.class)
         .hasMessageContaining(message)

@@ -1,9 +1,9 @@
 package tollbooth.workload;
 
 /**
- * One call of an operation's plan.
+ * One call that an operation makes.
  *
- * @param index its place among all calls of the operation, from 0: what the call path gets
- * @param target what is asked
+ * @param index its position among all calls of the operation, from 0; part of the call path
+ * @param target the operation that is called
  */
 public record Call(int index, Target target) {}

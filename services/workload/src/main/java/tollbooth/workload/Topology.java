@@ -2,34 +2,45 @@ package tollbooth.workload;
 
 import java.util.Collections;
 import java.util.Map;
+import tools.jackson.core.JacksonException;
+import tools.jackson.core.type.TypeReference;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
 
 /**
- * A call graph over operations of nodes. Made by {@link #parse}, so it is always a valid one.
+ * A call graph over operations of nodes, as the lab resolved it. The lab validates topologies, so
+ * nothing is validated here but the format and its version.
  *
- * @param entry the name of the node that the load generator asks: one of {@link Kinds#ENTRIES}
- * @param nodes every node by name, in the file's order
+ * @param nodes every node by name, in the topology's order
  */
-public record Topology(String entry, Map<String, Node> nodes) {
+public record Topology(Map<String, Node> nodes) {
 
-  /** Never changes once made; keeps the file's order. */
+  private static final String FORMAT = "tollbooth.resolved-topology";
+  private static final int VERSION = 1;
+
+  /** Immutable; keeps the topology's order. */
   public Topology {
     nodes = Collections.unmodifiableMap(nodes);
   }
 
   /**
-   * Reads a topology.
+   * Reads a resolved topology (docs/formats.md).
    *
-   * @param yaml the text of a topology file, see docs/formats.md
-   * @throws TopologyException where it is not a valid topology, naming the node and the field
+   * @throws IllegalArgumentException if it is of another format or version, or cannot be read
    */
-  public static Topology parse(String yaml) {
-    Topology topology = new TopologyReader().read(yaml);
-    new TopologyRules(topology).check();
-    return topology;
-  }
-
-  /** The operation that a target names; there always is one. */
-  Operation operation(Target target) {
-    return nodes.get(target.node()).operations().get(target.operation());
+  public static Topology parse(String json) {
+    JsonMapper mapper = JsonMapper.shared();
+    try {
+      JsonNode file = mapper.readTree(json);
+      if (!FORMAT.equals(file.path("format").asString(""))
+          || file.path("version").asInt(0) != VERSION) {
+        throw new IllegalArgumentException("is not " + FORMAT + " version " + VERSION);
+      }
+      return new Topology(mapper.treeToValue(file.required("nodes"), new TypeReference<>() {}));
+    } catch (JacksonException unreadable) {
+      String reason = unreadable.getOriginalMessage().replaceAll("\\s+", " ");
+      throw new IllegalArgumentException(
+          "is not " + FORMAT + " version " + VERSION + ": " + reason);
+    }
   }
 }

@@ -13,16 +13,21 @@ class BehaviourTest {
   private static final Topology TOPOLOGY =
       Topology.parse(
           """
-          format: tollbooth.topology
-          version: 1
-          entry: s1
-          nodes:
-            s1:
-              kind: svc-b
-              operations:
-                work: {latency_ms: 10, calls: [{to: [s2.answer, s2.other], order: parallel}, {to: [s2.answer]}]}
-                broken: {error_probability: 1}
-            s2: {kind: svc-b, operations: {answer: {}, other: {}}}
+          {
+            "format": "tollbooth.resolved-topology",
+            "version": 1,
+            "nodes": {
+              "s1": {"kind": "svc-b", "routes": {}, "operations": {
+                "work": {"latency_ns": 10000000, "error_probability": 0,
+                  "stages": [["s2.answer", "s2.other"], ["s2.answer"]]},
+                "broken": {"latency_ns": 0, "error_probability": 1.0, "stages": []}
+              }},
+              "s2": {"kind": "svc-b", "routes": {}, "operations": {
+                "answer": {"latency_ns": 0, "error_probability": 0, "stages": []},
+                "other": {"latency_ns": 0, "error_probability": 0, "stages": []}
+              }}
+            }
+          }
           """);
 
   private static final CallPath PATH = CallPath.valueOf("17~2");

@@ -18,13 +18,22 @@ class FaultRateTest {
   private static final Topology TOPOLOGY =
       Topology.parse(
           """
-          format: tollbooth.topology
-          version: 1
-          entry: s1
-          nodes:
-            s1: {kind: svc-b, operations: {work: {calls: [{to: [s2.work, s3.work], order: parallel}]}}}
-            s2: {kind: svc-b, operations: {work: {}}}
-            s3: {kind: svc-b, operations: {work: {}}}
+          {
+            "format": "tollbooth.resolved-topology",
+            "version": 1,
+            "nodes": {
+              "s1": {"kind": "svc-b", "routes": {}, "operations": {
+                "work": {"latency_ns": 0, "error_probability": 0,
+                  "stages": [["s2.work", "s3.work"]]}
+              }},
+              "s2": {"kind": "svc-b", "routes": {}, "operations": {
+                "work": {"latency_ns": 0, "error_probability": 0, "stages": []}
+              }},
+              "s3": {"kind": "svc-b", "routes": {}, "operations": {
+                "work": {"latency_ns": 0, "error_probability": 0, "stages": []}
+              }}
+            }
+          }
           """);
 
   @ParameterizedTest

@@ -13,7 +13,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class OverridesTest {
 
-  private static final Operation OPERATION = new Operation(Duration.ofMillis(10), 0.02, List.of());
+  private static final Operation OPERATION =
+      new Operation(Duration.ofMillis(10), 0.02, List.of(), 0);
 
   @Test
   void leaveTheTopologyAsItIs() {

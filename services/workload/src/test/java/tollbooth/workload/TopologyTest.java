@@ -1,172 +1,82 @@
 package tollbooth.workload;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Collectors;
-import java.util.stream.IntStream;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
-import org.yaml.snakeyaml.Yaml;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class TopologyTest {
 
-  private static final Path FIXTURES = Path.of("src/test/resources/topologies");
+  /** The lab's tests write the same file. */
+  private static final Path EVERY_FIELD = Path.of("src/test/resources/resolved-topology.json");
 
-  @ParameterizedTest
-  @MethodSource("validFiles")
-  void acceptsEveryValidFile(Path file) throws IOException {
-    String yaml = Files.readString(file);
-    Topology topology = Topology.parse(yaml);
-
-    assertThat(callsByRoute(topology)).isEqualTo(expected(yaml, "calls"));
-  }
-
-  @ParameterizedTest
-  @MethodSource("invalidFiles")
-  void refusesEveryInvalidFileInOneLineThatNamesNodeAndField(Path file) throws IOException {
-    String yaml = Files.readString(file);
-    String place = yaml.lines().findFirst().orElseThrow().replace("# expect: ", "");
-
-    assertThatThrownBy(() -> Topology.parse(yaml))
-        .isInstanceOf(TopologyException.class)
-        .hasMessageContaining(place)
-        .message()
-        .hasLineCount(1);
-  }
+  private static final Target A2 = new Target("a2", "answer");
+  private static final Target B1 = new Target("b1", "answer");
+  private static final Target WORK = new Target("b1", "work");
 
   @Test
-  void readsEveryFieldOfAnOperation() throws IOException {
-    Topology topology = Topology.parse(Files.readString(FIXTURES.resolve("valid/fan-out.yaml")));
+  void readsEveryField() throws IOException {
+    Map<String, Node> nodes = Topology.parse(Files.readString(EVERY_FIELD)).nodes();
 
-    Operation work = topology.operation(new Target("a1", "work"));
-    assertThat(work.latency()).isEqualTo(Duration.ofMillis(10));
-    assertThat(work.errorProbability()).isEqualTo(0.02);
-    assertThat(work.calls())
+    assertThat(nodes).containsOnlyKeys("gateway", "a1", "b1", "a2");
+    assertThat(nodes.get("gateway").kind()).isEqualTo("gateway");
+    assertThat(nodes.get("gateway").routes())
+        .containsExactly(Map.entry("rest", new Target("a1", "work")), Map.entry("grpc", WORK));
+    assertThat(nodes.get("gateway").operations()).isEmpty();
+    assertThat(nodes.get("a1").kind()).isEqualTo("svc-a");
+    assertThat(nodes.get("a1").routes()).isEmpty();
+    assertThat(nodes.get("a1").operations())
         .containsExactly(
-            new CallGroup(
-                List.of(new Target("a2", "answer"), new Target("a3", "answer")),
-                2,
-                CallGroup.Order.PARALLEL));
-    assertThat(topology.operation(new Target("a2", "answer")).latency())
-        .isEqualTo(Duration.ofNanos(2_500_000));
+            Map.entry(
+                "work",
+                new Operation(
+                    Duration.ofNanos(2_500_000),
+                    0,
+                    List.of(
+                        List.of(new Call(0, B1)),
+                        List.of(new Call(1, A2)),
+                        List.of(new Call(2, B1)),
+                        List.of(new Call(3, WORK), new Call(4, A2))),
+                    5)));
+    assertThat(nodes.get("b1").operations().get("work").errorProbability()).isEqualTo(0.02);
+    assertThat(nodes.get("b1").operations().keySet()).containsExactly("work", "answer");
   }
 
   @Test
-  void tellsWhomANodeCalls() throws IOException {
-    Topology topology = Topology.parse(Files.readString(FIXTURES.resolve("valid/mixed.yaml")));
+  void namesThePeersOfANode() throws IOException {
+    Map<String, Node> nodes = Topology.parse(Files.readString(EVERY_FIELD)).nodes();
 
-    assertThat(topology.nodes().get("gateway").callees())
-        .containsExactly(new Target("a1", "work"), new Target("b1", "work"));
-    assertThat(topology.nodes().get("b1").callees())
-        .containsExactly(new Target("a2", "answer"), new Target("b2", "answer"));
-    assertThat(topology.nodes().get("a2").callees()).isEmpty();
+    assertThat(nodes.get("gateway").peers()).containsExactly("a1", "b1");
+    assertThat(nodes.get("a1").peers()).containsExactly("b1", "a2");
+    assertThat(nodes.get("a2").peers()).isEmpty();
   }
 
-  @Test
-  void suggestsTheNameThatWasProbablyMeant() throws IOException {
-    String yaml = Files.readString(FIXTURES.resolve("invalid/call-to-missing-operation.yaml"));
-
-    assertThatThrownBy(() -> Topology.parse(yaml)).hasMessageContaining("did you mean 'work'?");
-  }
-
-  @Test
-  void refusesTenMegabytesInOneLine() {
-    assertThatThrownBy(() -> Topology.parse("a: b\n".repeat(2_000_000)))
-        .isInstanceOf(TopologyException.class)
-        .message()
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "",
+        "[]",
+        "{}",
+        "format: tollbooth.topology\nversion: 1",
+        "{\"format\": \"tollbooth.topology\", \"version\": 1, \"nodes\": {}}",
+        "{\"format\": \"tollbooth.resolved-topology\", \"version\": 2, \"nodes\": {}}",
+        "{\"format\": \"tollbooth.resolved-topology\", \"version\": 1}",
+        "{\"format\": \"tollbooth.resolved-topology\", \"version\": 1, \"nodes\": {\"a1\": 5}}",
+      })
+  void rejectsAnyOtherFileInOneLine(String text) {
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> Topology.parse(text))
+        .withMessageStartingWith("is not tollbooth.resolved-topology version 1")
+        .extracting(Throwable::getMessage)
+        .asString()
         .hasLineCount(1);
-  }
-
-  @Test
-  void refusesAliasesThatGrowWithoutEnd() {
-    String bomb =
-        IntStream.range(0, 60)
-            .mapToObj(i ->
-                "b"
-                    + i
-                    + ": &b"
-                    + i
-                    + " ["
-                    + (i == 0 ? "x" : "*b" + (i - 1) + ",*b" + (i - 1))
-                    + "]\n")
-            .collect(Collectors.joining());
-
-    assertThatThrownBy(() -> Topology.parse(bomb)).isInstanceOf(TopologyException.class);
-  }
-
-  @Test
-  void acceptsTheLongestChain() {
-    assertThat(Topology.parse(chain(9_999)).nodes()).containsOnlyKeys("gateway", "a1");
-    assertThatThrownBy(() -> Topology.parse(chain(10_000)))
-        .hasMessageContaining("gateway: routes.a1");
-  }
-
-  private static String chain(int calls) {
-    return """
-    format: tollbooth.topology
-    version: 1
-    entry: gateway
-    nodes:
-      gateway: {kind: gateway, routes: {a1: a1.o0}}
-      a1:
-        kind: svc-a
-        operations:
-    """
-        + IntStream.range(0, calls)
-            .mapToObj(i -> "      o" + i + ": {calls: [{to: [a1.o" + (i + 1) + "]}]}\n")
-            .collect(Collectors.joining())
-        + "      o"
-        + calls
-        + ": {}\n";
-  }
-
-  private static Object expected(String yaml, String what) {
-    Map<String, Map<String, Number>> comment =
-        new Yaml().load(yaml.lines().findFirst().orElseThrow().substring(2));
-    return comment.get(what).entrySet().stream()
-        .collect(Collectors.toMap(Map.Entry::getKey, entry -> entry.getValue().longValue()));
-  }
-
-  private static Map<String, Long> callsByRoute(Topology topology) {
-    Node entry = topology.nodes().get(topology.entry());
-    Map<String, Long> calls = new HashMap<>();
-    entry.routes().forEach((route, target) -> calls.put(route, 1 + calls(topology, target)));
-    entry
-        .operations()
-        .keySet()
-        .forEach(operation ->
-            calls.put(operation, calls(topology, new Target(topology.entry(), operation))));
-    return calls;
-  }
-
-  private static long calls(Topology topology, Target target) {
-    return CallPlan.of(topology.operation(target)).stream()
-        .flatMap(List::stream)
-        .mapToLong(call -> 1 + calls(topology, call.target()))
-        .sum();
-  }
-
-  static Stream<Path> validFiles() throws IOException {
-    return files("valid");
-  }
-
-  static Stream<Path> invalidFiles() throws IOException {
-    return files("invalid");
-  }
-
-  private static Stream<Path> files(String folder) throws IOException {
-    try (Stream<Path> files = Files.list(FIXTURES.resolve(folder))) {
-      return files.sorted().toList().stream();
-    }
   }
 }

@@ -13,19 +13,10 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import tollbooth.svca.Application;
 import tollbooth.web.testing.RunningNode;
+import tollbooth.web.testing.Topologies;
 
 /** A backend that takes nothing neither fails nor delays requests. */
 public abstract class DeadBackendContract {
-
-  private static final String TOPOLOGY =
-      """
-      format: tollbooth.topology
-      version: 1
-      entry: gateway
-      nodes:
-        gateway: {kind: gateway, routes: {a1: a1.answer}}
-        a1: {kind: svc-a, operations: {answer: {}}}
-      """;
 
   /**
    * More spans than OpenTelemetry's batch processor queues (2048), so that some must be dropped.
@@ -70,7 +61,8 @@ public abstract class DeadBackendContract {
         RunningNode node =
             RunningNode.start(
                 Application.class,
-                RunningNode.settings("a1", TOPOLOGY, peer -> URI.create("http://" + peer)))) {
+                RunningNode.settings(
+                    "a1", Topologies.REST, peer -> URI.create("http://" + peer)))) {
       for (int i = 0; i < REQUESTS; i++) {
         long start = System.nanoTime();
         int status = node.get("/op/answer", Integer.toString(i)).statusCode();

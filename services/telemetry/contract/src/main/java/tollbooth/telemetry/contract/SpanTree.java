@@ -5,7 +5,6 @@ import java.util.Objects;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import tollbooth.workload.CallPlan;
 import tollbooth.workload.Operation;
 import tollbooth.workload.Target;
 import tollbooth.workload.Topology;
@@ -23,7 +22,7 @@ final class SpanTree {
     Operation operation = topology.nodes().get(target.node()).operations().get(target.operation());
     return span(
         "SERVER",
-        CallPlan.of(operation).stream()
+        operation.stages().stream()
             .flatMap(List::stream)
             .map(call -> client(predicted(topology, call.target()))));
   }

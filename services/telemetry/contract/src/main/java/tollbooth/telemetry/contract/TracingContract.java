@@ -1,105 +1,67 @@
 package tollbooth.telemetry.contract;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import java.net.URI;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.ConcurrentHashMap;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
+import tollbooth.svca.Application;
 import tollbooth.web.testing.RunningNode;
 
-/** Requests through three services that really run make the spans that the topology predicts. */
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-public abstract class TracingContract {
+/** Requests through three running services make the spans that the topology predicts. */
+public abstract class TracingContract extends SpansContract {
 
   private static final String TOPOLOGY =
       """
-      format: tollbooth.topology
-      version: 1
-      entry: gateway
-      nodes:
-        gateway: {kind: gateway, routes: {row: a1.row, fan: a1.fan, broken: a1.broken, dead: a9.answer}}
-        a1:
-          kind: svc-a
-          operations:
-            row: {calls: [{to: [a2.answer], times: 3, order: sequence}]}
-            fan: {calls: [{to: [a2.answer], times: 4, order: parallel}]}
-            broken: {calls: [{to: [a2.broken]}]}
-        a2: {kind: svc-a, operations: {answer: {}, broken: {error_probability: 1}}}
-        a9: {kind: svc-a, operations: {answer: {}}}
+      {
+        "format": "tollbooth.resolved-topology",
+        "version": 1,
+        "nodes": {
+          "gateway": {"kind": "gateway", "operations": {}, "routes": {
+            "row": "a1.row",
+            "fan": "a1.fan",
+            "broken": "a1.broken",
+            "dead": "a9.answer"
+          }},
+          "a1": {"kind": "svc-a", "routes": {}, "operations": {
+            "row": {"latency_ns": 0, "error_probability": 0,
+              "stages": [["a2.answer"], ["a2.answer"], ["a2.answer"]]},
+            "fan": {"latency_ns": 0, "error_probability": 0,
+              "stages": [["a2.answer", "a2.answer", "a2.answer", "a2.answer"]]},
+            "broken": {"latency_ns": 0, "error_probability": 0, "stages": [["a2.broken"]]}
+          }},
+          "a2": {"kind": "svc-a", "routes": {}, "operations": {
+            "answer": {"latency_ns": 0, "error_probability": 0, "stages": []},
+            "broken": {"latency_ns": 0, "error_probability": 1.0, "stages": []}
+          }},
+          "a9": {"kind": "svc-a", "routes": {}, "operations": {
+            "answer": {"latency_ns": 0, "error_probability": 0, "stages": []}
+          }}
+        }
+      }
       """;
 
-  private final Map<String, URI> addresses =
-      new ConcurrentHashMap<>(Map.of("a9", URI.create("http://localhost:1")));
   private RunningNode gateway;
-  private RunningNode a1;
-  private RunningNode a2;
-
-  /** Beans for every node, by name, that keep its spans here. */
-  protected abstract Map<String, Object> beans();
-
-  /** What the variant is set to, as system properties. */
-  protected abstract Map<String, String> properties();
-
-  /** The spans that have finished. */
-  protected abstract List<RecordedSpan> recorded();
-
-  /** Forgets the spans that have finished. */
-  protected abstract void forget();
 
   /**
-   * The entry. Routes: {@code row} and {@code fan} make 3 and 4 calls of a2, {@code broken} one
-   * that fails; nobody answers {@code dead}.
+   * The entry. Its routes: {@code row} and {@code fan} make 3 and 4 calls to a2, {@code broken} one
+   * that fails; nobody listens behind {@code dead}.
    */
   protected final RunningNode gateway() {
     return gateway;
   }
 
-  /** Where a node listens. */
-  protected final URI address(String node) {
-    return addresses.get(node);
-  }
-
-  /** Waits for so many spans, and no more: a server's may end after its client has the answer. */
-  protected final List<RecordedSpan> finished(int count) {
-    await().until(() -> recorded().size() >= count);
-    assertThat(recorded()).hasSize(count);
-    return recorded();
-  }
-
-  @BeforeAll
-  final void start() {
-    try (SystemProperties settings = SystemProperties.set(properties())) {
-      gateway = start(tollbooth.gateway.Application.class, "gateway");
-      a1 = start(tollbooth.svca.Application.class, "a1");
-      a2 = start(tollbooth.svca.Application.class, "a2");
-    }
+  @Override
+  final void startNodes() {
+    setAddress("a9", URI.create("http://localhost:1"));
+    gateway = start(tollbooth.gateway.Application.class, "gateway");
+    start(Application.class, "a1");
+    start(Application.class, "a2");
   }
 
   private RunningNode start(Class<?> program, String name) {
-    RunningNode node =
-        RunningNode.start(program, RunningNode.settings(name, TOPOLOGY, addresses::get), beans());
-    addresses.put(name, node.address());
-    return node;
-  }
-
-  @AfterAll
-  final void stop() {
-    gateway.close();
-    a1.close();
-    a2.close();
-  }
-
-  @BeforeEach
-  final void startWithNoSpans() {
-    forget();
+    return start(program, TOPOLOGY, name, RunningNode::address);
   }
 
   @Test

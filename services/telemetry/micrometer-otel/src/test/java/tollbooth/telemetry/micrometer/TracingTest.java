@@ -7,19 +7,17 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import tollbooth.telemetry.contract.OpenTelemetryTracingContract;
 
-/** The spans that Spring's observations make, as the SDK hands them over. */
+/** The spans that Spring's observations make with OpenTelemetry's SDK. */
 class TracingTest extends OpenTelemetryTracingContract {
 
   @Override
   protected Map<String, Object> beans() {
-    return Map.of("keepingSpans", keepingSpans());
+    return Map.of("keepingSpans", spans().keeping());
   }
 
   @Override
   protected Map<String, String> properties() {
-    return Map.of(
-        "spring.task.execution.propagate-context", "true",
-        "management.tracing.sampling.probability", "1.0");
+    return IN_MEMORY;
   }
 
   @Test

@@ -20,18 +20,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 import tollbooth.svca.Application;
 import tollbooth.web.SettingsException;
 import tollbooth.web.testing.EndedProcess;
+import tollbooth.web.testing.Topologies;
 
 class ExtraAttributesTest {
-
-  private static final String TOPOLOGY =
-      """
-      format: tollbooth.topology
-      version: 1
-      entry: gateway
-      nodes:
-        gateway: {kind: gateway, routes: {a1: a1.answer}}
-        a1: {kind: svc-a, operations: {answer: {}}}
-      """;
 
   @TempDir private Path folder;
 
@@ -103,7 +94,7 @@ class ExtraAttributesTest {
 
   @Test
   void endsTheServiceWithOneLine() throws Exception {
-    Path file = Files.writeString(folder.resolve("topology.yaml"), TOPOLOGY);
+    Path file = Files.writeString(folder.resolve("topology.json"), Topologies.REST);
     EndedProcess service =
         EndedProcess.run(
             Application.class,

@@ -10,19 +10,10 @@ import org.junit.jupiter.api.Test;
 import tollbooth.gateway.Application;
 import tollbooth.web.testing.RunningNode;
 import tollbooth.web.testing.StubPeer;
+import tollbooth.web.testing.Topologies;
 
 /** The standard variables alone make the steps between absent and exported. */
 class SettingsTest {
-
-  private static final String TOPOLOGY =
-      """
-      format: tollbooth.topology
-      version: 1
-      entry: gateway
-      nodes:
-        gateway: {kind: gateway, routes: {a1: a1.answer}}
-        a1: {kind: svc-a, operations: {answer: {}}}
-      """;
 
   /** The lowest of the flags is the decision; the next says that the trace's id is random. */
   private static final String SAMPLED = "00-[0-9a-f]{32}-[0-9a-f]{16}-0[13]";
@@ -86,7 +77,8 @@ class SettingsTest {
     try (StubPeer peer = StubPeer.answering(200);
         RunningNode gateway =
             RunningNode.start(
-                Application.class, RunningNode.settings("gateway", TOPOLOGY, peer.addresses()))) {
+                Application.class,
+                RunningNode.settings("gateway", Topologies.REST, peer.addresses()))) {
       for (int i = 0; i < requests; i++) {
         gateway.get("/a1");
       }

@@ -2,14 +2,9 @@ package tollbooth.telemetry.otel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.opentelemetry.api.OpenTelemetry;
 import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.trace.SpanKind;
 import io.opentelemetry.api.trace.StatusCode;
-import io.opentelemetry.api.trace.propagation.W3CTraceContextPropagator;
-import io.opentelemetry.context.propagation.ContextPropagators;
-import io.opentelemetry.sdk.OpenTelemetrySdk;
-import io.opentelemetry.sdk.trace.SdkTracerProvider;
 import io.opentelemetry.sdk.trace.data.SpanData;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -22,12 +17,7 @@ class TracingTest extends OpenTelemetryTracingContract {
 
   @Override
   protected Map<String, Object> beans() {
-    OpenTelemetry telemetry =
-        OpenTelemetrySdk.builder()
-            .setTracerProvider(SdkTracerProvider.builder().addSpanProcessor(keepingSpans()).build())
-            .setPropagators(ContextPropagators.create(W3CTraceContextPropagator.getInstance()))
-            .build();
-    return Map.of("openTelemetry", telemetry);
+    return Map.of("openTelemetry", spans().sdk());
   }
 
   @Override

@@ -4,7 +4,7 @@ import io.opentelemetry.sdk.autoconfigure.spi.AutoConfigurationCustomizerProvide
 import java.util.Map;
 import tollbooth.telemetry.contract.OpenTelemetryTracingContract;
 
-/** The spans that the starter makes, as its own SDK hands them over. */
+/** The spans that the starter makes with its own SDK. */
 class TracingTest extends OpenTelemetryTracingContract {
 
   @Override
@@ -12,7 +12,7 @@ class TracingTest extends OpenTelemetryTracingContract {
     AutoConfigurationCustomizerProvider keepingSpans =
         sdk ->
             sdk.addTracerProviderCustomizer(
-                (provider, settings) -> provider.addSpanProcessor(keepingSpans()));
+                (provider, settings) -> provider.addSpanProcessor(spans().keeping()));
     return Map.of("keepingSpans", keepingSpans);
   }
 

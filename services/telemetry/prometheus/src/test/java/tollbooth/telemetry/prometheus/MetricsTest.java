@@ -11,19 +11,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 import tollbooth.gateway.Application;
 import tollbooth.web.testing.RunningNode;
 import tollbooth.web.testing.StubPeer;
+import tollbooth.web.testing.Topologies;
 
 /** What Prometheus would read from a gateway that really runs. */
 class MetricsTest {
-
-  private static final String TOPOLOGY =
-      """
-      format: tollbooth.topology
-      version: 1
-      entry: gateway
-      nodes:
-        gateway: {kind: gateway, routes: {a1: a1.answer}}
-        a1: {kind: svc-a, operations: {answer: {}}}
-      """;
 
   private static final Map<String, String> PROPERTIES =
       Map.of(
@@ -39,7 +30,7 @@ class MetricsTest {
     peer = StubPeer.answering(200);
     gateway =
         RunningNode.start(
-            Application.class, RunningNode.settings("gateway", TOPOLOGY, peer.addresses()));
+            Application.class, RunningNode.settings("gateway", Topologies.REST, peer.addresses()));
     for (int i = 0; i < 3; i++) {
       gateway.get("/a1");
     }

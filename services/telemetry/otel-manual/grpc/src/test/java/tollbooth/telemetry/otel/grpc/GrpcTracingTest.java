@@ -4,14 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.grpc.StatusRuntimeException;
-import io.opentelemetry.api.OpenTelemetry;
 import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.trace.SpanKind;
 import io.opentelemetry.api.trace.StatusCode;
-import io.opentelemetry.api.trace.propagation.W3CTraceContextPropagator;
-import io.opentelemetry.context.propagation.ContextPropagators;
-import io.opentelemetry.sdk.OpenTelemetrySdk;
-import io.opentelemetry.sdk.trace.SdkTracerProvider;
 import io.opentelemetry.sdk.trace.data.SpanData;
 import java.util.List;
 import java.util.Map;
@@ -19,7 +14,6 @@ import org.junit.jupiter.api.Test;
 import tollbooth.grpc.proto.MockRequest;
 import tollbooth.telemetry.contract.GrpcTracingContract;
 import tollbooth.telemetry.contract.OpenTelemetrySpans;
-import tollbooth.telemetry.contract.RecordedSpan;
 
 /** The spans of gRPC calls written by hand, kept in memory. */
 class GrpcTracingTest extends GrpcTracingContract {
@@ -39,13 +33,7 @@ class GrpcTracingTest extends GrpcTracingContract {
 
   @Override
   protected Map<String, Object> beans() {
-    OpenTelemetry telemetry =
-        OpenTelemetrySdk.builder()
-            .setTracerProvider(
-                SdkTracerProvider.builder().addSpanProcessor(spans.keeping()).build())
-            .setPropagators(ContextPropagators.create(W3CTraceContextPropagator.getInstance()))
-            .build();
-    return Map.of("openTelemetry", telemetry);
+    return Map.of("openTelemetry", spans.sdk());
   }
 
   @Override
@@ -54,13 +42,8 @@ class GrpcTracingTest extends GrpcTracingContract {
   }
 
   @Override
-  protected List<RecordedSpan> recorded() {
-    return spans.recorded();
-  }
-
-  @Override
-  protected void forget() {
-    spans.forget();
+  protected OpenTelemetrySpans spans() {
+    return spans;
   }
 
   @Test

@@ -1,13 +1,11 @@
 package tollbooth.telemetry.starter.grpc;
 
 import io.opentelemetry.sdk.autoconfigure.spi.AutoConfigurationCustomizerProvider;
-import java.util.List;
 import java.util.Map;
 import tollbooth.telemetry.contract.GrpcTracingContract;
 import tollbooth.telemetry.contract.OpenTelemetrySpans;
-import tollbooth.telemetry.contract.RecordedSpan;
 
-/** The spans that the starter and the library instrumentation make, as the SDK hands them over. */
+/** The spans that the starter and the library instrumentation make. */
 class GrpcTracingTest extends GrpcTracingContract {
 
   private final OpenTelemetrySpans spans = new OpenTelemetrySpans();
@@ -30,12 +28,7 @@ class GrpcTracingTest extends GrpcTracingContract {
   }
 
   @Override
-  protected List<RecordedSpan> recorded() {
-    return spans.recorded();
-  }
-
-  @Override
-  protected void forget() {
-    spans.forget();
+  protected OpenTelemetrySpans spans() {
+    return spans;
   }
 }

@@ -18,12 +18,19 @@ class GrpcMetricsTest {
 
   private static final String TOPOLOGY =
       """
-      format: tollbooth.topology
-      version: 1
-      entry: s1
-      nodes:
-        s1: {kind: svc-b, operations: {work: {calls: [{to: [s2.answer], times: 2}]}}}
-        s2: {kind: svc-b, operations: {answer: {}}}
+      {
+        "format": "tollbooth.resolved-topology",
+        "version": 1,
+        "nodes": {
+          "s1": {"kind": "svc-b", "routes": {}, "operations": {
+            "work": {"latency_ns": 0, "error_probability": 0,
+              "stages": [["s2.answer"], ["s2.answer"]]}
+          }},
+          "s2": {"kind": "svc-b", "routes": {}, "operations": {
+            "answer": {"latency_ns": 0, "error_probability": 0, "stages": []}
+          }}
+        }
+      }
       """;
 
   private static final Map<String, String> PROPERTIES =
