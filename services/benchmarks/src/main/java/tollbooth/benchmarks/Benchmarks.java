@@ -7,7 +7,7 @@ import org.openjdk.jmh.runner.RunnerException;
 import org.openjdk.jmh.runner.options.OptionsBuilder;
 import org.openjdk.jmh.util.Statistics;
 
-/** Runs the benchmarks, and says of svc-b what it adds to the latency that it is asked for. */
+/** Runs the benchmarks and prints what svc-b adds to the requested latency. */
 public final class Benchmarks {
 
   private Benchmarks() {}
@@ -20,14 +20,14 @@ public final class Benchmarks {
   }
 
   private static String added(RunResult result) {
-    int askedMs = Integer.parseInt(result.getParams().getParam("latencyMs"));
+    int latencyMs = Integer.parseInt(result.getParams().getParam("latencyMs"));
     Statistics tookMs = result.getPrimaryResult().getStatistics();
     return String.format(
         Locale.ROOT,
-        "svc-b adds %.3f ms at p50, %.3f ms at p99 to %d ms asked for (%d requests)",
-        tookMs.getPercentile(50) - askedMs,
-        tookMs.getPercentile(99) - askedMs,
-        askedMs,
+        "svc-b adds %.3f ms at p50, %.3f ms at p99 to a latency of %d ms (%d requests)",
+        tookMs.getPercentile(50) - latencyMs,
+        tookMs.getPercentile(99) - latencyMs,
+        latencyMs,
         tookMs.getN());
   }
 }

@@ -23,8 +23,8 @@ import tollbooth.web.testing.RunningNode;
 import tollbooth.web.testing.Topologies;
 
 /**
- * How long a client waits for svc-b, which asks nobody: over the network's loopback, and with the
- * client's own part, so what svc-b adds is less.
+ * How long a client waits for svc-b, which calls no peer. The time includes the loopback network
+ * and the client, so svc-b adds less.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.SampleTime)
@@ -35,12 +35,12 @@ import tollbooth.web.testing.Topologies;
 public class MockBenchmark {
 
   /**
-   * Requests before the first that counts. At 10 ms each, JMH's own warm-up would be over before
-   * the compiler has seen the code often enough.
+   * Requests before the measurement. At 10 ms each, JMH's own warm-up would end before the code is
+   * compiled.
    */
   private static final int WARM_UP_REQUESTS = 30_000;
 
-  /** What the request asks svc-b to wait. */
+  /** The latency that the request sets. */
   @Param({"0", "10"})
   public int latencyMs;
 
@@ -57,8 +57,8 @@ public class MockBenchmark {
             RunningNode.settings("s1", Topologies.GRPC, name -> URI.create("http://" + name)));
     client = GrpcCaller.of(node);
     request = MockRequest.newBuilder().setLatency(latencyMs).build();
-    for (int asked = 0; asked < WARM_UP_REQUESTS; asked++) {
-      client.ask(MockRequest.getDefaultInstance());
+    for (int sent = 0; sent < WARM_UP_REQUESTS; sent++) {
+      client.call(MockRequest.getDefaultInstance());
     }
   }
 
@@ -71,7 +71,7 @@ public class MockBenchmark {
 
   /** One request at a time. */
   @Benchmark
-  public MockResponse ask() {
-    return client.ask(request);
+  public MockResponse call() {
+    return client.call(request);
   }
 }

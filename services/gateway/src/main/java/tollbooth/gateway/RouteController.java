@@ -15,7 +15,7 @@ import tollbooth.web.RestHead;
 import tollbooth.workload.CallPath;
 import tollbooth.workload.Target;
 
-/** Passes a request on to the service that the client names, and the answer back. */
+/** Passes a request to the service behind its route, and returns the answer. */
 @RestController
 class RouteController {
 
@@ -28,15 +28,15 @@ class RouteController {
     this.peers = peers;
   }
 
-  /** A request keeps the number that it brings; one without gets the next. */
+  /** A request keeps its number; a request without one gets the next. */
   @GetMapping(path = "/{route}", produces = MediaType.APPLICATION_JSON_VALUE)
   byte[] pass(@PathVariable String route, HttpServletRequest request) {
     Target target = routes.get(route);
     if (target == null) {
       throw new ResponseStatusException(
-          HttpStatus.NOT_FOUND, "no route '" + route + "'; there is: " + routes.keySet());
+          HttpStatus.NOT_FOUND, "no route '" + route + "'; available: " + routes.keySet());
     }
-    return peers.ask(target, RestHead.read(request, this::next));
+    return peers.call(target, RestHead.read(request, this::next));
   }
 
   private CallPath next() {

@@ -42,7 +42,7 @@ class RouteControllerTest {
       assertThat(answer.statusCode()).isEqualTo(200);
       assertThat(answer.body()).isEqualTo("{\"node\":\"stub\"}");
       assertThat(answer.headers().firstValue("content-type")).contains("application/json");
-      assertThat(peer.asked()).containsExactly("work 0", "answer 1");
+      assertThat(peer.calls()).containsExactly("work 0", "answer 1");
     }
   }
 
@@ -52,13 +52,13 @@ class RouteControllerTest {
         RunningNode gateway = gateway(peer.addresses())) {
       gateway.get("/a1", "17");
 
-      assertThat(peer.asked()).containsExactly("work 17");
+      assertThat(peer.calls()).containsExactly("work 17");
       assertThat(gateway.get("/a1", "seventeen").statusCode()).isEqualTo(400);
     }
   }
 
   @Test
-  void passesOnWhatTheRequestAsksForAndWhichAttemptItIs() throws Exception {
+  void passesOnOverridesAndAttempt() throws Exception {
     try (StubPeer peer = StubPeer.answering(200);
         RunningNode gateway = gateway(peer.addresses())) {
       gateway.getWithHeaders(
@@ -72,7 +72,7 @@ class RouteControllerTest {
           Overrides.PROBABILITY_HEADER,
           "0.5");
 
-      assertThat(peer.asked()).containsExactly("work 17~2");
+      assertThat(peer.calls()).containsExactly("work 17~2");
       assertThat(peer.header(Overrides.LATENCY_HEADER)).containsExactly("5");
       assertThat(peer.header(Overrides.PROBABILITY_HEADER)).containsExactly("0.5");
     }
@@ -85,8 +85,8 @@ class RouteControllerTest {
       HttpResponse<String> answer = gateway.get("/a9");
 
       assertThat(answer.statusCode()).isEqualTo(404);
-      assertThat(answer.body()).contains("no route 'a9'; there is: [a1, other]");
-      assertThat(peer.asked()).isEmpty();
+      assertThat(answer.body()).contains("no route 'a9'; available: [a1, other]");
+      assertThat(peer.calls()).isEmpty();
     }
   }
 
@@ -102,7 +102,7 @@ class RouteControllerTest {
   }
 
   @Test
-  void answers502WhereNobodyListens() throws Exception {
+  void answers502IfNoOneListens() throws Exception {
     try (RunningNode gateway = gateway(node -> URI.create("http://localhost:1"))) {
       HttpResponse<String> answer = gateway.get("/a1");
 

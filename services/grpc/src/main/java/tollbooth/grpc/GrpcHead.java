@@ -8,7 +8,7 @@ import tollbooth.workload.CallPath;
 import tollbooth.workload.Overrides;
 import tollbooth.workload.Target;
 
-/** What comes with a call by gRPC: its path as metadata, what its request asks for as fields. */
+/** Reads and writes the head of a call by gRPC: the path is metadata, the overrides are fields. */
 public final class GrpcHead {
 
   /** The metadata that names the operation between services; a client gives its index instead. */
@@ -20,9 +20,9 @@ public final class GrpcHead {
   private GrpcHead() {}
 
   /**
-   * Reads what came with a call; its path is the request's number where it brings none.
+   * Reads the head of a call. Without a path, the path is the request's number.
    *
-   * @throws IllegalArgumentException where a value is out of its bounds, or cannot be read
+   * @throws IllegalArgumentException if a value is invalid or out of bounds
    */
   public static CallHead read(MockRequest request, Metadata metadata) {
     String path = metadata.get(PATH);
@@ -33,7 +33,7 @@ public final class GrpcHead {
     return new CallHead(call.attempt(metadata.get(ATTEMPT)), overrides(request));
   }
 
-  /** What goes with a call as metadata. */
+  /** The metadata of a call. */
   static Metadata metadata(Target target, CallHead head) {
     Metadata metadata = new Metadata();
     metadata.put(OPERATION, target.operation());
@@ -41,7 +41,7 @@ public final class GrpcHead {
     return metadata;
   }
 
-  /** What goes with a call as its message. */
+  /** The message of a call. */
   static MockRequest message(CallHead head) {
     MockRequest.Builder message = MockRequest.newBuilder();
     head.overrides().latencyMs().ifPresent(message::setLatency);

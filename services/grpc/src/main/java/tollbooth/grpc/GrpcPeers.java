@@ -29,7 +29,7 @@ import tollbooth.web.PeerProtocol;
 import tollbooth.workload.CallHead;
 import tollbooth.workload.Target;
 
-/** Asks nodes of kind svc-b. One channel for each, kept open; no thread waits for an answer. */
+/** Calls nodes of kind svc-b. One open channel for each; no thread waits for an answer. */
 final class GrpcPeers implements PeerProtocol {
 
   private static final Duration SHUTDOWN_GRACE_PERIOD = Duration.ofSeconds(1);
@@ -47,7 +47,7 @@ final class GrpcPeers implements PeerProtocol {
   }
 
   @Override
-  public byte[] ask(Target target, CallHead head) {
+  public byte[] call(Target target, CallHead head) {
     try {
       return json(start(target, head).join());
     } catch (CompletionException failed) {
@@ -55,7 +55,7 @@ final class GrpcPeers implements PeerProtocol {
     }
   }
 
-  /** Cancelling what is returned cancels the call. */
+  /** Cancelling the result cancels the call. */
   @Override
   public CompletableFuture<MockResponse> start(Target target, CallHead head) {
     Channel channel =
@@ -68,13 +68,13 @@ final class GrpcPeers implements PeerProtocol {
     ClientCalls.asyncUnaryCall(call, GrpcHead.message(head), answer);
     answer.whenComplete((response, failure) -> {
       if (answer.isCancelled()) {
-        call.cancel("whoever asked does not wait for it any more", null);
+        call.cancel("the caller cancelled its request", null);
       }
     });
     return answer;
   }
 
-  /** The peer's answer, once all of it is there. */
+  /** The peer's complete answer. */
   private static final class Answer extends CompletableFuture<MockResponse>
       implements StreamObserver<MockResponse> {
 
@@ -110,14 +110,13 @@ final class GrpcPeers implements PeerProtocol {
     ChannelBuilderOptions options =
         ChannelBuilderOptions.defaults()
             .withShutdownGracePeriod(SHUTDOWN_GRACE_PERIOD)
-            // Nothing that is called back here blocks; to try a call again is the proxies'
-            // business.
+            // No callback blocks, so no executor is needed. Retries are the proxies' task.
             .<NettyChannelBuilder>withCustomizer((target, builder) ->
                 builder.overrideAuthority(authority).directExecutor().disableRetry());
     return factory.createChannel("dns:///" + listening, options);
   }
 
-  /** As a service that is asked by REST answers. Names need no escapes. */
+  /** The JSON that a REST service answers with. Names need no escapes. */
   private static byte[] json(MockResponse response) {
     String json =
         "{\"node\":\"%s\",\"operation\":\"%s\",\"calls\":%d}"

@@ -7,7 +7,7 @@ import org.springframework.grpc.client.GrpcChannelFactory;
 import tollbooth.web.NodeSettings;
 import tollbooth.workload.Kinds;
 
-/** Lets a service ask svc-b, wherever this module is on the class path. */
+/** Lets a service call svc-b if this module is on its class path. */
 @AutoConfiguration
 public class GrpcPeersConfiguration {
 

@@ -1,5 +1,5 @@
 /**
- * How nodes of kind svc-b are asked. Only who needs it has it on the class path: svc-b, and in a
- * topology with such a node the other kinds, too. No telemetry.
+ * The client for nodes of kind svc-b. It is on the class path of svc-b and, in a topology with such
+ * a node, of the other kinds. No telemetry.
  */
 package tollbooth.grpc;

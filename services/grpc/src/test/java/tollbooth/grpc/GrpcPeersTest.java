@@ -51,12 +51,12 @@ class GrpcPeersTest {
   void passesOnWhatTravelsWithTheCall() throws Exception {
     try (StubGrpcPeer peer = StubGrpcPeer.answering(Status.OK)) {
       CallHead head = new CallHead(HEAD.path(), new Overrides(Optional.of(3), Optional.of(0.25)));
-      byte[] answer = peers(peer.addresses()).ask(TARGET, head);
+      byte[] answer = peers(peer.addresses()).call(TARGET, head);
 
       assertThat(answer)
           .asString()
           .isEqualTo("{\"node\":\"stub\",\"operation\":\"any\",\"calls\":0}");
-      assertThat(peer.asked()).containsExactly("answer 17~2.0");
+      assertThat(peer.calls()).containsExactly("answer 17~2.0");
       assertThat(peer.messages())
           .containsExactly(
               MockRequest.newBuilder().setLatency(3).setErrorProbability(0.25f).build());
@@ -64,9 +64,9 @@ class GrpcPeersTest {
   }
 
   @Test
-  void leavesOutWhatIsNotAskedFor() throws Exception {
+  void leavesOutOverridesThatARequestDoesNotHave() throws Exception {
     try (StubGrpcPeer peer = StubGrpcPeer.answering(Status.OK)) {
-      peers(peer.addresses()).ask(TARGET, HEAD);
+      peers(peer.addresses()).call(TARGET, HEAD);
 
       assertThat(peer.messages()).containsExactly(MockRequest.getDefaultInstance());
     }
@@ -78,15 +78,15 @@ class GrpcPeersTest {
         StubGrpcPeer.answering(Status.INTERNAL.withDescription("a drawn failure"))) {
       GrpcPeers peers = peers(peer.addresses());
 
-      assertThatThrownBy(() -> peers.ask(TARGET, HEAD))
+      assertThatThrownBy(() -> peers.call(TARGET, HEAD))
           .isInstanceOf(PeerFailedException.class)
           .hasMessageContaining("s2.answer answered INTERNAL: a drawn failure");
-      assertThat(peer.asked()).hasSize(1);
+      assertThat(peer.calls()).hasSize(1);
     }
   }
 
   @Test
-  void failsWhereNobodyListens() {
+  void failsIfNoOneListens() {
     GrpcPeers peers = peers(node -> URI.create("http://localhost:1"));
 
     assertThatThrownBy(() -> peers.start(TARGET, HEAD).join())
@@ -107,7 +107,7 @@ class GrpcPeersTest {
               .toArray(CompletableFuture<?>[]::new);
 
       CompletableFuture.allOf(answers).join();
-      assertThat(peer.asked()).hasSize(calls);
+      assertThat(peer.calls()).hasSize(calls);
     }
   }
 
@@ -127,8 +127,8 @@ class GrpcPeersTest {
     try (StubGrpcPeer proxy = StubGrpcPeer.answering(Status.OK)) {
       GrpcPeers peers =
           peers(node -> URI.create("http://" + node + ":9090"), Optional.of(proxy.listensAt()));
-      peers.ask(TARGET, HEAD);
-      peers.ask(new Target("s3", "answer"), HEAD);
+      peers.call(TARGET, HEAD);
+      peers.call(new Target("s3", "answer"), HEAD);
 
       assertThat(proxy.authorities()).isEqualTo(List.of("s2:9090", "s3:9090"));
     }

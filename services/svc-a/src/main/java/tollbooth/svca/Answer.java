@@ -1,10 +1,10 @@
 package tollbooth.svca;
 
 /**
- * What a service answers.
+ * The answer of a service.
  *
- * @param node who answers
- * @param operation what was asked
- * @param calls how many calls the node itself made for it
+ * @param node the node
+ * @param operation its operation
+ * @param calls number of calls that the node itself made
  */
 record Answer(String node, String operation, int calls) {}

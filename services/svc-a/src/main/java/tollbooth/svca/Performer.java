@@ -16,7 +16,7 @@ import tollbooth.workload.CallHead;
 import tollbooth.workload.Task;
 import tollbooth.workload.UnknownOperationException;
 
-/** Does what the topology says of this node's operations. A request keeps its (virtual) thread. */
+/** Executes the node's operations. A request keeps its (virtual) thread. */
 class Performer {
 
   private final String node;
@@ -34,11 +34,10 @@ class Performer {
   }
 
   /**
-   * Waits the operation's latency, fails if this call is drawn to fail, then makes the operation's
-   * calls.
+   * Waits for the operation's latency, fails if drawn, then makes the operation's calls.
    *
-   * @throws ResponseStatusException 404 for an unknown operation, 500 for a drawn failure, 502
-   *     where a peer fails
+   * @throws ResponseStatusException 404 for an unknown operation, 500 for a drawn failure, 502 if a
+   *     peer fails
    */
   Answer perform(String operation, CallHead head) throws InterruptedException {
     Task task = task(operation, head);
@@ -72,7 +71,7 @@ class Performer {
             .map(call -> CompletableFuture.runAsync(() -> make(call, task), executor))
             .toArray(CompletableFuture<?>[]::new);
     try {
-      // Ends when all have ended, also where one fails: no call outlives its request.
+      // Waits for all, also if one fails: no call outlives its request.
       CompletableFuture.allOf(made).join();
     } catch (CompletionException failed) {
       throw failed.getCause() instanceof PeerFailedException peer ? peer : failed;
@@ -80,6 +79,6 @@ class Performer {
   }
 
   private void make(Call call, Task task) {
-    peers.ask(call.target(), task.head(call));
+    peers.call(call.target(), task.head(call));
   }
 }

@@ -54,7 +54,7 @@ class OperationControllerTest {
 
       assertThat(answer.statusCode()).isEqualTo(200);
       assertThat(answer.body()).isEqualTo("{\"node\":\"a1\",\"operation\":\"work\",\"calls\":5}");
-      assertThat(peer.asked())
+      assertThat(peer.calls())
           .containsExactly("left 17.0", "right 17.1", "left 17.2", "right 17.3", "left 17.4");
     }
   }
@@ -66,9 +66,9 @@ class OperationControllerTest {
       HttpResponse<String> answer = node.get("/op/together", "17");
 
       assertThat(answer.body()).contains("\"calls\":5");
-      assertThat(peer.asked().subList(0, 4))
+      assertThat(peer.calls().subList(0, 4))
           .containsExactlyInAnyOrder("left 17.0", "right 17.1", "left 17.2", "right 17.3");
-      assertThat(peer.asked().subList(4, 5)).containsExactly("last 17.4");
+      assertThat(peer.calls().subList(4, 5)).containsExactly("last 17.4");
     }
   }
 
@@ -97,7 +97,7 @@ class OperationControllerTest {
 
       assertThat(answer.statusCode()).isEqualTo(502);
       assertThat(answer.body()).contains("a2.left answered " + status);
-      assertThat(peer.asked()).containsExactly("left 17.0");
+      assertThat(peer.calls()).containsExactly("left 17.0");
     }
   }
 
@@ -106,16 +106,16 @@ class OperationControllerTest {
     try (StubPeer peer = StubPeer.answering(500);
         RunningNode node = node(peer)) {
       assertThat(node.get("/op/together", "17").statusCode()).isEqualTo(502);
-      assertThat(peer.asked()).hasSize(4);
+      assertThat(peer.calls()).hasSize(4);
     }
   }
 
   @Test
-  void failsWhereItIsDrawnToAndThenCallsNobody() throws Exception {
+  void failsWhereItIsDrawnToAndThenMakesNoCall() throws Exception {
     try (StubPeer peer = StubPeer.answering(200);
         RunningNode node = node(peer)) {
       assertThat(node.get("/op/broken", "17").statusCode()).isEqualTo(500);
-      assertThat(peer.asked()).isEmpty();
+      assertThat(peer.calls()).isEmpty();
     }
   }
 
@@ -140,7 +140,7 @@ class OperationControllerTest {
       assertThat(get(node, "/op/broken", Overrides.PROBABILITY_HEADER, "1.5")).isEqualTo(400);
       assertThat(get(node, "/op/work", Overrides.LATENCY_HEADER, "soon")).isEqualTo(400);
 
-      assertThat(peer.asked()).containsExactly("left 17.0");
+      assertThat(peer.calls()).containsExactly("left 17.0");
       assertThat(peer.header(Overrides.PROBABILITY_HEADER)).containsExactly("0.0");
     }
   }
@@ -152,7 +152,7 @@ class OperationControllerTest {
       assertThat(get(node, "/op/work", CallPath.ATTEMPT_HEADER, "2")).isEqualTo(200);
       assertThat(get(node, "/op/work", CallPath.ATTEMPT_HEADER, "twice")).isEqualTo(400);
 
-      assertThat(peer.asked()).hasSize(5).first().isEqualTo("left 17~2.0");
+      assertThat(peer.calls()).hasSize(5).first().isEqualTo("left 17~2.0");
     }
   }
 
@@ -162,13 +162,13 @@ class OperationControllerTest {
         RunningNode node = RunningNode.start(Application.class, behind(proxy))) {
       assertThat(node.get("/op/work", "17").statusCode()).isEqualTo(200);
 
-      assertThat(proxy.asked()).hasSize(5);
+      assertThat(proxy.calls()).hasSize(5);
       assertThat(proxy.header("Host")).containsOnly("a2.internal:8080");
     }
   }
 
   @Test
-  void refusesWhatItDoesNotKnow() throws Exception {
+  void rejectsUnknownAndInvalidValues() throws Exception {
     try (StubPeer peer = StubPeer.answering(200);
         RunningNode node = node(peer)) {
       HttpResponse<String> answer = node.get("/op/wrok", "17");

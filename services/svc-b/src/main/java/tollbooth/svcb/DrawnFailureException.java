@@ -1,6 +1,6 @@
 package tollbooth.svcb;
 
-/** A call is drawn to fail. Nothing is wrong, so it has no stack trace. */
+/** A request fails as drawn. This is expected, so it has no stack trace. */
 final class DrawnFailureException extends RuntimeException {
 
   private static final long serialVersionUID = 1L;

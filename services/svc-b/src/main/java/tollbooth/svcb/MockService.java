@@ -38,8 +38,8 @@ final class MockService extends ServiceGrpc.ServiceImplBase {
     Task task;
     try {
       task = task(request, MetadataInterceptor.current());
-    } catch (IllegalArgumentException | UnknownOperationException refused) {
-      observer.onError(status(refused).asRuntimeException());
+    } catch (IllegalArgumentException | UnknownOperationException rejected) {
+      observer.onError(status(rejected).asRuntimeException());
       return;
     }
     CompletableFuture<Void> done = performer.perform(task);
@@ -62,7 +62,9 @@ final class MockService extends ServiceGrpc.ServiceImplBase {
         fault.held());
   }
 
-  /** A client's way to name an operation: its index, from 1; 0 is the first, too. */
+  /**
+   * The operation with this index, from 1; 0 is the first too. Clients name operations this way.
+   */
   private String operation(int config) {
     int index = Math.max(config, 1) - 1;
     if (config < 0 || index >= operations.size()) {
@@ -85,7 +87,7 @@ final class MockService extends ServiceGrpc.ServiceImplBase {
           case DrawnFailureException drawn -> Status.INTERNAL;
           case PeerFailedException peer -> Status.UNAVAILABLE;
           case UnknownOperationException unknown -> Status.NOT_FOUND;
-          case IllegalArgumentException refused -> Status.INVALID_ARGUMENT;
+          case IllegalArgumentException rejected -> Status.INVALID_ARGUMENT;
           default -> Status.UNKNOWN.withCause(failure);
         };
     return status.withDescription(failure.getMessage());

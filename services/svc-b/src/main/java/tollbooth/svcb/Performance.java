@@ -13,7 +13,7 @@ import tollbooth.web.Peers;
 import tollbooth.workload.Call;
 import tollbooth.workload.Task;
 
-/** One call under way. It goes on where the timer, or the answer of a peer, calls it back. */
+/** One call in progress. It continues on the thread of the timer or of a peer's answer. */
 final class Performance extends CompletableFuture<Void> {
 
   private final Task task;
@@ -33,7 +33,7 @@ final class Performance extends CompletableFuture<Void> {
     this.stages = task.stages().iterator();
   }
 
-  /** Begins; nobody else may know this performance yet. */
+  /** Starts. No other thread may have a reference to this object yet. */
   void start(ScheduledExecutorService timer) {
     startNs = System.nanoTime();
     if (task.latency().isZero()) {
@@ -72,10 +72,10 @@ final class Performance extends CompletableFuture<Void> {
     Runnable next = context.decorate(this::nextStage);
     calls = stages.next().stream().<CompletableFuture<?>>map(this::make).toList();
     if (isCancelled()) {
-      // Meanwhile, and whoever did that may have seen the stage before.
+      // Cancelled meanwhile; the other thread may have cancelled the stage before only.
       giveCallsUp();
     }
-    // Ends when all have ended, also where one fails: no call outlives its request.
+    // Waits for all, also if one fails: no call outlives its request.
     CompletableFuture.allOf(calls.toArray(CompletableFuture<?>[]::new))
         .whenComplete((nothing, failure) -> afterStage(next, failure));
   }

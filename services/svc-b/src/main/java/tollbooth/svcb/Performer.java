@@ -7,23 +7,23 @@ import tollbooth.web.NodeFault;
 import tollbooth.web.Peers;
 import tollbooth.workload.Task;
 
-/** Does what calls make this node do. A call under way holds no thread. */
+/** Executes the node's operations. A call in progress holds no thread. */
 final class Performer implements AutoCloseable {
 
   private final Peers peers;
   private final NodeFault fault;
   private final TaskDecorator context;
 
-  /** One thread ends every wait; what it then starts takes it some microseconds. */
+  /** One thread ends every wait; what it then starts takes some microseconds. */
   private final ScheduledThreadPoolExecutor timer =
       new ScheduledThreadPoolExecutor(1, Thread.ofPlatform().name("latency").daemon().factory());
 
   /**
    * A node's performer.
    *
-   * @param peers whom it calls
-   * @param fault counts what it does
-   * @param context makes what is done later part of the same trace, where a variant traces
+   * @param peers the nodes that it calls
+   * @param fault counts the operations
+   * @param context carries the trace context to later steps, if a variant traces
    */
   Performer(Peers peers, NodeFault fault, TaskDecorator context) {
     this.peers = peers;
@@ -33,9 +33,9 @@ final class Performer implements AutoCloseable {
   }
 
   /**
-   * Waits the task's latency, fails if it is to fail, then makes its calls.
+   * Waits for the task's latency, fails if drawn, then makes its calls.
    *
-   * @return done when all calls have been answered; cancelling it stops what is left. Fails with
+   * @return completes when all calls have been answered; cancelling it stops the rest. Fails with
    *     {@link DrawnFailureException}, or with {@link tollbooth.web.PeerFailedException} at the
    *     first stage in which a peer fails
    */
@@ -45,7 +45,7 @@ final class Performer implements AutoCloseable {
     return performance;
   }
 
-  /** How many calls wait their latency just now. */
+  /** The number of calls that wait for their latency. */
   int waiting() {
     return timer.getQueue().size();
   }

@@ -17,7 +17,7 @@ import tollbooth.workload.Behaviour;
 @Configuration(proxyBeanMethods = false)
 class ServiceConfiguration {
 
-  /** What is asked is worked off where it arrives: nothing in this service blocks a thread. */
+  /** Requests run on the thread that receives them: nothing in this service blocks it. */
   @Bean
   ServerBuilderCustomizer<NettyServerBuilder> withoutThreadsOfItsOwn() {
     return NettyServerBuilder::directExecutor;

@@ -1,2 +1,2 @@
-/** A service that is asked by gRPC, and handles what it is asked without holding a thread. */
+/** A gRPC service that handles requests without holding a thread. */
 package tollbooth.svcb;

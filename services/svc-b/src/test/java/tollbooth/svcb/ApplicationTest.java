@@ -41,7 +41,7 @@ class ApplicationTest {
 
       assertThat(ready.get("node").asString()).isEqualTo("s1");
       assertThat(ready.get("t_ns").asLong()).isPositive();
-      assertThat(client.ask(MockRequest.getDefaultInstance()).getNode()).isEqualTo("s1");
+      assertThat(client.call(MockRequest.getDefaultInstance()).getNode()).isEqualTo("s1");
     }
   }
 

@@ -17,7 +17,7 @@ import tollbooth.grpc.testing.StubGrpcPeer;
 import tollbooth.web.PeerAddresses;
 import tollbooth.web.testing.RunningNode;
 
-/** Calls under way hold no thread, and end with whoever asked. */
+/** Calls in progress hold no thread, and end when the caller cancels. */
 class ConcurrencyTest {
 
   private static final int CALLS = 1000;
@@ -47,7 +47,7 @@ class ConcurrencyTest {
         RunningNode node = node(peer.addresses());
         GrpcCaller client = GrpcCaller.of(node)) {
       // The channel connects, and both sides start their threads.
-      client.ask(MockRequest.getDefaultInstance());
+      client.call(MockRequest.getDefaultInstance());
       int before = threads();
 
       long start = System.nanoTime();
@@ -88,7 +88,7 @@ class ConcurrencyTest {
       answer.cancel(true);
 
       await().until(() -> performer.waiting() == 0);
-      assertThat(peer.asked()).isEmpty();
+      assertThat(peer.calls()).isEmpty();
     }
   }
 

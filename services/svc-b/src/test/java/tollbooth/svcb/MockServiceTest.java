@@ -62,12 +62,12 @@ class MockServiceTest {
     try (StubGrpcPeer peer = StubGrpcPeer.answering(Status.OK);
         RunningNode node = node(peer.addresses());
         GrpcCaller client = GrpcCaller.of(node)) {
-      MockResponse answer = client.ask(request(17));
+      MockResponse answer = client.call(request(17));
 
       assertThat(answer)
           .isEqualTo(
               MockResponse.newBuilder().setNode("s1").setOperation("work").setCalls(5).build());
-      assertThat(peer.asked())
+      assertThat(peer.calls())
           .containsExactly("left 17.0", "right 17.1", "left 17.2", "right 17.3", "left 17.4");
     }
   }
@@ -80,10 +80,10 @@ class MockServiceTest {
       client.starting().mock(config(2));
 
       // The fifth goes out once all four have been answered.
-      await().until(() -> peer.asked().size() == 5);
-      assertThat(peer.asked().subList(0, 4))
+      await().until(() -> peer.calls().size() == 5);
+      assertThat(peer.calls().subList(0, 4))
           .containsExactlyInAnyOrder("left 0.0", "right 0.1", "left 0.2", "right 0.3");
-      assertThat(peer.asked().getLast()).isEqualTo("last 0.4");
+      assertThat(peer.calls().getLast()).isEqualTo("last 0.4");
     }
   }
 
@@ -93,11 +93,11 @@ class MockServiceTest {
         RunningNode node = node(peer.addresses());
         GrpcCaller client = GrpcCaller.of(node)) {
       long start = System.nanoTime();
-      client.ask(config(3));
+      client.call(config(3));
 
       assertThat(Duration.ofNanos(System.nanoTime() - start))
           .isGreaterThanOrEqualTo(Duration.ofMillis(80));
-      assertThat(peer.asked()).containsExactly("left 0.0");
+      assertThat(peer.calls()).containsExactly("left 0.0");
     }
   }
 
@@ -109,13 +109,13 @@ class MockServiceTest {
       MockRequest slowAndWell =
           MockRequest.newBuilder().setLatency(30).setErrorProbability(0).setConfig(4).build();
       long start = System.nanoTime();
-      client.ask(slowAndWell);
+      client.call(slowAndWell);
 
       assertThat(Duration.ofNanos(System.nanoTime() - start))
           .isGreaterThanOrEqualTo(Duration.ofMillis(30));
       assertThat(peer.messages())
           .containsExactly(MockRequest.newBuilder().setLatency(30).setErrorProbability(0).build());
-      refuses(client, MockRequest.newBuilder().setErrorProbability(1).build(), Status.INTERNAL);
+      rejects(client, MockRequest.newBuilder().setErrorProbability(1).build(), Status.INTERNAL);
     }
   }
 
@@ -127,12 +127,12 @@ class MockServiceTest {
       NodeFault fault = node.bean(NodeFault.class);
       fault.become(new Overrides(Optional.of(30), Optional.of(1.0)));
       long start = System.nanoTime();
-      refuses(client, probability(0), Status.INTERNAL);
+      rejects(client, probability(0), Status.INTERNAL);
 
       assertThat(Duration.ofNanos(System.nanoTime() - start))
           .isGreaterThanOrEqualTo(Duration.ofMillis(30));
       fault.become(Overrides.NONE);
-      assertThat(client.ask(probability(0)).getOperation()).isEqualTo("work");
+      assertThat(client.call(probability(0)).getOperation()).isEqualTo("work");
     }
   }
 
@@ -141,28 +141,28 @@ class MockServiceTest {
     try (StubGrpcPeer peer = StubGrpcPeer.answering(Status.OK);
         RunningNode node = node(peer.addresses());
         GrpcCaller client = GrpcCaller.of(node)) {
-      assertThat(client.ask(request(0)).getOperation()).isEqualTo("work");
-      assertThat(client.ask(config(1)).getOperation()).isEqualTo("work");
-      assertThat(client.ask(config(6)).getOperation()).isEqualTo("alone");
-      assertThat(client.ask(config(1), OPERATION, "alone").getOperation()).isEqualTo("alone");
+      assertThat(client.call(request(0)).getOperation()).isEqualTo("work");
+      assertThat(client.call(config(1)).getOperation()).isEqualTo("work");
+      assertThat(client.call(config(6)).getOperation()).isEqualTo("alone");
+      assertThat(client.call(config(1), OPERATION, "alone").getOperation()).isEqualTo("alone");
     }
   }
 
   @Test
-  void refusesWhatItDoesNotKnow() throws Exception {
+  void rejectsUnknownAndInvalidValues() throws Exception {
     try (StubGrpcPeer peer = StubGrpcPeer.answering(Status.OK);
         RunningNode node = node(peer.addresses());
         GrpcCaller client = GrpcCaller.of(node)) {
-      refuses(client, config(7), Status.NOT_FOUND);
-      refuses(client, config(-1), Status.NOT_FOUND);
-      refuses(client, config(0), Status.NOT_FOUND, OPERATION, "wrok");
-      refuses(client, config(0), Status.INVALID_ARGUMENT, CallPath.HEADER, "seventeen");
-      refuses(client, config(0), Status.INVALID_ARGUMENT, CallPath.ATTEMPT_HEADER, "twice");
-      refuses(client, probability(1.5f), Status.INVALID_ARGUMENT);
-      refuses(client, probability(-0.1f), Status.INVALID_ARGUMENT);
-      refuses(client, probability(Float.NaN), Status.INVALID_ARGUMENT);
-      refuses(client, MockRequest.newBuilder().setLatency(60_001).build(), Status.INVALID_ARGUMENT);
-      assertThat(peer.asked()).isEmpty();
+      rejects(client, config(7), Status.NOT_FOUND);
+      rejects(client, config(-1), Status.NOT_FOUND);
+      rejects(client, config(0), Status.NOT_FOUND, OPERATION, "wrok");
+      rejects(client, config(0), Status.INVALID_ARGUMENT, CallPath.HEADER, "seventeen");
+      rejects(client, config(0), Status.INVALID_ARGUMENT, CallPath.ATTEMPT_HEADER, "twice");
+      rejects(client, probability(1.5f), Status.INVALID_ARGUMENT);
+      rejects(client, probability(-0.1f), Status.INVALID_ARGUMENT);
+      rejects(client, probability(Float.NaN), Status.INVALID_ARGUMENT);
+      rejects(client, MockRequest.newBuilder().setLatency(60_001).build(), Status.INVALID_ARGUMENT);
+      assertThat(peer.calls()).isEmpty();
     }
   }
 
@@ -171,21 +171,21 @@ class MockServiceTest {
     try (StubGrpcPeer peer = StubGrpcPeer.answering(Status.OK);
         RunningNode node = node(peer.addresses());
         GrpcCaller client = GrpcCaller.of(node)) {
-      client.ask(request(-1));
-      client.ask(request(9), CallPath.HEADER, "17.3", CallPath.ATTEMPT_HEADER, "2");
+      client.call(request(-1));
+      client.call(request(9), CallPath.HEADER, "17.3", CallPath.ATTEMPT_HEADER, "2");
 
-      assertThat(peer.asked().getFirst()).isEqualTo("left 4294967295.0");
-      assertThat(peer.asked().get(5)).isEqualTo("left 17.3~2.0");
+      assertThat(peer.calls().getFirst()).isEqualTo("left 4294967295.0");
+      assertThat(peer.calls().get(5)).isEqualTo("left 17.3~2.0");
     }
   }
 
   @Test
-  void failsWhereItIsDrawnToAndThenCallsNobody() throws Exception {
+  void failsWhereItIsDrawnToAndThenMakesNoCall() throws Exception {
     try (StubGrpcPeer peer = StubGrpcPeer.answering(Status.OK);
         RunningNode node = node(peer.addresses());
         GrpcCaller client = GrpcCaller.of(node)) {
-      refuses(client, config(4), Status.INTERNAL);
-      assertThat(peer.asked()).isEmpty();
+      rejects(client, config(4), Status.INTERNAL);
+      assertThat(peer.calls()).isEmpty();
     }
   }
 
@@ -195,8 +195,8 @@ class MockServiceTest {
     try (StubGrpcPeer peer = StubGrpcPeer.answering(code.toStatus());
         RunningNode node = node(peer.addresses());
         GrpcCaller client = GrpcCaller.of(node)) {
-      refuses(client, config(1), Status.UNAVAILABLE);
-      assertThat(peer.asked()).containsExactly("left 0.0");
+      rejects(client, config(1), Status.UNAVAILABLE);
+      assertThat(peer.calls()).containsExactly("left 0.0");
     }
   }
 
@@ -205,18 +205,18 @@ class MockServiceTest {
     try (StubGrpcPeer peer = StubGrpcPeer.answering(Status.INTERNAL);
         RunningNode node = node(peer.addresses());
         GrpcCaller client = GrpcCaller.of(node)) {
-      refuses(client, config(2), Status.UNAVAILABLE);
-      assertThat(peer.asked()).hasSize(4);
+      rejects(client, config(2), Status.UNAVAILABLE);
+      assertThat(peer.calls()).hasSize(4);
     }
   }
 
   @Test
-  void asksRestPeersToo() throws Exception {
+  void callsRestPeersToo() throws Exception {
     try (StubPeer peer = StubPeer.answeringTogether(2);
         RunningNode node = node(peer.addresses());
         GrpcCaller client = GrpcCaller.of(node)) {
-      assertThat(client.ask(config(5)).getCalls()).isEqualTo(2);
-      assertThat(peer.asked()).containsExactlyInAnyOrder("left 0.0", "right 0.1");
+      assertThat(client.call(config(5)).getCalls()).isEqualTo(2);
+      assertThat(peer.calls()).containsExactlyInAnyOrder("left 0.0", "right 0.1");
     }
   }
 
@@ -225,7 +225,7 @@ class MockServiceTest {
     try (StubPeer peer = StubPeer.answering(500);
         RunningNode node = node(peer.addresses());
         GrpcCaller client = GrpcCaller.of(node)) {
-      refuses(client, config(5), Status.UNAVAILABLE);
+      rejects(client, config(5), Status.UNAVAILABLE);
     }
   }
 
@@ -255,7 +255,7 @@ class MockServiceTest {
             .setConfig(6)
             .build();
     try {
-      client.ask(request, CallPath.ATTEMPT_HEADER, attempt);
+      client.call(request, CallPath.ATTEMPT_HEADER, attempt);
       return true;
     } catch (StatusRuntimeException failed) {
       assertThat(failed.getStatus().getCode()).isEqualTo(Status.Code.INTERNAL);
@@ -263,9 +263,9 @@ class MockServiceTest {
     }
   }
 
-  private static void refuses(
+  private static void rejects(
       GrpcCaller client, MockRequest request, Status status, String... metadata) {
-    assertThatThrownBy(() -> client.ask(request, metadata))
+    assertThatThrownBy(() -> client.call(request, metadata))
         .isInstanceOf(StatusRuntimeException.class)
         .extracting(failure -> ((StatusRuntimeException) failure).getStatus().getCode())
         .isEqualTo(status.getCode());

@@ -17,8 +17,8 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Takes over what the lab wants this node to do, from a file that it looks for all the time, and
- * answers with another (see docs/formats.md). Only where the lab has faults in mind.
+ * Polls a file for faults that the lab injects into this node, and confirms each with another file
+ * (docs/formats.md). Exists only if the level has faults.
  */
 final class FaultFile implements AutoCloseable {
 
@@ -36,7 +36,7 @@ final class FaultFile implements AutoCloseable {
 
   private String taken = "";
 
-  /** Begins to watch the directory for the node's file. */
+  /** Starts to poll the directory for the node's file. */
   FaultFile(String node, Path directory, NodeFault fault, JsonMapper json) {
     this.wish = directory.resolve(node + ".fault.json");
     this.answer = directory.resolve(node + ".fault-taken.json");
@@ -58,12 +58,12 @@ final class FaultFile implements AutoCloseable {
         take(json.readTree(text));
       }
     } catch (NoSuchFileException notYet) {
-      // Nothing is wanted so far.
+      // No fault so far.
     } catch (IOException
         | UncheckedIOException
         | JacksonException
         | IllegalArgumentException wrong) {
-      // Whoever wrote it gets no answer, and says so.
+      // The lab gets no answer and reports that.
       System.err.println("tollbooth: " + wish + ": " + wrong.getMessage());
     }
   }
@@ -82,6 +82,6 @@ final class FaultFile implements AutoCloseable {
     content.put("version", VERSION);
     content.put("number", wanted.path("number").asInt(0));
     content.putAll(fault.counted());
-    WholeFile.write(answer, json.writeValueAsString(content));
+    AtomicFile.write(answer, json.writeValueAsString(content));
   }
 }

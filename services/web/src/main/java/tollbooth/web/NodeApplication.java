@@ -4,7 +4,7 @@ import org.springframework.boot.SpringApplication;
 import org.springframework.boot.WebApplicationType;
 import tollbooth.workload.Kinds;
 
-/** How every service starts. */
+/** Starts a service. */
 public final class NodeApplication {
 
   private static final int EXIT_UNUSABLE_SETTINGS = 2;

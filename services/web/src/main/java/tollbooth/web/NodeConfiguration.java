@@ -23,8 +23,8 @@ class NodeConfiguration {
   private static final int CONNECTIONS = 1000;
 
   /**
-   * Two of the client's habits would be measured as the system's: it queues calls beyond 5
-   * connections to a peer, and it asks again, a second later, whoever answers 503.
+   * Two defaults of the client would distort the measurement: it queues calls beyond 5 connections
+   * to a peer, and it retries after a second if a peer answers 503.
    */
   @Bean
   ClientHttpRequestFactoryBuilderCustomizer<HttpComponentsClientHttpRequestFactoryBuilder> http(

@@ -5,7 +5,7 @@ import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
 import tollbooth.workload.Overrides;
 
-/** What a fault makes this node do for a while, and what its operations did: the fault's proof. */
+/** The fault injected into this node, and counters of its operations that verify the fault. */
 public final class NodeFault {
 
   private final LongAdder operations = new LongAdder();
@@ -13,21 +13,21 @@ public final class NodeFault {
   private final LongAdder waitedNs = new LongAdder();
   private volatile Overrides held = Overrides.NONE;
 
-  /** What holds over topology and request, for operations that begin now. */
+  /** Overrides topology and request, for operations that start now. */
   public Overrides held() {
     return held;
   }
 
-  /** Lets something else hold, for every operation that begins after this. */
+  /** Replaces the fault, for every operation that starts after this. */
   public void become(Overrides next) {
     held = next;
   }
 
   /**
-   * Counts an operation that has ended its wait.
+   * Counts an operation at the end of its wait.
    *
-   * @param startNs when it began to wait, by {@link System#nanoTime}
-   * @param fails whether it is drawn to fail
+   * @param startNs the start of its wait, from {@link System#nanoTime}
+   * @param fails whether it fails as drawn
    */
   public void ended(long startNs, boolean fails) {
     operations.increment();
@@ -37,7 +37,7 @@ public final class NodeFault {
     }
   }
 
-  /** What was counted since the start, by the names of docs/formats.md. */
+  /** The counters since the start, with the names in docs/formats.md. */
   Map<String, Object> counted() {
     Map<String, Object> counted = new LinkedHashMap<>();
     counted.put("operations", operations.sum());

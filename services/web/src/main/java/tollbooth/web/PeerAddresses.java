@@ -8,20 +8,20 @@ import tollbooth.workload.Topology;
 @FunctionalInterface
 public interface PeerAddresses {
 
-  /** Where nodes listen that are asked by REST. */
+  /** The port of nodes that are called by REST. */
   int REST_PORT = 8080;
 
-  /** Where nodes listen that are asked by gRPC. */
+  /** The port of nodes that are called by gRPC. */
   int GRPC_PORT = 9090;
 
   /**
-   * What the lab adds to a node's name for its callers. A container is found by its bare name in
-   * every network, so that one that starts again may be called over the network of the telemetry;
-   * by this name it is found in the application's alone. Nobody outside can own the domain.
+   * The lab adds this to a node's name. The bare name of a container resolves in every network, so
+   * calls to a restarted container could use the telemetry network. This name resolves in the
+   * application network only. The domain is reserved, so no one else can own it.
    */
   String DOMAIN = ".internal";
 
-  /** In the lab a node's host name is made from its name, and a protocol has one port. */
+  /** In the lab: the host name comes from the node's name, the port from its protocol. */
   static PeerAddresses byHostName(Topology topology) {
     return node -> {
       boolean grpc = topology.nodes().get(node).kind().equals(Kinds.SVC_B);

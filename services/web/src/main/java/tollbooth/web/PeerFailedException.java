@@ -4,16 +4,16 @@ import org.springframework.http.HttpStatus;
 import org.springframework.web.server.ResponseStatusException;
 import tollbooth.workload.Target;
 
-/** A peer did not do what it was asked; to whoever asked this node, that is a bad gateway. */
+/** A call to a peer failed. The caller of this node gets "bad gateway". */
 public final class PeerFailedException extends ResponseStatusException {
 
   private static final long serialVersionUID = 1L;
 
   /**
-   * Says what a peer did instead.
+   * Describes the failure.
    *
-   * @param target whom was asked for what
-   * @param problem what became of it
+   * @param target the peer and its operation
+   * @param problem what happened
    */
   public PeerFailedException(Target target, String problem) {
     super(HttpStatus.BAD_GATEWAY, target + " " + problem);

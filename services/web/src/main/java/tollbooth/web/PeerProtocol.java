@@ -5,27 +5,27 @@ import tollbooth.workload.CallHead;
 import tollbooth.workload.Target;
 
 /**
- * How nodes of one kind are asked. Its bean has the kind's name; only those that are needed are
- * made.
+ * How nodes of one kind are called. Its bean has the kind's name. Only the needed beans are
+ * created.
  */
 public interface PeerProtocol {
 
   /**
-   * Asks a peer and waits for its answer.
+   * Calls a peer and waits for its answer.
    *
-   * @param target whom to ask for what
-   * @param head goes with the call
+   * @param target the peer and its operation
+   * @param head the head of the call
    * @return the answer as JSON
-   * @throws PeerFailedException where the peer answers with an error, or not at all
+   * @throws PeerFailedException if the peer answers with an error, or not at all
    */
-  byte[] ask(Target target, CallHead head);
+  byte[] call(Target target, CallHead head);
 
   /**
-   * Asks a peer without waiting.
+   * Calls a peer without waiting.
    *
-   * @param target whom to ask for what
-   * @param head goes with the call
-   * @return done when the peer has answered; fails as {@link #ask} does
+   * @param target the peer and its operation
+   * @param head the head of the call
+   * @return completes when the peer has answered; fails like {@link #call}
    */
   CompletableFuture<?> start(Target target, CallHead head);
 }

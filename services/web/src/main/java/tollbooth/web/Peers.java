@@ -9,7 +9,7 @@ import tollbooth.workload.Node;
 import tollbooth.workload.Target;
 import tollbooth.workload.Topology;
 
-/** Asks other nodes for their operations, each by its own kind's protocol. */
+/** Calls other nodes, each with the protocol of its kind. */
 public final class Peers implements PeerProtocol {
 
   private final Map<String, PeerProtocol> protocols;
@@ -17,8 +17,8 @@ public final class Peers implements PeerProtocol {
   /**
    * The peers of one node.
    *
-   * @param node who asks
-   * @param topology tells the kind of whom it asks
+   * @param node the caller
+   * @param topology has the kind of each peer
    * @param protocols the protocol of a kind
    */
   public Peers(Node node, Topology topology, Function<String, PeerProtocol> protocols) {
@@ -31,8 +31,8 @@ public final class Peers implements PeerProtocol {
   }
 
   @Override
-  public byte[] ask(Target target, CallHead head) {
-    return protocols.get(target.node()).ask(target, head);
+  public byte[] call(Target target, CallHead head) {
+    return protocols.get(target.node()).call(target, head);
   }
 
   @Override

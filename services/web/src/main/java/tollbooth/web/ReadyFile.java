@@ -11,8 +11,8 @@ import org.springframework.context.ApplicationListener;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Tells the lab that this node listens, by a file that appears whole (see docs/formats.md). A
- * health check would cost CPU in the window that is measured.
+ * Reports to the lab that this node listens, with a file that is renamed into place
+ * (docs/formats.md). A health check would cost CPU in the measured window.
  */
 final class ReadyFile implements ApplicationListener<ApplicationReadyEvent> {
 
@@ -32,7 +32,7 @@ final class ReadyFile implements ApplicationListener<ApplicationReadyEvent> {
   }
 
   private void write(Path directory, Instant springReady) {
-    WholeFile.write(
+    AtomicFile.write(
         directory.resolve(settings.name() + ".json"),
         json.writeValueAsString(content(springReady)));
   }

@@ -8,7 +8,7 @@ import tollbooth.workload.CallHead;
 import tollbooth.workload.CallPath;
 import tollbooth.workload.Overrides;
 
-/** What comes with a call by REST: its headers. */
+/** Reads the head of a call from its HTTP headers. */
 public final class RestHead {
 
   private RestHead() {}
@@ -16,8 +16,8 @@ public final class RestHead {
   /**
    * Reads a request's headers.
    *
-   * @param otherwise the path of a request that brings none
-   * @throws ResponseStatusException 400 where a header cannot be read
+   * @param otherwise the path of a request without one
+   * @throws ResponseStatusException 400 if a header is invalid
    */
   public static CallHead read(HttpServletRequest request, Supplier<CallPath> otherwise) {
     String path = request.getHeader(CallPath.HEADER);
@@ -34,9 +34,9 @@ public final class RestHead {
   }
 
   /**
-   * Reads the headers of a request that must bring its path.
+   * Reads the headers of a request that must have a path.
    *
-   * @throws ResponseStatusException 400 where a header is missing or cannot be read
+   * @throws ResponseStatusException 400 if a header is missing or invalid
    */
   public static CallHead read(HttpServletRequest request) {
     return read(request, RestHead::missing);

@@ -14,7 +14,7 @@ import tollbooth.workload.CallPath;
 import tollbooth.workload.Overrides;
 import tollbooth.workload.Target;
 
-/** Asks nodes of kind svc-a. A thread waits for each answer. */
+/** Calls nodes of kind svc-a. A thread waits for each answer. */
 final class RestPeers implements PeerProtocol {
 
   private final RestClient client;
@@ -29,7 +29,7 @@ final class RestPeers implements PeerProtocol {
   }
 
   @Override
-  public byte[] ask(Target target, CallHead head) {
+  public byte[] call(Target target, CallHead head) {
     try {
       return client
           .get()
@@ -44,10 +44,10 @@ final class RestPeers implements PeerProtocol {
     }
   }
 
-  /** A call that is cancelled is left to itself: its thread ends when the peer has answered. */
+  /** Cancelling does not stop the call: its thread ends when the peer has answered. */
   @Override
   public CompletableFuture<?> start(Target target, CallHead head) {
-    return CompletableFuture.supplyAsync(() -> ask(target, head), executor);
+    return CompletableFuture.supplyAsync(() -> call(target, head), executor);
   }
 
   private URI uri(Target target) {

@@ -1,13 +1,11 @@
 package tollbooth.web;
 
-/**
- * Settings that a service cannot start with. Its message is one line for the person who wrote them.
- */
+/** An invalid setting. Its message is one line for the user. */
 public final class SettingsException extends RuntimeException {
 
   private static final long serialVersionUID = 1L;
 
-  /** Says in one line which setting is wrong, and what it may be. */
+  /** Names the setting and its valid values in one line. */
   public SettingsException(String message) {
     super(message);
   }

@@ -1,5 +1,2 @@
-/**
- * What every Spring service of the lab shares: settings, the clients for its peers, the ready file.
- * No telemetry.
- */
+/** Code that all Spring services share: settings, clients for peers, ready file. No telemetry. */
 package tollbooth.web;

@@ -70,7 +70,7 @@ class FaultFileTest {
   }
 
   private void want(String json) {
-    WholeFile.write(folder.resolve("s1.fault.json"), json.replace('\'', '"'));
+    AtomicFile.write(folder.resolve("s1.fault.json"), json.replace('\'', '"'));
   }
 
   private int taken() throws Exception {

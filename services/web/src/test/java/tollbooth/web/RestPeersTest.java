@@ -24,17 +24,17 @@ class RestPeersTest {
   void passesOnWhatTravelsWithTheCall() throws Exception {
     try (StubPeer peer = StubPeer.answering(200)) {
       CallHead head = new CallHead(PATH, new Overrides(Optional.of(3), Optional.of(0.25)));
-      byte[] answer = peers(peer.addresses()).ask(TARGET, head);
+      byte[] answer = peers(peer.addresses()).call(TARGET, head);
 
       assertThat(answer).asString().isEqualTo("{\"node\":\"stub\"}");
-      assertThat(peer.asked()).containsExactly("answer 17~2.0");
+      assertThat(peer.calls()).containsExactly("answer 17~2.0");
       assertThat(peer.header(Overrides.LATENCY_HEADER)).containsExactly("3");
       assertThat(peer.header(Overrides.PROBABILITY_HEADER)).containsExactly("0.25");
     }
   }
 
   @Test
-  void sendsNoHeaderForWhatIsNotAskedFor() throws Exception {
+  void sendsNoHeaderForOverridesThatARequestDoesNotHave() throws Exception {
     try (StubPeer peer = StubPeer.answering(200)) {
       peers(peer.addresses()).start(TARGET, new CallHead(PATH, Overrides.NONE)).join();
 
@@ -44,7 +44,7 @@ class RestPeersTest {
   }
 
   @Test
-  void failsWhereNobodyListens() {
+  void failsIfNoOneListens() {
     RestPeers peers = peers(node -> URI.create("http://localhost:1"));
 
     assertThatThrownBy(() -> peers.start(TARGET, new CallHead(PATH, Overrides.NONE)).join())

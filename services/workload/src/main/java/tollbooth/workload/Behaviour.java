@@ -3,7 +3,7 @@ package tollbooth.workload;
 import java.util.List;
 import java.util.Map;
 
-/** What a node does when asked: a function of topology, seed, and what comes with the call. */
+/** What a node does for a request: a function of topology, seed and the call's head. */
 public final class Behaviour {
 
   private final Map<String, Operation> operations;
@@ -21,16 +21,16 @@ public final class Behaviour {
     draws = new Draws(seed, name);
   }
 
-  /** What can be asked, in the topology's order. */
+  /** The names of its operations, in the topology's order. */
   public List<String> operations() {
     return List.copyOf(operations.keySet());
   }
 
   /**
-   * Works out what one call makes the node do.
+   * Determines what the node does for one call.
    *
-   * @param held what the node itself is made to do just now, over request and topology
-   * @throws UnknownOperationException where the node has no such operation
+   * @param held the node's injected fault; it overrides request and topology
+   * @throws UnknownOperationException if the node has no such operation
    */
   public Task task(String name, CallHead head, Overrides held) {
     Operation operation = operations.get(name);

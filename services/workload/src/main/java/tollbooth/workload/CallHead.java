@@ -1,14 +1,14 @@
 package tollbooth.workload;
 
 /**
- * What travels with every call besides its target.
+ * What a call carries in addition to its target.
  *
- * @param path which call it is
- * @param overrides what its request asks for
+ * @param path identifies the call
+ * @param overrides the request's own latency and error probability
  */
 public record CallHead(CallPath path, Overrides overrides) {
 
-  /** What travels with the call of this index that is made below this one. */
+  /** The head of the call with this index that is made for this one. */
   public CallHead below(int index) {
     return new CallHead(path.call(index), overrides);
   }

@@ -3,10 +3,10 @@ package tollbooth.workload;
 import java.util.regex.Pattern;
 
 /**
- * Names one attempt at one call of one request: the request's number, then the index of each call
- * on the way, joined by dots ({@code 17}, {@code 17.3}, {@code 17.3.0}). An attempt after the first
- * adds its number ({@code 17.3~2}), and so does every call below it ({@code 17.3~2.0}). It travels
- * with the call, as header {@link #HEADER}.
+ * Identifies one attempt at one call of one request: the request's number, then the index of each
+ * call on the way, joined by dots ({@code 17}, {@code 17.3}, {@code 17.3.0}). An attempt after the
+ * first adds its number ({@code 17.3~2}); the calls below it keep it ({@code 17.3~2.0}). The header
+ * {@link #HEADER} carries it.
  *
  * @param text the path as it is written
  */
@@ -15,7 +15,7 @@ public record CallPath(String text) {
   /** The HTTP header, or gRPC metadata, that carries a path. */
   public static final String HEADER = "tollbooth-call";
 
-  /** The header in which a proxy says which attempt this is, from 1. */
+  /** The header in which a proxy counts attempts, from 1. */
   public static final String ATTEMPT_HEADER = "x-envoy-attempt-count";
 
   private static final String ATTEMPTS = "(?:~\\d{1,5})*+";
@@ -26,7 +26,7 @@ public record CallPath(String text) {
   /**
    * Reads a path that came with a request.
    *
-   * @throws IllegalArgumentException where it is not one
+   * @throws IllegalArgumentException if it is invalid
    */
   public static CallPath valueOf(String text) {
     if (!FORM.matcher(text).matches()) {
@@ -36,12 +36,12 @@ public record CallPath(String text) {
     return new CallPath(text);
   }
 
-  /** The path of a request that comes from outside. */
+  /** The path of a request from a client. */
   public static CallPath ofRequest(long number) {
     return new CallPath(Long.toString(number));
   }
 
-  /** The path of the call with this index that is made below this one. */
+  /** The path of the call with this index that is made for this one. */
   public CallPath call(int index) {
     return new CallPath(text + "." + index);
   }
@@ -49,8 +49,8 @@ public record CallPath(String text) {
   /**
    * The path of an attempt at this call; the first one's is the call's own.
    *
-   * @param count what {@link #ATTEMPT_HEADER} says; null where it is not there
-   * @throws IllegalArgumentException where it is no number
+   * @param count the value of {@link #ATTEMPT_HEADER}; null if absent
+   * @throws IllegalArgumentException if it is not a number
    */
   public CallPath attempt(String count) {
     if (count == null) {

@@ -1,9 +1,9 @@
 package tollbooth.workload;
 
 /**
- * Chance that can be repeated: every draw is a function of seed, call path and node, so that the
- * same request meets the same faults in every trial and under every variant, whatever the order in
- * which calls arrive. The attempt is part of the path: a retry draws afresh.
+ * Reproducible random draws: each is a function of seed, call path and node. The same request gets
+ * the same failures in every trial and with every variant, in whatever order calls arrive. The
+ * attempt is part of the path, so a retry has a draw of its own.
  */
 public final class Draws {
 

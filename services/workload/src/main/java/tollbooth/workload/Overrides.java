@@ -4,11 +4,11 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * What holds instead of what the topology says. A request asks for it of every service on its way,
- * so whoever calls passes it on; a fault makes one service do so.
+ * Values that override the topology's. A request's overrides apply to every service on its way, so
+ * each caller passes them on. An injected fault applies to one service.
  *
- * @param latencyMs how long every operation waits, 0..60,000
- * @param errorProbability how often every operation fails, 0..1
+ * @param latencyMs latency of every operation, 0..60,000
+ * @param errorProbability share of requests that fail at every operation, 0..1
  */
 public record Overrides(Optional<Integer> latencyMs, Optional<Double> errorProbability) {
 
@@ -18,15 +18,15 @@ public record Overrides(Optional<Integer> latencyMs, Optional<Double> errorProba
   /** The HTTP header that carries the error probability. */
   public static final String PROBABILITY_HEADER = "tollbooth-error-probability";
 
-  /** Everything as the topology says. */
+  /** No overrides: the topology's values apply. */
   public static final Overrides NONE = new Overrides(Optional.empty(), Optional.empty());
 
   private static final int LONGEST_LATENCY_MS = 60_000;
 
   /**
-   * Checks both.
+   * Validates both.
    *
-   * @throws IllegalArgumentException where one is out of its bounds
+   * @throws IllegalArgumentException if one is out of bounds
    */
   public Overrides {
     latencyMs.ifPresent(Overrides::checkLatency);
@@ -34,9 +34,9 @@ public record Overrides(Optional<Integer> latencyMs, Optional<Double> errorProba
   }
 
   /**
-   * Reads the two headers' values, each null where it is not there.
+   * Reads the values of the two headers; null if absent.
    *
-   * @throws IllegalArgumentException where one is no number, or out of its bounds
+   * @throws IllegalArgumentException if one is not a number or out of bounds
    */
   public static Overrides parse(String latencyMs, String errorProbability) {
     if (latencyMs == null && errorProbability == null) {
@@ -52,18 +52,18 @@ public record Overrides(Optional<Integer> latencyMs, Optional<Double> errorProba
     }
   }
 
-  /** These, and where they leave something open the others. */
+  /** These overrides; the others where these have none. */
   public Overrides over(Overrides others) {
     return new Overrides(
         latencyMs.or(others::latencyMs), errorProbability.or(others::errorProbability));
   }
 
-  /** How long an operation waits. */
+  /** The latency of an operation. */
   public Duration latency(Operation operation) {
     return latencyMs.map(Duration::ofMillis).orElse(operation.latency());
   }
 
-  /** How often an operation fails, 0..1. */
+  /** The error probability of an operation, 0..1. */
   public double errorProbability(Operation operation) {
     return errorProbability.orElse(operation.errorProbability());
   }

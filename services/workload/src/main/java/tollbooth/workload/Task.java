@@ -4,14 +4,14 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * What a node does for one call, worked out: it waits, then fails or does not, then makes calls.
+ * What a node does for one call: it waits, fails or not, then makes its calls.
  *
  * @param operation the operation's name
  * @param latency how long it waits
  * @param fails whether it then fails
- * @param stages its calls; those of one stage go out together
- * @param calls how many these are
- * @param head what came with the call
+ * @param stages its calls; those of one stage run in parallel
+ * @param calls how many calls these are
+ * @param head the head of the call
  */
 public record Task(
     String operation,
@@ -21,7 +21,7 @@ public record Task(
     int calls,
     CallHead head) {
 
-  /** What goes with one of its calls. */
+  /** The head of one of its calls. */
   public CallHead head(Call call) {
     return head.below(call.index());
   }

@@ -2,13 +2,13 @@ package tollbooth.workload;
 
 import java.util.Collection;
 
-/** A node was asked for an operation that it does not have. */
+/** A request names an operation that the node does not have. */
 public final class UnknownOperationException extends RuntimeException {
 
   private static final long serialVersionUID = 1L;
 
-  /** Names what was asked, and what could have been. */
+  /** Names the operation and the available ones. */
   public UnknownOperationException(String operation, Collection<String> operations) {
-    super("no operation '" + operation + "'; there is: " + operations);
+    super("no operation '" + operation + "'; available: " + operations);
   }
 }

@@ -1,5 +1,5 @@
 /**
- * What a topology asks of each node, without any effect: no clock, no network, no framework, no
- * telemetry. The build refuses dependencies that would change that.
+ * What a topology requires of each node, without side effects: no clock, no network, no framework,
+ * no telemetry. The build rejects other dependencies than the JSON parser.
  */
 package tollbooth.workload;

@@ -53,41 +53,41 @@ class BehaviourTest {
 
   @Test
   void letsTheRequestDecide() {
-    Overrides asked = new Overrides(Optional.of(3), Optional.of(1.0));
-    Task task = behaviour.task("work", new CallHead(PATH, asked), Overrides.NONE);
+    Overrides requested = new Overrides(Optional.of(3), Optional.of(1.0));
+    Task task = behaviour.task("work", new CallHead(PATH, requested), Overrides.NONE);
 
     assertThat(task.latency()).isEqualTo(Duration.ofMillis(3));
     assertThat(task.fails()).isTrue();
   }
 
   @Test
-  void letsAFaultDecideAndPassesOnWhatTheRequestAsked() {
-    Overrides asked = new Overrides(Optional.of(3), Optional.of(1.0));
+  void letsAFaultDecideAndPassesOnTheRequestsOverrides() {
+    Overrides requested = new Overrides(Optional.of(3), Optional.of(1.0));
     Overrides fault = new Overrides(Optional.of(50), Optional.empty());
-    Task task = behaviour.task("work", new CallHead(PATH, asked), fault);
+    Task task = behaviour.task("work", new CallHead(PATH, requested), fault);
 
     assertThat(task.latency()).isEqualTo(Duration.ofMillis(50));
     assertThat(task.fails()).isTrue();
-    assertThat(task.head(task.stages().getFirst().getFirst()).overrides()).isEqualTo(asked);
+    assertThat(task.head(task.stages().getFirst().getFirst()).overrides()).isEqualTo(requested);
   }
 
   @Test
   void passesOnPathAndOverridesWithEachCall() {
-    Overrides asked = new Overrides(Optional.of(3), Optional.empty());
-    Task task = behaviour.task("work", new CallHead(PATH, asked), Overrides.NONE);
+    Overrides requested = new Overrides(Optional.of(3), Optional.empty());
+    Task task = behaviour.task("work", new CallHead(PATH, requested), Overrides.NONE);
 
     assertThat(task.stages().stream().flatMap(List::stream).map(task::head))
         .containsExactly(
-            new CallHead(CallPath.valueOf("17~2.0"), asked),
-            new CallHead(CallPath.valueOf("17~2.1"), asked),
-            new CallHead(CallPath.valueOf("17~2.2"), asked));
+            new CallHead(CallPath.valueOf("17~2.0"), requested),
+            new CallHead(CallPath.valueOf("17~2.1"), requested),
+            new CallHead(CallPath.valueOf("17~2.2"), requested));
   }
 
   @Test
-  void refusesAnOperationThatItDoesNotHave() {
+  void rejectsAnUnknownOperation() {
     CallHead head = new CallHead(PATH, Overrides.NONE);
     assertThatThrownBy(() -> behaviour.task("wrok", head, Overrides.NONE))
         .isInstanceOf(UnknownOperationException.class)
-        .hasMessage("no operation 'wrok'; there is: [work, broken]");
+        .hasMessage("no operation 'wrok'; available: [work, broken]");
   }
 }

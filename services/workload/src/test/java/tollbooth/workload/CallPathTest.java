@@ -28,7 +28,7 @@ class CallPathTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"", "x", "-1", "1.5", "123456", " 2"})
-  void refusesWhatIsNoAttempt(String count) {
+  void rejectsAnInvalidAttempt(String count) {
     assertThatIllegalArgumentException().isThrownBy(() -> CallPath.ofRequest(17).attempt(count));
   }
 
@@ -62,7 +62,7 @@ class CallPathTest {
         "17~.3",
         "17.~2"
       })
-  void refusesWhatIsNoPath(String text) {
+  void rejectsAnInvalidPath(String text) {
     assertThatIllegalArgumentException().isThrownBy(() -> CallPath.valueOf(text));
   }
 }

@@ -32,7 +32,7 @@ class DrawsTest {
 
   @ParameterizedTest
   @ValueSource(doubles = {0, 0.002, 0.02, 0.2, 0.5, 1})
-  void failAtTheRateThatIsAskedFor(double probability) {
+  void failAtTheRequestedRate(double probability) {
     Draws draws = new Draws(1, "a1");
     long failures = requests().filter(i -> draws.fails(call(i), probability)).count();
 

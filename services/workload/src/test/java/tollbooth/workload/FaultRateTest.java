@@ -38,7 +38,7 @@ class FaultRateTest {
 
   @ParameterizedTest
   @ValueSource(doubles = {0.2, 0.02, 0.002})
-  void areAsManyAsTheRequestAsksFor(double probability) {
+  void areAsManyAsTheRequestSets(double probability) {
     long failures =
         overSeeds(seed -> {
           Behaviour s1 = behaviour("s1", seed);
@@ -126,8 +126,8 @@ class FaultRateTest {
   }
 
   private static boolean fails(Behaviour behaviour, CallPath path, double probability) {
-    Overrides asked = new Overrides(Optional.empty(), Optional.of(probability));
-    return behaviour.task("work", new CallHead(path, asked), Overrides.NONE).fails();
+    Overrides requested = new Overrides(Optional.empty(), Optional.of(probability));
+    return behaviour.task("work", new CallHead(path, requested), Overrides.NONE).fails();
   }
 
   private static CallPath path(long request) {

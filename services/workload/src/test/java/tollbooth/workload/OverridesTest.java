@@ -35,7 +35,7 @@ class OverridesTest {
 
   @ParameterizedTest
   @ValueSource(doubles = {-0.01, 1.01, Double.NaN, Double.POSITIVE_INFINITY})
-  void refuseAProbabilityOutOfItsBounds(double probability) {
+  void rejectAProbabilityOutOfBounds(double probability) {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> new Overrides(Optional.empty(), Optional.of(probability)))
         .withMessage("error probability must be 0 to 1, not " + probability);
@@ -43,7 +43,7 @@ class OverridesTest {
 
   @ParameterizedTest
   @ValueSource(ints = {-1, 60_001, Integer.MAX_VALUE, Integer.MIN_VALUE})
-  void refuseALatencyOutOfItsBounds(int ms) {
+  void rejectALatencyOutOfBounds(int ms) {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> new Overrides(Optional.of(ms), Optional.empty()))
         .withMessage("latency must be 0 to 60000 ms, not " + ms);
@@ -51,7 +51,7 @@ class OverridesTest {
 
   @ParameterizedTest
   @CsvSource(value = {"1.5, 0", "x, 0", "'', 0", "1, x", "1, ''"})
-  void refuseWhatIsNoNumber(String latencyMs, String probability) {
+  void rejectWhatIsNotANumber(String latencyMs, String probability) {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> Overrides.parse(latencyMs, probability))
         .withMessageContaining(Overrides.LATENCY_HEADER);

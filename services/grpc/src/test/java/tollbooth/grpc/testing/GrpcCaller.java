@@ -38,12 +38,12 @@ public final class GrpcCaller implements AutoCloseable {
   }
 
   /**
-   * Asks once and waits for the answer.
+   * Sends one request and waits for the answer.
    *
    * @param metadata a name, its value, a name, its value
    * @throws io.grpc.StatusRuntimeException where the answer is an error
    */
-  public MockResponse ask(MockRequest request, String... metadata) {
+  public MockResponse call(MockRequest request, String... metadata) {
     Metadata headers = new Metadata();
     for (int i = 0; i < metadata.length; i += 2) {
       headers.put(Metadata.Key.of(metadata[i], Metadata.ASCII_STRING_MARSHALLER), metadata[i + 1]);
@@ -54,7 +54,7 @@ public final class GrpcCaller implements AutoCloseable {
         .mock(request);
   }
 
-  /** To ask without waiting. */
+  /** For requests without waiting. */
   public ServiceGrpc.ServiceFutureStub starting() {
     return ServiceGrpc.newFutureStub(channel).withDeadlineAfter(SECONDS, TimeUnit.SECONDS);
   }

@@ -24,7 +24,7 @@ import tollbooth.grpc.proto.ServiceGrpc;
 import tollbooth.web.PeerAddresses;
 import tollbooth.workload.CallPath;
 
-/** Stands for every peer by gRPC: notes what it was asked, answers as it was told. */
+/** A stub for every gRPC peer: records calls, answers with a fixed status. */
 public final class StubGrpcPeer extends ServiceGrpc.ServiceImplBase
     implements ServerInterceptor, AutoCloseable {
 
@@ -35,7 +35,7 @@ public final class StubGrpcPeer extends ServiceGrpc.ServiceImplBase
   private final Status status;
   private final int together;
   private final List<StreamObserver<MockResponse>> waiting = new ArrayList<>();
-  private final List<String> asked = new CopyOnWriteArrayList<>();
+  private final List<String> calls = new CopyOnWriteArrayList<>();
   private final List<String> authorities = new CopyOnWriteArrayList<>();
   private final List<MockRequest> messages = new CopyOnWriteArrayList<>();
   private final AtomicInteger cancelled = new AtomicInteger();
@@ -67,9 +67,9 @@ public final class StubGrpcPeer extends ServiceGrpc.ServiceImplBase
     return new StubGrpcPeer(Status.OK, Integer.MAX_VALUE);
   }
 
-  /** What was asked, in order: operation and call path, such as {@code answer 17.0}. */
-  public List<String> asked() {
-    return asked;
+  /** The calls in order: operation and call path, such as {@code answer 17.0}. */
+  public List<String> calls() {
+    return calls;
   }
 
   /** The host and port that each request was meant for. */
@@ -82,7 +82,7 @@ public final class StubGrpcPeer extends ServiceGrpc.ServiceImplBase
     return messages;
   }
 
-  /** How many requests were given up by whoever asked. */
+  /** How many requests were given up by whoever calls. */
   public int cancelled() {
     return cancelled.get();
   }
@@ -105,7 +105,7 @@ public final class StubGrpcPeer extends ServiceGrpc.ServiceImplBase
   @Override
   public <Q, R> ServerCall.Listener<Q> interceptCall(
       ServerCall<Q, R> call, Metadata metadata, ServerCallHandler<Q, R> next) {
-    asked.add(metadata.get(GrpcHead.OPERATION) + " " + metadata.get(PATH));
+    calls.add(metadata.get(GrpcHead.OPERATION) + " " + metadata.get(PATH));
     authorities.add(call.getAuthority());
     return next.startCall(call, metadata);
   }

@@ -67,18 +67,18 @@ public final class RunningNode implements AutoCloseable {
         "http://localhost:" + context.getEnvironment().getRequiredProperty("local.server.port"));
   }
 
-  /** Asks for a path, without a call path. */
+  /** Gets a path, without a call path. */
   public HttpResponse<String> get(String path) throws IOException, InterruptedException {
     return send(HttpRequest.newBuilder(address().resolve(path)));
   }
 
-  /** Asks for a path, as the call with this call path. */
+  /** Gets a path, with this call path. */
   public HttpResponse<String> get(String path, String callPath)
       throws IOException, InterruptedException {
     return send(HttpRequest.newBuilder(address().resolve(path)).header(CallPath.HEADER, callPath));
   }
 
-  /** Asks for a path with these headers: a name, its value, a name, its value. */
+  /** Gets a path with these headers: name, value, name, value. */
   public HttpResponse<String> getWithHeaders(String path, String... headers)
       throws IOException, InterruptedException {
     return send(HttpRequest.newBuilder(address().resolve(path)).headers(headers));

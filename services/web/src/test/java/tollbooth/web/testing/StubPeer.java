@@ -15,13 +15,13 @@ import java.util.concurrent.TimeUnit;
 import tollbooth.web.PeerAddresses;
 import tollbooth.workload.CallPath;
 
-/** Stands for every peer of a node under test: notes what it was asked, answers as it was told. */
+/** A stub for every peer of a node under test: records calls, answers with a fixed status. */
 public final class StubPeer implements AutoCloseable {
 
   private static final byte[] BODY = "{\"node\":\"stub\"}".getBytes();
 
   private final HttpServer server;
-  private final List<String> asked = new CopyOnWriteArrayList<>();
+  private final List<String> calls = new CopyOnWriteArrayList<>();
   private final List<Headers> headers = new CopyOnWriteArrayList<>();
   private final int status;
   private final CountDownLatch together;
@@ -48,9 +48,9 @@ public final class StubPeer implements AutoCloseable {
     return new StubPeer(200, requests);
   }
 
-  /** What was asked, in order: operation and call path, such as {@code answer 17.0}. */
-  public List<String> asked() {
-    return asked;
+  /** The calls in order: operation and call path, such as {@code answer 17.0}. */
+  public List<String> calls() {
+    return calls;
   }
 
   /** A header of each request, in order; null where there was none of that name. */
@@ -69,7 +69,7 @@ public final class StubPeer implements AutoCloseable {
   }
 
   private void answer(HttpExchange exchange) throws IOException {
-    asked.add(
+    calls.add(
         exchange.getRequestURI().getPath().replace("/op/", "")
             + " "
             + exchange.getRequestHeaders().getFirst(CallPath.HEADER));

@@ -15,19 +15,17 @@ import tollbooth.svca.Application;
 import tollbooth.web.testing.RunningNode;
 import tollbooth.web.testing.Topologies;
 
-/** A backend that takes nothing neither fails nor delays requests. */
+/** A backend that accepts nothing neither fails nor delays requests. */
 public abstract class DeadBackendContract {
 
-  /**
-   * More spans than OpenTelemetry's batch processor queues (2048), so that some must be dropped.
-   */
+  /** More spans than the queue of OpenTelemetry's batch processor (2048): some must be dropped. */
   private static final int REQUESTS = 2_500;
 
-  /** Far above any request here, below what an exporter waits. */
+  /** Far above any request's time, below an exporter's timeout. */
   private static final Duration BOUND = Duration.ofSeconds(2);
 
   /**
-   * The variant, set to send somewhere, as system properties.
+   * The settings that make the variant send to a backend, as system properties.
    *
    * @param backend a URL without a path
    */
@@ -40,7 +38,7 @@ public abstract class DeadBackendContract {
 
   @Test
   void neitherFailsNorDelaysRequestsWhereTheBackendNeverAnswers() throws Exception {
-    // Connections wait in the backlog; nobody accepts them.
+    // Connections stay in the backlog; no one accepts them.
     try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
       assertRequestsUnharmed("http://localhost:" + silent.getLocalPort());
       assertThat(somebodyWaitsAt(silent)).as("the variant did try to send").isTrue();

@@ -12,8 +12,8 @@ import tollbooth.workload.Target;
 import tollbooth.workload.Topology;
 
 /**
- * Requests through a gateway, by REST and by gRPC, make the spans that the topology predicts: each
- * call two, however its service waits and whatever becomes of it. Nothing here tries a call again.
+ * Requests through a gateway, by REST and by gRPC, make the spans that the topology predicts: two
+ * for each call, also if it fails. Nothing here retries a call.
  */
 public abstract class GrpcTracingContract extends SpansContract {
 
@@ -97,8 +97,8 @@ public abstract class GrpcTracingContract extends SpansContract {
   }
 
   @Test
-  void tracesWhatAClientAsksByGrpc() {
-    client.ask(MockRequest.getDefaultInstance());
+  void tracesRequestsOfAGrpcClient() {
+    client.call(MockRequest.getDefaultInstance());
 
     assertThat(SpanTree.recorded(finished(SPANS_OF_WORK))).isEqualTo(WORK);
   }

@@ -10,14 +10,14 @@ import tollbooth.workload.Target;
 import tollbooth.workload.Topology;
 
 /**
- * A trace's spans as text that does not depend on their order: each with its kind and, in brackets,
- * those below it.
+ * The spans of a trace as text, independent of their order: each with its kind and, in brackets,
+ * its children.
  */
 final class SpanTree {
 
   private SpanTree() {}
 
-  /** What a request for an operation makes: the server's span, and two for each call below it. */
+  /** The spans of a request for an operation: the server's, and two for each call below it. */
   static String predicted(Topology topology, Target target) {
     Operation operation = topology.nodes().get(target.node()).operations().get(target.operation());
     return span(
@@ -27,17 +27,17 @@ final class SpanTree {
             .map(call -> client(predicted(topology, call.target()))));
   }
 
-  /** What a request through a gateway makes, whose target's spans these are. */
+  /** The spans of a request through a gateway, given its target's spans. */
   static String throughGateway(String server) {
     return span("SERVER", Stream.of(client(server)));
   }
 
-  /** What was recorded of one trace; two roots would be two trees, one after the other. */
+  /** The recorded spans of one trace; two roots become two trees in a row. */
   static String recorded(List<RecordedSpan> trace) {
     return below(null, trace).collect(Collectors.joining());
   }
 
-  /** What was recorded, a tree for each trace. */
+  /** The recorded spans, one tree for each trace. */
   static List<String> recordedByTrace(List<RecordedSpan> spans) {
     return spans.stream().collect(Collectors.groupingBy(RecordedSpan::trace)).values().stream()
         .map(SpanTree::recorded)

@@ -2,10 +2,7 @@ package tollbooth.telemetry.contract;
 
 import java.util.Map;
 
-/**
- * System properties for a while. Spring and OpenTelemetry's SDK both read them, as they read the
- * environment.
- */
+/** Temporary system properties. Spring and OpenTelemetry's SDK read them like the environment. */
 final class SystemProperties implements AutoCloseable {
 
   private final Map<String, String> properties;

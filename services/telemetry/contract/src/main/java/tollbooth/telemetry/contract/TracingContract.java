@@ -46,7 +46,7 @@ public abstract class TracingContract extends SpansContract {
 
   /**
    * The entry. Its routes: {@code row} and {@code fan} make 3 and 4 calls to a2, {@code broken} one
-   * that fails; nobody listens behind {@code dead}.
+   * that fails; no one listens behind {@code dead}.
    */
   protected final RunningNode gateway() {
     return gateway;

@@ -5,7 +5,7 @@ import io.opentelemetry.sdk.trace.data.SpanData;
 import io.opentelemetry.sdk.trace.export.SpanExporter;
 import java.util.Collection;
 
-/** Takes every batch of spans and does nothing with it. */
+/** Accepts every batch of spans and discards it. */
 final class DiscardingExporter implements SpanExporter {
 
   @Override

@@ -4,7 +4,7 @@ import io.opentelemetry.sdk.autoconfigure.spi.ConfigProperties;
 import io.opentelemetry.sdk.autoconfigure.spi.traces.ConfigurableSpanExporterProvider;
 import io.opentelemetry.sdk.trace.export.SpanExporter;
 
-/** Makes {@code OTEL_TRACES_EXPORTER=discard} mean something. */
+/** Provides {@code OTEL_TRACES_EXPORTER=discard}. */
 public final class DiscardingExporterProvider implements ConfigurableSpanExporterProvider {
 
   @Override

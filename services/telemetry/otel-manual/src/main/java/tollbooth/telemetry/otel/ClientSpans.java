@@ -25,7 +25,7 @@ import org.springframework.http.client.ClientHttpRequestExecution;
 import org.springframework.http.client.ClientHttpRequestInterceptor;
 import org.springframework.http.client.ClientHttpResponse;
 
-/** One CLIENT span for each call; its context goes with the call. */
+/** Makes one CLIENT span for each call; the call carries its context. */
 final class ClientSpans implements ClientHttpRequestInterceptor {
 
   private final Tracer tracer;
@@ -63,7 +63,7 @@ final class ClientSpans implements ClientHttpRequestInterceptor {
         .setAttribute(URL_SCHEME, uri.getScheme())
         .setAttribute(SERVER_ADDRESS, uri.getHost())
         .setAttribute(SERVER_PORT, (long) uri.getPort())
-        // Spring does not say which protocol was spoken; the services' client speaks this one only.
+        // Spring does not report the protocol; the services' client uses this one only.
         .setAttribute(NETWORK_PROTOCOL_NAME, "http")
         .setAttribute(NETWORK_PROTOCOL_VERSION, "1.1")
         .startSpan();

@@ -11,16 +11,16 @@ import java.util.stream.IntStream;
 import tollbooth.web.SettingsException;
 
 /**
- * Attributes that nobody asks for, so that a span can carry as many as another variant's. Every
- * second one says the same in all spans, as an agent's name of a client does; the others change
- * with the span, as its name of a thread does.
+ * Extra attributes, so that a span can have as many as another variant's. Every second one has the
+ * same value in all spans, like an agent's name of a client. The others differ between spans, like
+ * its name of a thread.
  */
 final class ExtraAttributes implements SpanProcessor {
 
-  /** How many; none where it is not set. */
+  /** The number of attributes; default 0. */
   static final String VARIABLE = "TOLLBOOTH_EXTRA_ATTRIBUTES";
 
-  /** With a span's own, fewer than the 128 that the SDK keeps. */
+  /** Together with a span's own: fewer than the SDK's limit of 128. */
   private static final int MOST = 100;
 
   private static final List<String> SAME =
@@ -44,16 +44,16 @@ final class ExtraAttributes implements SpanProcessor {
   }
 
   /**
-   * Reads the variable's text.
+   * Reads the variable's value.
    *
-   * @param text null where it is not set
-   * @throws SettingsException where it is no number of attributes
+   * @param text null if it is not set
+   * @throws SettingsException if it is not a valid number of attributes
    */
   static ExtraAttributes parse(String text) {
     if (text == null) {
       return new ExtraAttributes(0);
     }
-    // At most three digits: whatever else is there is wrong anyway.
+    // At most three digits: any other value is invalid anyway.
     if (!text.matches("[0-9]{1,3}") || Integer.parseInt(text) > MOST) {
       throw new SettingsException(
           VARIABLE + ": must be a whole number from 0 to " + MOST + ", not '" + text + "'");
@@ -61,7 +61,7 @@ final class ExtraAttributes implements SpanProcessor {
     return new ExtraAttributes(Integer.parseInt(text));
   }
 
-  /** Where there are none, spans do not even pass by here. */
+  /** Without extra attributes, this processor does not start at all. */
   SdkTracerProviderBuilder addTo(SdkTracerProviderBuilder spans) {
     return keys.isEmpty() ? spans : spans.addSpanProcessor(this);
   }

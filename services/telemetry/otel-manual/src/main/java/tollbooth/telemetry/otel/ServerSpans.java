@@ -27,7 +27,7 @@ import java.io.IOException;
 import java.util.Collections;
 import org.springframework.web.servlet.HandlerMapping;
 
-/** One SERVER span for each request, under the context that the request brings. */
+/** Makes one SERVER span for each request, a child of the request's context. */
 final class ServerSpans extends HttpFilter {
 
   private static final long serialVersionUID = 1L;
@@ -49,7 +49,7 @@ final class ServerSpans extends HttpFilter {
       chain.doFilter(request, response);
       end(span, request, response);
     } catch (IOException | ServletException | RuntimeException unhandled) {
-      // The container makes it a 500, but only after this filter.
+      // The container answers 500, but only after this filter.
       span.setAttribute(ERROR_TYPE, unhandled.getClass().getName()).setStatus(StatusCode.ERROR);
       throw unhandled;
     } finally {
@@ -78,7 +78,7 @@ final class ServerSpans extends HttpFilter {
         instanceof String route) {
       span.setAttribute(HTTP_ROUTE, route).updateName(request.getMethod() + " " + route);
     }
-    // A server's own fault is an error; a 4xx is the client's.
+    // Only 5xx is the server's error; 4xx is the client's.
     if (status >= 500) {
       span.setAttribute(ERROR_TYPE, Integer.toString(status)).setStatus(StatusCode.ERROR);
     }

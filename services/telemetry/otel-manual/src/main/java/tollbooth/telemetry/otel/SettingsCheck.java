@@ -3,7 +3,7 @@ package tollbooth.telemetry.otel;
 import org.springframework.boot.bootstrap.BootstrapRegistry;
 import org.springframework.boot.bootstrap.BootstrapRegistryInitializer;
 
-/** Looks at this variant's own variable before Spring starts, so that a mistake is one line. */
+/** Validates this variant's own variable before Spring starts, so an error is one line. */
 final class SettingsCheck implements BootstrapRegistryInitializer {
 
   @Override

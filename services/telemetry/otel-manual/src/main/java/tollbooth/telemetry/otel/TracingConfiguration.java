@@ -13,15 +13,15 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.core.Ordered;
 import org.springframework.core.task.TaskDecorator;
 
-/** Hooks tracing into the places that Spring Boot keeps for it. */
+/** Adds tracing through Spring Boot's extension points. */
 @AutoConfiguration
 public class TracingConfiguration {
 
   private static final String SCOPE = "tollbooth.otel-manual";
 
   /**
-   * Configured by the standard {@code OTEL_*} variables. Spring closes it last, which flushes what
-   * is left.
+   * Configured by the standard {@code OTEL_*} variables. Spring closes it last, which flushes the
+   * remaining spans.
    */
   @Bean
   @ConditionalOnMissingBean
@@ -34,7 +34,7 @@ public class TracingConfiguration {
         .getOpenTelemetrySdk();
   }
 
-  /** First of all filters, so that the span covers all the work of a request. */
+  /** The first of all filters: the span covers all the work of a request. */
   @Bean
   FilterRegistrationBean<ServerSpans> serverSpans(OpenTelemetry telemetry) {
     FilterRegistrationBean<ServerSpans> registration =
@@ -49,7 +49,7 @@ public class TracingConfiguration {
     return client -> client.requestInterceptor(spans);
   }
 
-  /** Parallel calls are made by other threads than the request's: the context goes with them. */
+  /** Carries the context to the threads of parallel calls. */
   @Bean
   TaskDecorator contextToTasks() {
     return task -> Context.current().wrap(task);

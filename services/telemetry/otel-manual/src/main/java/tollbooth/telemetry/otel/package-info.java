@@ -1,5 +1,5 @@
 /**
- * Tracing written by hand with OpenTelemetry's API. Spring Boot finds it on the class path; the
- * services do not know of it.
+ * Manual tracing with OpenTelemetry's API. Spring Boot finds it on the class path; the services do
+ * not depend on it.
  */
 package tollbooth.telemetry.otel;

@@ -85,7 +85,7 @@ class ExtraAttributesTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"", "many", "-1", "1.5", "101", "99999999999"})
-  void refusesWhatIsNoNumberOfAttributes(String text) {
+  void rejectsAnInvalidNumberOfAttributes(String text) {
     assertThatThrownBy(() -> ExtraAttributes.parse(text))
         .isInstanceOf(SettingsException.class)
         .hasMessage(

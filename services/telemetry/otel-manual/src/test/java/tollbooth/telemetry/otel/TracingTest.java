@@ -94,7 +94,7 @@ class TracingTest extends OpenTelemetryTracingContract {
   }
 
   @Test
-  void marksACallThatNobodyAnswered() throws Exception {
+  void marksACallWithoutAnAnswer() throws Exception {
     assertThat(gateway().get("/dead").statusCode()).isEqualTo(502);
 
     assertThat(finishedSpans(2))

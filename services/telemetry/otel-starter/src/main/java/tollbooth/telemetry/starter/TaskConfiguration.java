@@ -5,11 +5,11 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.core.task.TaskDecorator;
 
-/** The one thing that the starter does not do by itself. */
+/** Adds the only part that the starter leaves out: context in tasks. */
 @AutoConfiguration
 public class TaskConfiguration {
 
-  /** Parallel calls are made by other threads than the request's: the context goes with them. */
+  /** Carries the context to the threads of parallel calls. */
   @Bean
   TaskDecorator contextToTasks() {
     return task -> Context.current().wrap(task);

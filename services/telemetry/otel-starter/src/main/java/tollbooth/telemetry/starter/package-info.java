@@ -1,2 +1,2 @@
-/** What OpenTelemetry's Spring Boot starter leaves to its user. */
+/** What a user of OpenTelemetry's Spring Boot starter must add. */
 package tollbooth.telemetry.starter;

@@ -15,7 +15,7 @@ import io.opentelemetry.api.trace.Tracer;
 import io.opentelemetry.context.Context;
 import io.opentelemetry.context.propagation.TextMapPropagator;
 
-/** One CLIENT span for each call; its context goes with the call's metadata. */
+/** Makes one CLIENT span for each call; the call's metadata carries its context. */
 final class GrpcClientSpans implements ClientInterceptor {
 
   private final Tracer tracer;
@@ -48,7 +48,7 @@ final class GrpcClientSpans implements ClientInterceptor {
     };
   }
 
-  /** The answer's end is the span's; whatever is not OK is an error to a client. */
+  /** Ends the span with the answer; every code but OK is an error for a client. */
   private static final class EndingListener<R> extends SimpleForwardingClientCallListener<R> {
 
     private final Span span;

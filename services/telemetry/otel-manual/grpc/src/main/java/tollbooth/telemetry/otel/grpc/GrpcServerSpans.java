@@ -17,10 +17,10 @@ import io.opentelemetry.context.propagation.TextMapPropagator;
 import java.util.EnumSet;
 import java.util.Set;
 
-/** One SERVER span for each call, under the context that the call brings. */
+/** Makes one SERVER span for each call, a child of the call's context. */
 final class GrpcServerSpans implements ServerInterceptor {
 
-  /** What the conventions hold to be the server's own fault; the other codes are the client's. */
+  /** The codes that the conventions call server errors; the others are the client's. */
   private static final Set<Status.Code> FAULTS =
       EnumSet.of(
           Status.Code.UNKNOWN,
@@ -61,7 +61,7 @@ final class GrpcServerSpans implements ServerInterceptor {
     RpcSpan.end(span, status, FAULTS.contains(status.getCode()));
   }
 
-  /** The answer's end is the span's. */
+  /** Ends the span with the answer. */
   private static final class EndingCall<Q, R> extends SimpleForwardingServerCall<Q, R> {
 
     private final Span span;
@@ -78,7 +78,7 @@ final class GrpcServerSpans implements ServerInterceptor {
     }
   }
 
-  /** The call's handler runs where its message has come completely. */
+  /** The handler of a call runs when its message is complete. */
   private static final class ContextListener<Q> extends SimpleForwardingServerCallListener<Q> {
 
     private final Context context;

@@ -8,7 +8,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.grpc.client.GlobalClientInterceptor;
 import org.springframework.grpc.server.GlobalServerInterceptor;
 
-/** Hooks tracing into gRPC's clients and servers, with the SDK that {@code otel-manual} sets up. */
+/** Adds tracing to gRPC's clients and servers, with the SDK of {@code otel-manual}. */
 @AutoConfiguration
 public class GrpcTracingConfiguration {
 

@@ -4,7 +4,7 @@ import io.grpc.Metadata;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Metadata's keys by name, each made once: there are as many as the propagator has fields. */
+/** The metadata keys of the propagator's fields, each created once. */
 final class MetadataKeys {
 
   private static final Map<String, Metadata.Key<String>> KEYS = new ConcurrentHashMap<>();

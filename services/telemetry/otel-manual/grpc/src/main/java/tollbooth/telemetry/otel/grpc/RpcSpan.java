@@ -19,13 +19,13 @@ import io.opentelemetry.api.trace.Tracer;
 import io.opentelemetry.semconv.NetworkAttributes.NetworkTransportValues;
 import io.opentelemetry.semconv.RpcAttributes.RpcSystemNameValues;
 
-/** What both spans of a call have in common: the semantic conventions for gRPC. */
+/** What both spans of a call share: the semantic conventions for gRPC. */
 final class RpcSpan {
 
   private RpcSpan() {}
 
   /**
-   * A span yet to start.
+   * Builds a span.
    *
    * @param authority host and port of the server, as the client knows it
    */
@@ -42,7 +42,7 @@ final class RpcSpan {
         .setAttribute(NETWORK_PROTOCOL_VERSION, "2");
   }
 
-  /** Ends a span with what became of its call. */
+  /** Ends a span with the result of its call. */
   static void end(Span span, Status status, boolean error) {
     String code = status.getCode().name();
     span.setAttribute(RPC_STATUS_CODE, code);

@@ -1,2 +1,2 @@
-/** Tracing written by hand, for gRPC: on the class path only where a topology speaks it. */
+/** Manual tracing for gRPC: on the class path only in a topology with gRPC. */
 package tollbooth.telemetry.otel.grpc;

@@ -48,7 +48,7 @@ class GrpcTracingTest extends GrpcTracingContract {
 
   @Test
   void givesEverySpanEightAttributesAndNoVerdict() {
-    client().ask(MockRequest.getDefaultInstance());
+    client().call(MockRequest.getDefaultInstance());
     finished(SPANS_OF_WORK);
 
     assertThat(spans.finished()).extracting(span -> span.getAttributes().size()).containsOnly(8);
@@ -59,7 +59,7 @@ class GrpcTracingTest extends GrpcTracingContract {
 
   @Test
   void tagsAndNamesSpansAsTheConventionsDo() {
-    client().ask(MockRequest.getDefaultInstance());
+    client().call(MockRequest.getDefaultInstance());
     finished(SPANS_OF_WORK);
 
     for (SpanKind kind : List.of(SpanKind.SERVER, SpanKind.CLIENT)) {
@@ -77,7 +77,7 @@ class GrpcTracingTest extends GrpcTracingContract {
   @Test
   void marksADrawnFailureOnBothOfItsSpans() {
     MockRequest broken = MockRequest.newBuilder().setConfig(2).build();
-    assertThatThrownBy(() -> client().ask(broken)).isInstanceOf(StatusRuntimeException.class);
+    assertThatThrownBy(() -> client().call(broken)).isInstanceOf(StatusRuntimeException.class);
     finished(3);
 
     assertThat(spans.finished())
@@ -89,7 +89,7 @@ class GrpcTracingTest extends GrpcTracingContract {
   @Test
   void doesNotBlameTheServerForAClientsMistake() {
     MockRequest wrong = MockRequest.newBuilder().setErrorProbability(2).build();
-    assertThatThrownBy(() -> client().ask(wrong)).isInstanceOf(StatusRuntimeException.class);
+    assertThatThrownBy(() -> client().call(wrong)).isInstanceOf(StatusRuntimeException.class);
     finished(1);
 
     assertThat(spans.finished())

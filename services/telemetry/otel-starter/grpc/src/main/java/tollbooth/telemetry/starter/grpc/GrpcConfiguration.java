@@ -9,7 +9,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.grpc.client.GlobalClientInterceptor;
 import org.springframework.grpc.server.GlobalServerInterceptor;
 
-/** The starter instruments no gRPC; its project's library instrumentation for that does. */
+/** The starter does not instrument gRPC; the library instrumentation of its project does. */
 @AutoConfiguration
 public class GrpcConfiguration {
 

@@ -1,2 +1,2 @@
-/** What OpenTelemetry's Spring Boot starter leaves to its user where gRPC is spoken. */
+/** What a user of OpenTelemetry's Spring Boot starter must add for gRPC. */
 package tollbooth.telemetry.starter.grpc;

@@ -56,7 +56,7 @@ class GrpcMetricsTest {
                 Application.class, RunningNode.settings("s1", TOPOLOGY, peer.addresses()));
         GrpcCaller client = GrpcCaller.of(node)) {
       for (int i = 0; i < 3; i++) {
-        client.ask(MockRequest.getDefaultInstance());
+        client.call(MockRequest.getDefaultInstance());
       }
 
       assertThat(node.get("/actuator/prometheus").body().lines())

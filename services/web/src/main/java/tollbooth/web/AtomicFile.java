@@ -6,10 +6,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 
-/** Writes files that whoever looks for them finds whole, or not at all. */
-final class WholeFile {
+/** Writes a file and then renames it into place, so no reader finds a part of it. */
+final class AtomicFile {
 
-  private WholeFile() {}
+  private AtomicFile() {}
 
   static void write(Path file, String text) {
     Path unfinished = file.resolveSibling("." + file.getFileName() + ".unfinished");
