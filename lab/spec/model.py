@@ -1,7 +1,7 @@
-"""Checking data against a model, and saying what is wrong in the words of the model's JSON Schema.
+"""Check data against a model, and say what is wrong in the words of the model's JSON Schema.
 
-The schema that is shipped for editors is also what messages are made of: what was wanted at a place, and
-which keys there are. So a new field needs no message of its own.
+Messages are made of the schema that is shipped for editors: what is wanted at a place, and which keys are valid.
+A new field needs no message of its own.
 """
 
 from collections.abc import Iterator, Mapping
@@ -21,7 +21,7 @@ class Shape(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
 
 
-_CONSEQUENCES = {"default_factory_not_called"}  # of a problem that is told anyway
+_CONSEQUENCES = {"default_factory_not_called"}  # of a problem that is reported anyway
 
 # A literal 1 would accept `true`.
 Version1 = Annotated[int, Field(ge=1, le=1, json_schema_extra={"const": 1})]
@@ -32,17 +32,34 @@ ShapeT = TypeVar("ShapeT", bound=Shape)
 
 def validate(model: type[ShapeT], data: object) -> ShapeT:
     """Return `data` as a `model`. Raises `SpecError` with every problem, one per place."""
-    if not isinstance(data, dict):
-        raise SpecError([Problem((), f"a mapping is wanted, saw {show(data)}")])
     try:
-        return model.model_validate(data)
+        return model.model_validate(mapping(data))
     except ValidationError as error:
         schema = model.model_json_schema()
         # An unknown key goes first: it is often why another one is missing.
         errors = sorted(error.errors(include_url=False), key=lambda details: details["type"] != "extra_forbidden")
-        problems = [_fault(schema, details) for details in errors if details["type"] not in _CONSEQUENCES]
+        wrong_kinds = {_above_kind(details) for details in errors} - {None}
+        problems = [
+            _problem(schema, details)
+            for details in errors
+            if details["type"] not in _CONSEQUENCES
+            and (_above_kind(details) is not None or details["loc"][:-1] not in wrong_kinds)
+        ]
     # A choice between types makes an error for each of them, at one path and with one text.
     raise SpecError(dict.fromkeys(problems))
+
+
+def mapping(data: object) -> dict[str, object]:
+    """Return `data` if it is a mapping; raises `SpecError` otherwise."""
+    if isinstance(data, dict):
+        return data
+    raise SpecError([Problem((), f"a mapping is wanted, saw {show(data)}")])
+
+
+def _above_kind(error: Mapping[str, Any]) -> Path | None:
+    """Return the place of a part whose `kind` is wrong: what else is wrong in it follows from that."""
+    above, last = error["loc"][:-1], error["loc"][-1:]
+    return above if last == ("kind",) and error["type"] == "literal_error" else None
 
 
 def field_paths(schema: Schema) -> Iterator[tuple[str, ...]]:
@@ -58,7 +75,7 @@ def _field_paths(schema: Schema, part: Schema, above: tuple[str, ...]) -> Iterat
         yield from _field_paths(schema, _dereferenced(schema, choice), above)
 
 
-def _fault(schema: Schema, error: Mapping[str, Any]) -> Problem:
+def _problem(schema: Schema, error: Mapping[str, Any]) -> Problem:
     """Make a problem of one of pydantic's errors."""
     path, wanted = _follow(schema, error["loc"])
     seen = error["input"]
@@ -126,7 +143,7 @@ def _dereferenced(schema: Schema, part: Schema) -> Schema:
 
 
 def describe(wanted: Schema) -> str:
-    """Say in a few words what a JSON Schema asks for."""
+    """Say in a few words what a JSON Schema requires."""
     if "anyOf" in wanted:
         return " or ".join(describe(choice) for choice in wanted["anyOf"])
     if "const" in wanted:

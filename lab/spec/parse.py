@@ -12,7 +12,7 @@ from pydantic import Field, TypeAdapter, create_model
 from lab.spec.experiment import Experiment, ExperimentFile, LevelName
 from lab.spec.level import LevelSettings, TargetSettings
 from lab.spec.load import Load
-from lab.spec.model import field_paths, validate
+from lab.spec.model import field_paths, mapping, validate
 from lab.spec.nearest import suggestion
 from lab.spec.overrides import override
 from lab.spec.problems import Problem, SpecError, dotted, show, user_error
@@ -22,6 +22,7 @@ from lab.spec.yamlfile import find_named_file, parse_yaml, read_text
 
 FileT = TypeVar("FileT", bound=ExperimentFile)
 
+FORMAT = "tollbooth.experiment"
 HINT = "docs/formats.md describes the format; experiments/README.md has an example"
 
 
@@ -57,19 +58,24 @@ class Grammar:
 
     def kind_of(self, data: object) -> str:
         """Return the kind of target that a file names. Raises `SpecError`."""
-        target = data.get("target") if isinstance(data, dict) else None
-        kind = target.get("kind") if isinstance(target, dict) else None
-        if kind not in self.targets:
-            seen = "missing" if kind is None else f"unknown kind {show(kind)}"
-            raise SpecError([Problem(("target", "kind"), f"{seen}; {suggestion(str(kind or ''), self.targets)}")])
-        return str(kind)
+        target = mapping(data).get("target")
+        if not isinstance(target, dict):
+            seen = "missing;" if target is None else f"saw {show(target)},"
+            raise SpecError([Problem(("target",), f"{seen} wanted a mapping")])
+        kind = target.get("kind")
+        if isinstance(kind, str) and kind in self.targets:
+            return kind
+        seen = "missing" if kind is None else f"unknown kind {show(kind)}"
+        raise SpecError([Problem(("target", "kind"), f"{seen}; {suggestion(str(kind or ''), self.targets)}")])
 
     def _model(self, base: type[FileT], models: TargetModels) -> type[FileT]:
-        load: Any = Annotated[reduce(or_, self.loads), Field(discriminator="generator")]
         level: Any = models.level
         levels: Any = Annotated[Mapping[LevelName, level], Field(min_length=1)]
-        fields: dict[str, Any] = {"target": models.settings, "load": load, "factors": Mapping[FactorName, levels]}
+        fields: dict[str, Any] = {"target": models.settings, "factors": Mapping[FactorName, levels]}
         described: dict[str, Any] = {name: (kind, base.model_fields[name]) for name, kind in fields.items()}
+        # A base's field would take the place of a discriminator in the type.
+        load = Field(discriminator="generator", description=base.model_fields["load"].description)
+        described["load"] = (reduce(or_, self.loads), load)
         return create_model(base.__name__, __base__=base, **described)
 
 
@@ -95,12 +101,11 @@ def parse_experiment(text: str, name: str, grammar: Grammar, overrides: Sequence
 
     Raises `SpecError` for the text, and `UserError` for an override.
     """
-    data = parse_yaml(text)
-    _reject_version_1(data)
+    data = mapping(parse_yaml(text))
+    _reject_other_formats(data)
     kind = grammar.kind_of(data)
     file, experiment = grammar.files[kind], grammar.experiments[kind]
-    if isinstance(data, dict):
-        data = override(data, overrides, field_paths(file.model_json_schema()))
+    data = override(data, overrides, field_paths(file.model_json_schema()))
     parsed = validate(experiment, {**dict(validate(file, data)), "name": name})
     if problems := list(contradictions(parsed)) or list(grammar.targets[kind].problems(parsed)):
         raise SpecError(problems)
@@ -112,6 +117,10 @@ def recorded_experiment(spec: object, grammar: Grammar) -> Experiment:
     return grammar.experiments[grammar.kind_of(spec)].model_validate(spec)
 
 
-def _reject_version_1(data: object) -> None:
-    if isinstance(data, dict) and data.get("format") == "tollbooth.experiment" and data.get("version") == 1:
+def _reject_other_formats(data: Mapping[str, object]) -> None:
+    """Raise `SpecError` for another kind of file, and for version 1, whose other fields would all be wrong."""
+    found = data.get("format", FORMAT)
+    if found != FORMAT:
+        raise SpecError([Problem(("format",), f"saw {show(found)}, wanted {show(FORMAT)}")])
+    if data.get("version") == 1 and data["version"] is not True:
         raise SpecError([Problem(("version",), "1 is no longer read: convert the file with `lab migrate FILE`")])
