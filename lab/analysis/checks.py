@@ -12,7 +12,7 @@ import scipy
 
 from lab.analysis.metrics.window import cpu_cores, window_requests
 from lab.contract import Check
-from lab.fault.proved import unproved
+from lab.fault.verified import unverified
 from lab.record.data import TrialData
 from lab.record.faults import ended_on_purpose
 from lab.record.series import NotDerivableError, Series
@@ -244,7 +244,7 @@ def window_steady(data: TrialData, bounds: Bounds = BOUNDS) -> Iterator[str]:
 
 def faults_verified(data: TrialData, bounds: Bounds = BOUNDS) -> Iterator[str]:
     """Reject trials whose declared faults the data path does not show."""
-    yield from unproved(data, data.injections)
+    yield from unverified(data, data.injections)
 
 
 def spans_as_predicted(data: TrialData, bounds: Bounds = BOUNDS) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Every combination that the lab can ask of Compose is one that Compose understands, and is safe."""
+"""Compose accepts every combination that the lab can give it, and each is safe."""
 
 import json
 import subprocess
@@ -11,21 +11,23 @@ from lab.backend import BACKENDS
 from lab.command import paths
 from lab.engine.machine import CpuSplit
 from lab.load import GENERATORS
-from lab.target.mesh.deployment import Place, deployment
+from lab.target.mesh.stack import Files, stack
 from lab.target.mesh.topology import load_topology
-from lab.target.mesh.variants import Telemetry, chosen, load_variants
+from lab.target.mesh.variants import Telemetry, chosen
+from tests.labs import MESH
 
-VARIANTS = load_variants(workshop.VARIANTS)
-TOPOLOGIES = sorted(path.stem for path in workshop.TOPOLOGIES.glob("*.yaml"))
+VARIANTS = MESH.variants
+TOPOLOGY_FILES = paths.EXPERIMENTS / "topologies"
+TOPOLOGIES = sorted(path.stem for path in TOPOLOGY_FILES.glob("*.yaml"))
 # What must leave the safe defaults, and is said so beside its service in compose.yaml.
 HOST_PID = {"observer"}
 
 
 def config(tmp_path: Path, telemetry: Telemetry, topology: str = "mesh", generator: str = "locust") -> dict[str, Any]:
     """What Compose makes of one combination."""
-    path = workshop.TOPOLOGIES / f"{topology}.yaml"
-    wanted = deployment(
-        telemetry, load_topology(path), CpuSplit((0,), (1,)), Place(paths.ROOT, path, tmp_path), {},
+    path = TOPOLOGY_FILES / f"{topology}.yaml"
+    wanted = stack(
+        telemetry, load_topology(path), CpuSplit((0,), (1,)), Files(paths.ROOT, tmp_path), {},
         ("observer", GENERATORS[generator].service),
     )  # fmt: skip
     overlay = tmp_path / "overlay.json"
@@ -47,7 +49,7 @@ def config(tmp_path: Path, telemetry: Telemetry, topology: str = "mesh", generat
 def test_every_combination(tmp_path: Path, telemetry: str, topology: str, generator: str) -> None:
     services = config(tmp_path, chosen(VARIANTS[telemetry]), topology, generator)
     are_safe(services)
-    nodes = load_topology(workshop.TOPOLOGIES / f"{topology}.yaml").nodes
+    nodes = load_topology(TOPOLOGY_FILES / f"{topology}.yaml").nodes
     assert all(services[node]["environment"]["NODE"] == node for node in nodes)
     assert all(services[node]["cpuset"] == "0" for node in nodes)
     for node in nodes:

@@ -5,11 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from lab.command import prepare
 from lab.engine.compose import ComposeDriver
 from lab.engine.driver import EngineRefused
-from lab.command import workshop
-from lab.engine.driver import EngineRefused
-from lab.engine.compose import ComposeDriver
 
 # Says that the project has one network, and refuses to remove it as often as the file `refusals` has lines.
 DOCKER = """#!/bin/sh
@@ -65,7 +63,7 @@ def test_an_endpoint_that_the_engine_keeps_of_a_removed_container_is_disconnecte
 
 
 def test_one_that_stays_in_use_is_reported(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lab.driver.compose.NETWORK_BOUND_S", 0.3)
+    monkeypatch.setattr("lab.engine.compose.NETWORK_BOUND_S", 0.3)
     (folder / "refusals").write_text("again\n" * 100)
     with pytest.raises(EngineRefused, match="keeps networks of tollbooth in use"):
         ComposeDriver(folder, folder).remove()
@@ -99,5 +97,5 @@ case "$*" in
 "network rm net2") touch {folder}/removed ;;
 esac
 """)
-    workshop.remove_all()
+    prepare.remove_all()
     assert (folder / "removed").exists()

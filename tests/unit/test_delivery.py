@@ -1,4 +1,4 @@
-"""Which trace is looked at: one that the backend kept of the load or, where it kept none whole, one asked for anew."""
+"""Which trace is examined: one that the backend kept of the load or, if none is complete, one of a second start."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -10,24 +10,16 @@ import pytest
 from lab.backend import BACKENDS
 from lab.backend.http import Http
 from lab.record.files import read_json
-from lab.spec.experiment import Level
+from lab.record.trial import BackendRecord, DeliveryPart
 from lab.target.mesh import delivery
+from lab.target.mesh.settings import MeshLevel
+from lab.target.mesh.system import System
 from lab.target.mesh.topology import load_topology
 from tests import benches
 from tests.fake import FakeBackend, FakeClock, FakeDriver
+from tests.labs import MESH, level
 
-SPEC = """
-format: tollbooth.experiment
-version: 2
-title: Test
-question: What arrived?
-target: {kind: mesh, topology: mesh}
-load: {generator: locust, schedule: {kind: closed-loop, users: 12, think_time_s: [1.0, 1.1]}}
-factors: {telemetry: {none: {telemetry: baseline}}}
-baseline: none
-protocol: {warm_up_s: 10, window_s: 15, repetitions: 1, seed: 7}
-"""
-TRACED = Level("manual", "otel-manual")
+TRACED = level("manual", "otel-manual")
 CHAIN = benches.ROOT / "experiments" / "topologies" / "chain.yaml"
 
 
@@ -38,12 +30,12 @@ class Asked:
         self.paths: list[tuple[int, str]] = []
         whole = FakeBackend().newest_trace()
         assert whole is not None
-        self.whole = whole
+        self.whole: dict[str, Any] = whole
         asked = self
 
         class Keeping(FakeBackend):
             def newest_trace(self) -> dict[str, object] | None:
-                return whole if asked.paths else cut(whole, before)
+                return asked.whole if asked.paths else cut(asked.whole, before)
 
             def accepted_spans(self) -> int | None:
                 return 12_300 + 123 * len(asked.paths)
@@ -63,21 +55,27 @@ def cut(trace: Mapping[str, Any], spans: int) -> dict[str, object] | None:
     return {**trace, "spans": [*trace["spans"][:spans], *extra]} if spans else None
 
 
-def delivered(driver: FakeDriver, out: Path, level: Level = TRACED) -> dict[str, object]:
+def created(driver: FakeDriver, out: Path, of: MeshLevel = TRACED) -> System:
+    """A system whose containers are created."""
+    system = MESH.system(of, benches.place(driver), out)
+    system.create({})
+    return system
+
+
+def delivered(driver: FakeDriver, out: Path, of: MeshLevel = TRACED) -> DeliveryPart:
     """What a start leaves whose services were stopped after the load."""
-    system = benches.context(driver, SPEC).system
-    system.create(level, out, {})
-    system.start(level, out)
+    system = created(driver, out, of)
+    system.start()
     driver.stop(list(system.topology.nodes))
     driver.done.clear()
-    return delivery.delivered(system, level, out)
+    return delivery.delivered(system)
 
 
 def test_a_whole_trace_of_the_load_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked, driver = Asked(monkeypatch, before=123), FakeDriver()
     found = delivered(driver, tmp_path / "out")
-    assert (found["spans_in_trace"], found["trace_difference"], found["trace_of_second_start"]) == (123, None, False)
-    assert found["expected_spans_per_request"] == 123
+    assert (found.spans_in_trace, found.trace_difference, found.trace_of_second_start) == (123, None, False)
+    assert found.expected_spans_per_request == 123
     assert not asked.paths
     assert not driver.done
 
@@ -88,7 +86,7 @@ def test_where_only_rests_are_kept_the_services_start_again_and_are_asked(
 ) -> None:
     asked, driver = Asked(monkeypatch, before=rest), FakeDriver()
     found = delivered(driver, tmp_path / "out")
-    assert (found["spans_in_trace"], found["trace_difference"], found["trace_of_second_start"]) == (123, None, True)
+    assert (found.spans_in_trace, found.trace_difference, found.trace_of_second_start) == (123, None, True)
     assert driver.done == ["start", "stop"]
     assert not driver.running & {"gateway", "a1", "a2", "a3", "a4"}
     assert asked.paths == [(8080, "/a1")] * delivery.ASKED_AGAIN
@@ -98,29 +96,28 @@ def test_where_only_rests_are_kept_the_services_start_again_and_are_asked(
 def test_what_it_asks_for_itself_does_not_count_as_the_trials(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Asked(monkeypatch, before=2)
     found = delivered(FakeDriver(), tmp_path / "out")
-    assert found["backend"] == {"accepted_spans": 12_300, "counters": {}}
+    assert found.backend == BackendRecord(accepted_spans=12_300, counters={})
 
 
 def test_the_files_of_the_measured_start_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Asked(monkeypatch, before=2)
     ready, driver = tmp_path / "out" / "ready", FakeDriver()
-    system = benches.context(driver, SPEC).system
-    system.create(TRACED, tmp_path / "out", {})
+    system = created(driver, tmp_path / "out")
     (ready / "a1.json").write_text("the measured one's")
     (ready / "a1.17.collapsed").write_text("a profile")
-    delivery.delivered(system, TRACED, tmp_path / "out")
+    delivery.delivered(system)
     assert {path.name: path.read_text() for path in ready.iterdir()} == {
         "a1.json": "the measured one's",
         "a1.17.collapsed": "a profile",
     }
-    assert {path.name for path in (tmp_path / "out").iterdir()} == {"ready", "trace.json"}
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"ready", "topology.json", "trace.json"}
 
 
 def test_more_spans_than_predicted_are_no_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked, driver = Asked(monkeypatch, before=124), FakeDriver()
     found = delivered(driver, tmp_path / "out")
-    assert (found["spans_in_trace"], found["trace_of_second_start"]) == (124, False)
-    assert found["trace_difference"]
+    assert (found.spans_in_trace, found.trace_of_second_start) == (124, False)
+    assert found.trace_difference
     assert not asked.paths
 
 
@@ -128,16 +125,16 @@ def test_where_nothing_is_to_be_traced_a_trace_is_wrong_whatever_is_kept_of_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = Asked(monkeypatch, before=2)
-    found = delivered(FakeDriver(), tmp_path / "out", Level("off", "otel-manual", traces="none"))
-    assert found["trace_difference"] == "no request was to be traced"
+    found = delivered(FakeDriver(), tmp_path / "out", level("off", "otel-manual", traces="none"))
+    assert found.trace_difference == "no request was to be traced"
     assert not asked.paths
 
 
 def test_a_sampled_level_may_have_no_trace_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = Asked(monkeypatch, before=0)
-    found = delivered(FakeDriver(), tmp_path / "out", Level("some", "otel-manual", traces="sampled"))
-    assert found["trace_difference"] is None
-    assert found["expected_spans_per_request"] is None
+    found = delivered(FakeDriver(), tmp_path / "out", level("some", "otel-manual", traces="sampled"))
+    assert found.trace_difference is None
+    assert found.expected_spans_per_request is None
     assert not asked.paths
 
 
@@ -147,9 +144,9 @@ def test_a_second_start_that_fails_refuses_the_trial_and_says_why(
     Asked(monkeypatch, before=2)
     driver = FailsTheSecondTime()
     found = delivered(driver, tmp_path / "out")
-    assert found["spans_in_trace"] == 2
+    assert found.spans_in_trace == 2
     why = "and no other could be asked for: container a3 was not ready after 180 s"
-    assert str(found["trace_difference"]).endswith(why)
+    assert str(found.trace_difference).endswith(why)
     assert (tmp_path / "out" / "ready" / "a3.json").exists()
 
 
@@ -166,12 +163,10 @@ class FailsTheSecondTime(FakeDriver):
 
 def test_what_only_speaks_grpc_is_not_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked, driver = Asked(monkeypatch, before=2), FakeDriver()
-    system = benches.context(driver, SPEC).system
-    system.create(TRACED, tmp_path / "out", {})
-    found = delivery.delivered(replace(system, topology=load_topology(CHAIN)), TRACED, tmp_path / "out")
-    assert str(found["trace_difference"]).endswith(
-        "and no other could be asked for: the lab itself does not speak gRPC"
-    )
+    system = created(driver, tmp_path / "out")
+    only_grpc = replace(system.parts, topology=load_topology(CHAIN))
+    found = delivery.delivered(replace(system, parts=only_grpc))
+    assert str(found.trace_difference).endswith("and no other could be asked for: the lab itself does not speak gRPC")
     assert not asked.paths
 
 
@@ -183,4 +178,4 @@ def test_a_request_without_an_answer_refuses_the_trial(tmp_path: Path, monkeypat
 
     monkeypatch.setattr(Http, "ask", refused)
     found = delivered(FakeDriver(), tmp_path / "out")
-    assert str(found["trace_difference"]).endswith("and no other could be asked for: refused")
+    assert str(found.trace_difference).endswith("and no other could be asked for: refused")

@@ -32,12 +32,12 @@ from lab.engine.driver import EngineGone
 from lab.errors import UserError
 from lab.record.requests import read_requests
 from lab.run import runner
-from lab.run.profiles import LIBRARY, profiled
+from lab.run.profiles import LIBRARY, agent_option
 from lab.run.progress import Progress
-from lab.run.start import Bench
-from lab.spec.experiment import Level
+from lab.run.start import Context
 from tests import benches, synthetic
 from tests.fake import FakeBackend, FakeDriver
+from tests.labs import MESH, level
 
 ROOT = Path(__file__).resolve().parents[2]
 CARRIER = "[ForkJoinPool-1-worker-2 tid=39]"
@@ -217,7 +217,8 @@ def test_what_libraries_and_threads_add_is_the_whole_difference() -> None:
 
 def test_the_tree_compares_the_same_way_at_both() -> None:
     root = tree(TRACED, BASELINE, "all")
-    assert (root.cost.level.ms, root.cost.baseline.ms) == (pytest.approx(24.2), pytest.approx(20))
+    assert root.cost.level.ms == pytest.approx(24.2)
+    assert root.cost.baseline.ms == pytest.approx(20)
     spring = root.children[VIRTUAL].children["org.apache.catalina"].children["org.springframework.web"]
     assert spring.cost.added.ms == pytest.approx(0)
     wrapper = root.children[VIRTUAL].children["org.apache.catalina"].children["tollbooth.telemetry.otel"]
@@ -277,11 +278,11 @@ class ProfilingDriver(FakeDriver):
                 written(self._out / "ready", name, {number: start_s - 4 + 3 * number for number in range(1, 12)})
 
 
-def bench(driver: FakeDriver, spec: str = SPEC) -> Bench:
+def bench(driver: FakeDriver, spec: str = SPEC) -> Context:
     return benches.context(driver, spec)
 
 
-def complete(on: Bench, results: Path, run: runner.Run | None = None) -> tuple[runner.Run, str]:
+def complete(on: Context, results: Path, run: runner.Run | None = None) -> tuple[runner.Run, str]:
     said = io.StringIO()
     run = run or runner.new_run(on, results, ["lab", "run", "test"], {})
     runner.complete(on, run, Progress(Console(file=said, width=200)))
@@ -320,12 +321,14 @@ def test_a_profile_holds_the_slices_of_its_window_and_what_they_cost(tmp_path: P
 
 
 def test_the_profiler_comes_beside_the_options_that_a_level_has() -> None:
-    level = profiled(Level("x", "baseline", {"A": "1"}), "-Xss512k -Xint", 3)
-    assert level.environment["A"] == "1"
-    options = level.environment["JAVA_OPTS"].split()
+    given = level("x", environment={"A": "1", "JAVA_OPTS": "-Xss512k -Xint"})
+    environment = MESH.profiled(given, agent_option(3)).settings.environment
+    assert environment["A"] == "1"
+    options = environment["JAVA_OPTS"].split()
     assert options[:2] == ["-Xss512k", "-Xint"]
     assert re.fullmatch(r"-agentpath:/app/profiler/libasyncProfiler\.so=start,event=ctimer,\S*loop=3s\S*", options[2])
-    assert profiled(Level("x", "baseline"), "", 1).environment["JAVA_OPTS"].startswith("-agentpath:")
+    alone = MESH.profiled(level("x"), agent_option(1)).settings.environment
+    assert alone["JAVA_OPTS"].startswith("-agentpath:")
 
 
 def test_without_the_field_nothing_is_profiled(tmp_path: Path) -> None:

@@ -276,7 +276,7 @@ def test_conflicts_are_paths_set_to_something_else() -> None:
 
 
 def test_nodes_know_their_protocol_and_whom_they_call() -> None:
-    mesh = nodes(load_topology(workshop.TOPOLOGIES / "mesh.yaml"))
+    mesh = nodes(load_topology(paths.ROOT / "experiments" / "topologies" / "mesh.yaml"))
     assert mesh["gateway"].entry
     assert {node.protocol for node in mesh.values()} == {"rest"}
     assert set(mesh["gateway"].peers) == mesh.keys() - {"gateway"}

@@ -1,11 +1,14 @@
-"""`faults.jsonl` is read as it was written, and what is not one is refused."""
+"""`faults.jsonl` is read as it was written, and anything else is rejected."""
 
 from pathlib import Path
 
 import pytest
 
 from lab.errors import UserError
+from lab.record.data import read_trial, streams_in
 from lab.record.faults import Action, FaultLog, Injection, parse_injections, read_injections
+from lab.record.files import write_json_atomic
+from lab.record.trial import TrialRecord
 
 FROZEN = {"kind": "frozen", "target": "s2", "start_s": 10.0, "length_s": 5.0}
 CUT = {"kind": "cpu-cut", "target": "s3", "size": 0.25, "start_s": 1.0, "length_s": 5.0}
@@ -24,8 +27,12 @@ def test_what_was_written_is_read(tmp_path: Path) -> None:
     )
 
 
-def test_a_trial_without_faults_has_no_file(tmp_path: Path) -> None:
-    assert read_injections(tmp_path / "faults.jsonl") == ()
+def test_a_trial_without_faults_has_no_stream_and_no_injection(tmp_path: Path) -> None:
+    streams = streams_in(tmp_path)
+    assert "faults" not in streams
+    record = TrialRecord(number=1, attempt=1, block=0, position=0, level="x", settings={}, streams=streams)
+    write_json_atomic(tmp_path / "trial.json", record.json_record())
+    assert read_trial(tmp_path).injections == ()
 
 
 HEAD = '{"format": "tollbooth.faults", "version": 1, "clock_error_ns": 1}\n'
@@ -43,7 +50,7 @@ LINE = '{"number": 0, "action": "inject", "fault": {}, "begin_ns": 1, "end_ns": 
         (HEAD + LINE.replace('"begin_ns": 1, ', ""), "x, line 2: not a record of a fault"),
     ],
 )
-def test_what_is_not_one_is_refused(text: str, message: str) -> None:
+def test_another_text_is_rejected(text: str, message: str) -> None:
     with pytest.raises(UserError) as caught:
         parse_injections(text, "x")
     assert caught.value.message == message

@@ -1,8 +1,8 @@
-"""Each fault is proved by records that show it, and by no others: not by those of a trial that went on undisturbed."""
+"""Each fault is verified by records that show it, and not by the records of an undisturbed trial."""
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,13 +12,14 @@ from lab.analysis.metrics import values
 from lab.analysis.metrics.window import grown
 from lab.fault.evidence import share_doubt
 from lab.fault.kinds import KINDS, parse_fault
-from lab.fault.proved import unproved
+from lab.fault.verified import unverified
 from lab.record.counters import parse_counters
 from lab.record.data import TrialData
 from lab.record.faults import ENDED, Action, Injection, ended_on_purpose
 from lab.record.requests import REQUESTS_COLUMNS, REQUESTS_FIRST_LINE, parse_requests
 from lab.record.series import NotDerivableError
-from lab.record.trial import TrialRecord
+from lab.record.trial import LOCAL, TrialRecord, Window
+from tests.labs import MESH
 from tests.synthetic.truth import EPOCH_NS
 
 SECOND_NS = 1_000_000_000
@@ -95,10 +96,16 @@ class Story:
         lines = "".join(json.dumps(line) + "\n" for line in self.counters())
         record = TrialRecord(
             number=1, attempt=1, block=0, position=0, level="x", settings={"faults": [{}] * self.declared}, valid=True,
-            reasons=(), users=1, load_start_ns=at(0), window_start_ns=at(0), window_end_ns=at(LOAD_S),
-            service_cpus=(0, 1), generator_cpus=(0, 1), containers={}, startup_s={"s2": 1.0}, phases_s={},
+            found={"users": 1}, window=Window(load_start_ns=at(0), start_ns=at(0), end_ns=at(LOAD_S)),
+            service_cpus=(0, 1), generator_cpus=(0, 1), startup_s={"s2": 1.0},
         )  # fmt: skip
-        return TrialData(record, parse_counters(lines, "x"), parse_requests(text, "x"))
+        counters, requests = parse_counters(lines, "x"), parse_requests(text, "x")
+        return TrialData(record, {"counters": {LOCAL: counters}, "requests": {LOCAL: requests}})
+
+
+def with_faults(data: TrialData, injections: Sequence[Injection]) -> TrialData:
+    """The trial with a record of these faults."""
+    return replace(data, streams={**data.streams, "faults": {LOCAL: injections}})
 
 
 def declared(kind: str) -> dict[str, Any]:
@@ -115,7 +122,7 @@ def injection(kind: str, story: Story) -> Injection:
 
 
 def doubts(kind: str, story: Story) -> list[str]:
-    return list(unproved(story.data(), [injection(kind, story)]))
+    return list(unverified(story.data(), [injection(kind, story)]))
 
 
 SIZES = {
@@ -165,16 +172,16 @@ def test_every_kind_has_a_story() -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_fault_that_was_there_is_proved(kind: str) -> None:
+def test_a_fault_that_was_there_is_verified(kind: str) -> None:
     assert doubts(kind, SHOWN[kind]) == []
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_fault_that_was_not_there_is_not_proved(kind: str) -> None:
+def test_a_fault_that_was_not_there_is_not_verified(kind: str) -> None:
     injected, lifted = UNDISTURBED.get(kind, (Story().injected, Story().lifted))
     found = doubts(kind, Story(injected=injected, lifted=lifted))
     assert len(found) == 1
-    assert found[0].startswith(f"fault {kind} of s2: not proved: ")
+    assert found[0].startswith(f"fault {kind} of s2: not verified: ")
 
 
 @pytest.mark.parametrize(
@@ -222,9 +229,9 @@ def test_a_missing_part_is_named(kind: str, change: dict[str, Any], doubt: str) 
 def test_when_a_fault_was_lifted_is_known_to_the_clocks_error() -> None:
     late = replace(injection("frozen", SHOWN["frozen"]), lifted=Action(at(END_S + 0.1), at(END_S + 0.15), {}))
     sure, unsure = (replace(late, clock_error_ns=error_ns) for error_ns in (0, SECOND_NS // 10))
-    (doubt,) = unproved(SHOWN["frozen"].data(), [sure])
+    (doubt,) = unverified(SHOWN["frozen"].data(), [sure])
     assert "no request failed or waited for it" in doubt
-    assert list(unproved(SHOWN["frozen"].data(), [unsure])) == []
+    assert list(unverified(SHOWN["frozen"].data(), [unsure])) == []
 
 
 def test_a_latency_that_was_there_before_proves_nothing() -> None:
@@ -238,7 +245,7 @@ def test_a_latency_that_was_there_before_proves_nothing() -> None:
     ("injections", "sentence"),
     [
         ([], "0 of 1 declared faults are on record"),
-        ([Injection(declared("frozen"), refused="no such thing")], "fault frozen of s2: refused: no such thing"),
+        ([Injection(declared("frozen"), refused="no such thing")], "fault frozen of s2: not possible: no such thing"),
         ([Injection(declared("frozen"))], "fault frozen of s2: it was not injected and lifted"),
         (
             [Injection(declared("frozen"), Action(at(-9), at(-8), {}), Action(at(-4), at(-3), {}))],
@@ -250,12 +257,12 @@ def test_a_latency_that_was_there_before_proves_nothing() -> None:
         ),
     ],
 )
-def test_a_fault_without_its_whole_course_is_refused(injections: list[Injection], sentence: str) -> None:
-    assert list(unproved(Story().data(), injections)) == [sentence]
+def test_a_fault_without_its_complete_course_is_not_verified(injections: list[Injection], sentence: str) -> None:
+    assert list(unverified(Story().data(), injections)) == [sentence]
 
 
-def test_a_trial_without_faults_has_nothing_to_prove() -> None:
-    assert list(unproved(Story(declared=0).data(), ())) == []
+def test_a_trial_without_faults_has_nothing_to_verify() -> None:
+    assert list(unverified(Story(declared=0).data(), ())) == []
 
 
 def test_the_containers_that_a_fault_ended_are_known() -> None:
@@ -268,18 +275,19 @@ def test_a_killed_service_has_cpu_time_of_both_its_lives() -> None:
         return 1e8 * (t if t < BEGIN_S else t - END_S)
 
     story = replace(SHOWN["killed"], cpu_ns=anew)
-    told = replace(story.data(), injections=[injection("killed", story)])
+    told = with_faults(story.data(), [injection("killed", story)])
     first_life_s, second_life_s = BEGIN_S - 0.25, LOAD_S - END_S
-    told = replace(told, trial=told.trial.model_copy(update={"window_end_ns": at(LOAD_S - 0.25)}))
+    shorter = Window(load_start_ns=at(0), start_ns=at(0), end_ns=at(LOAD_S - 0.25))
+    told = replace(told, trial=told.trial.model_copy(update={"window": shorter}))
     used_ns = grown(told, "s2", told.counters.containers["s2"]["cpu_usage_ns"])
     assert used_ns == pytest.approx(1e8 * (first_life_s + second_life_s - 0.25))
     with pytest.raises(NotDerivableError, match="went back"):
-        grown(replace(told, injections=()), "s2", told.counters.containers["s2"]["cpu_usage_ns"])
+        grown(with_faults(told, ()), "s2", told.counters.containers["s2"]["cpu_usage_ns"])
 
 
 def test_what_a_fault_did_to_the_requests_is_measured() -> None:
     story = SHOWN["killed"]
-    found = values(replace(story.data(), injections=[injection("killed", story)]))
+    found = values(with_faults(story.data(), [injection("killed", story)]), MESH.judgement.metrics)
     assert found["recovered_fraction"] == 1
     # Late by a tenth of a window, early by what chance allows of a window's ten requests.
     assert -0.5 <= found["recovery_s"] - 0.05 <= 0.1
@@ -290,7 +298,7 @@ def test_what_a_fault_did_to_the_requests_is_measured() -> None:
 def test_a_system_that_does_not_come_back_has_no_time_to_recover() -> None:
     gone = [(t, end, 502 if t >= BEGIN_S else status) for t, end, status in asked()]
     story = replace(SHOWN["killed"], requests=gone)
-    found = values(replace(story.data(), injections=[injection("killed", story)]))
+    found = values(with_faults(story.data(), [injection("killed", story)]), MESH.judgement.metrics)
     assert found["recovered_fraction"] == 0
     assert "recovery_s" not in found
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lab.engine.clock import SystemClock, wait_until
-from lab.engine.driver import Deployment, EngineGone, EngineRefused
+from lab.engine.driver import EngineGone, EngineRefused, Stack
 from lab.fault.fault import DeclaredFault, Subject
 from lab.fault.journal import Journal, lift_leftovers
 from lab.fault.kinds import parse_fault
@@ -38,17 +38,17 @@ class FakeProxy:
         return {"http.inbound.downstream_rq_total": self.requests, "http.inbound.fault.aborts_injected": aborts}
 
 
-class Stand:
+class Bench:
     """An injector on a fake engine."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.clock = FakeClock()
-        self.driver = FakeDriver(clock=self.clock, deployment=Deployment(("a1", "a2"), {}, {"TRIAL_DIR": str(folder)}))
+        self.driver = FakeDriver(clock=self.clock, deployment=Stack(("a1", "a2"), {}, {"TRIAL_DIR": str(folder)}))
         self.proxy = FakeProxy()
         self.journal = Journal(folder / "journal.json")
         (folder / "ready").mkdir()
-        subject = Subject(self.driver, self.clock, folder / "ready", {"a2"}, lambda _: self.proxy)
+        subject = Subject(self.driver, self.clock, folder / "ready", {"a2": "a2-envoy"}, lambda _: self.proxy)
         self.injector: Injector = injector(subject, self.journal, folder / "faults.jsonl")
 
     def play(self, *faults: DeclaredFault) -> list[str]:
@@ -65,14 +65,14 @@ class Stand:
 
 
 @pytest.fixture
-def stand(tmp_path: Path) -> Stand:
-    return Stand(tmp_path)
+def bench(tmp_path: Path) -> Bench:
+    return Bench(tmp_path)
 
 
-def test_faults_come_and_go_at_their_times_in_the_containers_time(stand: Stand) -> None:
-    done = stand.play(fault("frozen", 10), fault("cpu-cut", 2, 20, "a3", size=0.25))
+def test_faults_come_and_go_at_their_times_in_the_containers_time(bench: Bench) -> None:
+    done = bench.play(fault("frozen", 10), fault("cpu-cut", 2, 20, "a3", size=0.25))
     assert done == ["limit_cpus a3 0.25", "pause a1", "unpause a1", "limit_cpus a3 None"]
-    frozen, cut = stand.injections()
+    frozen, cut = bench.injections()
     assert frozen.fault == {"kind": "frozen", "target": "a1", "start_s": 10.0, "length_s": 5.0}
     assert frozen.injected is not None
     assert frozen.lifted is not None
@@ -81,54 +81,54 @@ def test_faults_come_and_go_at_their_times_in_the_containers_time(stand: Stand) 
     assert frozen.lifted.begin_ns == EPOCH_NS + 15 * 10**9
     assert cut.injected is not None
     assert cut.injected.begin_ns == EPOCH_NS + 2 * 10**9
-    assert not stand.journal.path.exists()
+    assert not bench.journal.path.exists()
 
 
-def test_a_process_is_started_again_with_its_sidecar(stand: Stand) -> None:
-    done = stand.play(fault("killed", 0, target="a2"))
+def test_a_process_is_started_again_with_its_sidecar(bench: Bench) -> None:
+    done = bench.play(fault("killed", 0, target="a2"))
     assert done == ["kill a2 a2-envoy", "start"]
-    assert stand.driver.running >= {"a2", "a2-envoy"}
-    (killed,) = stand.injections()
+    assert bench.driver.running >= {"a2", "a2-envoy"}
+    (killed,) = bench.injections()
     assert killed.injected is not None
     assert killed.injected.seen == {"address": "172.18.0.3", "ended": "a2 a2-envoy"}
 
 
-def test_the_network_is_taken_and_given_back(stand: Stand) -> None:
-    assert stand.play(fault("cut-off", 0)) == ["disconnect a1 app", "connect a1 app"]
+def test_the_network_is_taken_and_given_back(bench: Bench) -> None:
+    assert bench.play(fault("cut-off", 0)) == ["disconnect a1 app", "connect a1 app"]
 
 
-def test_a_bandwidth_is_capped_on_the_network_of_requests(stand: Stand) -> None:
-    assert stand.play(fault("bandwidth-cap", 0, size=80)) == [
+def test_a_bandwidth_is_capped_on_the_network_of_requests(bench: Bench) -> None:
+    assert bench.play(fault("bandwidth-cap", 0, size=80)) == [
         "run_beside a1 shape 172.18.0.0/16 tbf rate 80000bit burst 2000 latency 400ms",
         "run_beside a1 shape 172.18.0.0/16 off",
     ]
-    (capped,) = stand.injections()
+    (capped,) = bench.injections()
     assert capped.lifted is not None
     assert capped.lifted.seen == {"packets": 10, "drops": 0, "overlimits": 2}
 
 
-def test_a_proxy_is_told_and_its_counters_are_kept(stand: Stand) -> None:
-    stand.play(fault("envoy-abort", 0, target="a2", size=0.2))
+def test_a_proxy_is_told_and_its_counters_are_kept(bench: Bench) -> None:
+    bench.play(fault("envoy-abort", 0, target="a2", size=0.2))
     key = "fault.http.abort.abort_percent"
-    assert stand.proxy.set == [{key: '{"numerator": 200000, "denominator": "MILLION"}'}, {key: ""}]
-    (abort,) = stand.injections()
+    assert bench.proxy.set == [{key: '{"numerator": 200000, "denominator": "MILLION"}'}, {key: ""}]
+    (abort,) = bench.injections()
     assert abort.injected is not None
     assert abort.lifted is not None
     assert abort.injected.seen == {"faults": 20, "requests": 100}
     assert abort.lifted.seen == {"faults": 40, "requests": 200}
 
 
-def test_a_proxys_fault_of_a_node_without_one_is_recorded_as_refused(stand: Stand) -> None:
-    stand.play(fault("envoy-delay", 0, size=10))
-    assert [one.refused for one in stand.injections()] == ["a1 has no sidecar"]
+def test_a_proxys_fault_of_a_node_without_one_is_recorded_as_not_possible(bench: Bench) -> None:
+    bench.play(fault("envoy-delay", 0, size=10))
+    assert [one.refused for one in bench.injections()] == ["a1 has no sidecar"]
 
 
 class Service:
     """A service that takes its fault over as soon as somebody waits for that."""
 
-    def __init__(self, stand: Stand) -> None:
+    def __init__(self, bench: Bench) -> None:
         self.wishes: list[dict[str, object]] = []
-        ready, sleep = stand.folder / "ready", stand.clock.sleep
+        ready, sleep = bench.folder / "ready", bench.clock.sleep
 
         def answer(seconds: float) -> None:
             sleep(seconds)
@@ -138,22 +138,22 @@ class Service:
             taken = {"format": "tollbooth.fault-taken", "version": 1, "number": wish["number"], **counted}
             (ready / "a1.fault-taken.json").write_text(json.dumps(taken))
 
-        stand.clock.sleep = answer  # type: ignore[method-assign]
+        bench.clock.sleep = answer  # type: ignore[method-assign]
 
 
-def test_a_service_is_told_by_a_file_and_answers_with_its_counters(stand: Stand) -> None:
-    service = Service(stand)
-    stand.injector.play([fault("application-error", 0, size=0.5)], stand.clock.now_s(), lambda _: True)
+def test_a_service_is_told_by_a_file_and_answers_with_its_counters(bench: Bench) -> None:
+    service = Service(bench)
+    bench.injector.play([fault("application-error", 0, size=0.5)], bench.clock.now_s(), lambda _: True)
     head = {"format": "tollbooth.fault", "version": 1}
     assert service.wishes == [{**head, "number": 1, "error_probability": 0.5}, {**head, "number": 2}]
-    (error,) = stand.injections()
+    (error,) = bench.injections()
     assert error.lifted is not None
     assert error.lifted.seen == {"operations": 20, "errors": 2, "waited_ns": 5}
 
 
-def test_a_service_that_does_not_answer_is_recorded_as_refused(stand: Stand) -> None:
-    stand.play(fault("application-latency", 0, size=50))
-    assert [one.refused for one in stand.injections()] == ["a1 did not take over a1.fault.json within 5 s"]
+def test_a_service_that_does_not_answer_is_recorded_as_not_possible(bench: Bench) -> None:
+    bench.play(fault("application-latency", 0, size=50))
+    assert [one.refused for one in bench.injections()] == ["a1 did not take over a1.fault.json within 5 s"]
 
 
 @pytest.mark.parametrize(
@@ -164,67 +164,67 @@ def test_a_service_that_does_not_answer_is_recorded_as_refused(stand: Stand) -> 
         ("`docker` failed: no interface to 172.18.0.0/16", "no interface to 172.18.0.0/16"),
     ],
 )
-def test_a_kernel_without_netem_is_named_and_the_other_faults_go_on(stand: Stand, said: str, reason: str) -> None:
-    stand.driver.fail["run_beside"] = EngineRefused(said)
-    stand.play(fault("packet-loss", 0, size=0.1), fault("frozen", 2))
-    loss, frozen = stand.injections()
+def test_a_kernel_without_netem_is_named_and_the_other_faults_go_on(bench: Bench, said: str, reason: str) -> None:
+    bench.driver.fail["run_beside"] = EngineRefused(said)
+    bench.play(fault("packet-loss", 0, size=0.1), fault("frozen", 2))
+    loss, frozen = bench.injections()
     assert loss.refused is not None
     assert reason in loss.refused
     assert frozen.lifted is not None
-    assert not stand.journal.path.exists()
+    assert not bench.journal.path.exists()
 
 
-def test_a_fault_is_in_the_journal_before_it_is_there(stand: Stand, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fault_is_in_the_journal_before_it_is_there(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     noted: list[list[str]] = []
-    monkeypatch.setattr(stand.driver, "pause", lambda _: noted.append(Journal(stand.journal.path).left()))
-    stand.play(fault("cpu-cut", 0, 20, "a3", size=0.25), fault("frozen", 5))
+    monkeypatch.setattr(bench.driver, "pause", lambda _: noted.append(Journal(bench.journal.path).left()))
+    bench.play(fault("cpu-cut", 0, 20, "a3", size=0.25), fault("frozen", 5))
     assert noted == [["cpu-cut of a3", "frozen of a1"]]
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(1), RuntimeError("a mistake")])
 def test_whatever_ends_a_trial_in_mid_fault_lifts_what_is_in_force(
-    stand: Stand, monkeypatch: pytest.MonkeyPatch, error: BaseException
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, error: BaseException
 ) -> None:
-    sleep = stand.clock.sleep
+    sleep = bench.clock.sleep
 
     def until_the_12th_second(seconds: float) -> None:
         sleep(seconds)
-        if stand.clock.now_s() >= 12:
-            monkeypatch.setattr(stand.clock, "sleep", sleep)
+        if bench.clock.now_s() >= 12:
+            monkeypatch.setattr(bench.clock, "sleep", sleep)
             raise error
 
-    monkeypatch.setattr(stand.clock, "sleep", until_the_12th_second)
+    monkeypatch.setattr(bench.clock, "sleep", until_the_12th_second)
     with pytest.raises(type(error)):
-        stand.play(fault("cpu-cut", 2, 20, "a3", size=0.25), fault("frozen", 10), fault("killed", 40))
-    assert stand.driver.done == ["limit_cpus a3 0.25", "pause a1", "unpause a1", "limit_cpus a3 None"]
-    assert not stand.journal.path.exists()
-    assert all(one.lifted for one in stand.injections())
+        bench.play(fault("cpu-cut", 2, 20, "a3", size=0.25), fault("frozen", 10), fault("killed", 40))
+    assert bench.driver.done == ["limit_cpus a3 0.25", "pause a1", "unpause a1", "limit_cpus a3 None"]
+    assert not bench.journal.path.exists()
+    assert all(one.lifted for one in bench.injections())
 
 
-def test_an_interruption_within_a_command_lifts_what_it_was_about_to_do(stand: Stand) -> None:
-    stand.driver.fail["pause"] = KeyboardInterrupt()
+def test_an_interruption_within_a_command_lifts_what_it_was_about_to_do(bench: Bench) -> None:
+    bench.driver.fail["pause"] = KeyboardInterrupt()
     with pytest.raises(KeyboardInterrupt):
-        stand.play(fault("frozen", 0))
-    assert stand.driver.done == ["pause a1", "unpause a1"]
-    assert not stand.journal.path.exists()
+        bench.play(fault("frozen", 0))
+    assert bench.driver.done == ["pause a1", "unpause a1"]
+    assert not bench.journal.path.exists()
 
 
-def test_a_fault_that_cannot_be_lifted_is_recorded(stand: Stand) -> None:
-    stand.driver.fail["unpause"] = EngineRefused("it is not paused")
-    stand.play(fault("frozen", 0))
-    assert [one.refused for one in stand.injections()] == ["it could not be lifted: it is not paused"]
+def test_a_fault_that_cannot_be_lifted_is_recorded(bench: Bench) -> None:
+    bench.driver.fail["unpause"] = EngineRefused("it is not paused")
+    bench.play(fault("frozen", 0))
+    assert [one.refused for one in bench.injections()] == ["it could not be lifted: it is not paused"]
 
 
 def test_an_engine_that_goes_leaves_the_fault_in_the_journal_for_the_next_start(
-    stand: Stand, monkeypatch: pytest.MonkeyPatch
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def gone(_: str) -> None:
         raise EngineGone("gone")
 
-    monkeypatch.setattr(stand.driver, "unpause", gone)
+    monkeypatch.setattr(bench.driver, "unpause", gone)
     with pytest.raises(EngineGone):
-        stand.play(fault("frozen", 0))
-    assert Journal(stand.journal.path).left() == ["frozen of a1"]
+        bench.play(fault("frozen", 0))
+    assert Journal(bench.journal.path).left() == ["frozen of a1"]
 
 
 def test_what_a_killed_runner_left_is_lifted_at_the_next_start_and_said(tmp_path: Path) -> None:
@@ -252,30 +252,30 @@ def test_a_journal_that_cannot_be_read_stops_nobody(tmp_path: Path, text: str) -
     assert not path.exists()
 
 
-def test_beside_a_load_the_faults_are_lifted_when_the_load_ends(stand: Stand) -> None:
-    with stand.injector.beside([fault("frozen", 0, 3600)], stand.clock.now_s()):
-        assert wait_until(lambda: "pause a1" in stand.driver.done, 10, 0.01, SystemClock())
-    assert stand.driver.done == ["pause a1", "unpause a1"]
+def test_beside_a_load_the_faults_are_lifted_when_the_load_ends(bench: Bench) -> None:
+    with bench.injector.beside([fault("frozen", 0, 3600)], bench.clock.now_s()):
+        assert wait_until(lambda: "pause a1" in bench.driver.done, 10, 0.01, SystemClock())
+    assert bench.driver.done == ["pause a1", "unpause a1"]
 
 
-def test_beside_a_load_that_is_interrupted_the_faults_are_lifted_first(stand: Stand) -> None:
+def test_beside_a_load_that_is_interrupted_the_faults_are_lifted_first(bench: Bench) -> None:
     with (
         pytest.raises(KeyboardInterrupt),
-        stand.injector.beside([fault("frozen", 0, 3600)], stand.clock.now_s()),
+        bench.injector.beside([fault("frozen", 0, 3600)], bench.clock.now_s()),
     ):
-        assert wait_until(lambda: "pause a1" in stand.driver.done, 10, 0.01, SystemClock())
+        assert wait_until(lambda: "pause a1" in bench.driver.done, 10, 0.01, SystemClock())
         raise KeyboardInterrupt
-    assert stand.driver.done == ["pause a1", "unpause a1"]
-    assert not stand.journal.path.exists()
+    assert bench.driver.done == ["pause a1", "unpause a1"]
+    assert not bench.journal.path.exists()
 
 
-def test_beside_a_load_a_mistake_in_the_faults_is_not_lost(stand: Stand) -> None:
-    stand.driver.fail["pause"] = RuntimeError("a mistake")
+def test_beside_a_load_a_mistake_in_the_faults_is_not_lost(bench: Bench) -> None:
+    bench.driver.fail["pause"] = RuntimeError("a mistake")
     with (
         pytest.raises(RuntimeError, match="a mistake"),
-        stand.injector.beside([fault("frozen", 0)], stand.clock.now_s()),
+        bench.injector.beside([fault("frozen", 0)], bench.clock.now_s()),
     ):
-        assert wait_until(lambda: "unpause a1" in stand.driver.done, 10, 0.01, SystemClock())
+        assert wait_until(lambda: "unpause a1" in bench.driver.done, 10, 0.01, SystemClock())
 
 
 class LateDriver(FakeDriver):

@@ -1,4 +1,4 @@
-"""Whether a trial's records prove its faults: a trial whose faults are not proved is refused."""
+"""Whether a trial's records verify its faults: a trial with an unverified fault is rejected."""
 
 from collections.abc import Iterator, Sequence
 
@@ -7,12 +7,12 @@ from lab.fault.kinds import parse_fault
 from lab.record.data import TrialData
 from lab.record.faults import Course, Injection
 
-# A command of the engine's takes part of a second, and the window is counted from the first request.
+# A command of the engine takes part of a second, and the window begins with the first request.
 EDGE_NS = 1_000_000_000
 
 
-def unproved(data: TrialData, injections: Sequence[Injection]) -> Iterator[str]:
-    """Yield why the trial's faults do not count, a sentence each; nothing where every declared one is proved.
+def unverified(data: TrialData, injections: Sequence[Injection]) -> Iterator[str]:
+    """Yield why the trial's faults are not verified, one sentence each; nothing if every declared one is.
 
     The level's settings say how many were declared (`faults`).
     """
@@ -27,7 +27,7 @@ def unproved(data: TrialData, injections: Sequence[Injection]) -> Iterator[str]:
 
 def _doubt(data: TrialData, fault: DeclaredFault, injection: Injection) -> str | None:
     if injection.refused is not None:
-        return f"refused: {injection.refused}"
+        return f"not possible: {injection.refused}"
     if injection.injected is None or injection.lifted is None:
         return "it was not injected and lifted"
     course = Course(injection.injected, injection.lifted, injection.clock_error_ns)
@@ -36,4 +36,4 @@ def _doubt(data: TrialData, fault: DeclaredFault, injection: Injection) -> str |
     if course.lifted.begin_ns > data.trial.window_end_ns + EDGE_NS:
         return "the window ended before it did"
     doubt = next(fault.doubts(data, course), None)
-    return doubt and f"not proved: {doubt}"
+    return doubt and f"not verified: {doubt}"
