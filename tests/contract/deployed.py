@@ -1,4 +1,4 @@
-"""A telemetry variant on real containers, for the contract tests: a Compose project of its own beside all others."""
+"""A mesh on real containers for the contract tests, in a separate Compose project."""
 
 import json
 import time
@@ -14,25 +14,33 @@ from lab.backend import Backend
 from lab.command.prepare import place
 from lab.engine import ports
 from lab.engine.compose import PROJECT, ComposeDriver
+from lab.engine.place import Place
 from lab.target.mesh.settings import MeshLevel
 from lab.target.mesh.system import System
+from lab.target.mesh.topology import load_topology
 from tests.labs import MESH, ROOT
 
-# And quick to deliver: an SDK would hold a batch for five seconds.
+FOLDER = Path(__file__).parent
+# Short delays of delivery too: by default an SDK holds a batch for five seconds.
 QUICK_START = {"JAVA_OPTS": "-XX:TieredStopAtLevel=1", "OTEL_BSP_SCHEDULE_DELAY": "1000"}
 
 
 def parameters(names: Iterable[str]) -> list[object]:
-    """Variants to try. A version of an instrumentation is left to `pytest -m long`: each takes up to a minute."""
+    """Variants to test. Versions of an instrumentation only run with `pytest -m long`: each takes up to a minute."""
     return [pytest.param(name, marks=[pytest.mark.long] if "@" in name else []) for name in names]
 
 
+def system_with(topology: Path, level: MeshLevel, at: Place, out: Path) -> System:
+    """The system of a level with the topology of a file, not yet created."""
+    system = MESH.system(level, at, out)
+    return replace(system, parts=replace(system.parts, topology=load_topology(topology)))
+
+
 @contextmanager
-def running(level: MeshLevel, out: Path) -> Iterator[tuple[System, Backend]]:
-    """The system at one level, ready, with ports that the engine chose; removed afterwards."""
-    name = f"{PROJECT}-contract-{Path(level.settings.topology_name).stem}"
-    driver = ComposeDriver(ROOT, out.parent / "scratch", name)
-    system = MESH.system(level, replace(place(), driver=driver, alone=False), out)
+def running(level: MeshLevel, topology: Path, out: Path) -> Iterator[tuple[System, Backend]]:
+    """The system of a level, ready, with ports that the engine chose; removed afterwards."""
+    driver = ComposeDriver(ROOT, out.parent / "scratch", f"{PROJECT}-contract-{topology.stem}")
+    system = system_with(topology, level, replace(place(), driver=driver, alone=False), out)
     system.driver.remove()
     try:
         system.create({})
@@ -43,7 +51,7 @@ def running(level: MeshLevel, out: Path) -> Iterator[tuple[System, Backend]]:
 
 
 def ask(system: System, route: str, count: int, calls: int = 60) -> list[float]:
-    """Asks the gateway so often, each time for what makes so many calls; returns how long each took, in seconds."""
+    """Sends `count` requests, each of which makes so many calls; returns how long each took, in seconds."""
     port = ports.chosen(("gateway",), system.driver.published_port)("GATEWAY_PORT")
     return [_ask(f"http://127.0.0.1:{port}/{route}", calls) for _ in range(count)]
 

@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from lab import images, workshop
+from lab.command import paths
+from lab.engine import images
 
 pytestmark = [pytest.mark.containers, pytest.mark.beside, pytest.mark.timeout(300)]
 
-FOLDER = workshop.ROOT / "collector" / "pipelines"
+FOLDER = paths.ROOT / "collector" / "pipelines"
 
 
 @pytest.fixture(scope="module")

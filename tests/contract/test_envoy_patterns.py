@@ -21,7 +21,7 @@ from lab.command import paths
 from lab.engine import images
 from lab.engine.clock import SystemClock, wait_until
 from lab.engine.compose import ComposeDriver
-from lab.engine.driver import Deployment
+from lab.engine.driver import Stack
 from lab.target.mesh.sidecars import ADMIN_PORT, Admin, Node, Side, files, load, overlay, parse_mode, sidecar
 from lab.target.mesh.sidecars.nodes import MOVED_PORTS, PORTS
 from lab.target.mesh.sidecars.overlay import OUTBOUND
@@ -177,7 +177,7 @@ def running(
     described = {name: text for node in nodes for name, text in composed(node, side).items()}
     driver.remove()
     try:
-        driver.create(Deployment(tuple(names), {"services": described}, {"TRIAL_DIR": str(out)}))
+        driver.create(Stack(tuple(names), {"services": described}, {"TRIAL_DIR": str(out)}))
         driver.start(names)
         tiny = Tiny(
             driver.published_port(nodes[0].name, PORTS[nodes[0].protocol]),

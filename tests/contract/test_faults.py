@@ -1,6 +1,6 @@
-"""The contract of every kind of fault, on real containers: injected, proved, lifted; not proved where it was not there.
+"""The contract of every kind of fault on real containers: injected, verified, lifted; a sham is not verified.
 
-Each kind goes through the same course: first a sham, where everything is done but the fault itself, then the fault.
+Each kind takes the same course: first a sham, which does everything but the fault itself, then the fault.
 """
 
 import http.client
@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.command import paths
+from lab.command import paths, prepare
 from lab.engine import images
 from lab.engine.clock import SystemClock, wait_until
 from lab.engine.compose import PROJECT, ComposeDriver
@@ -26,18 +26,18 @@ from lab.engine.ports import port
 from lab.fault.fault import DeclaredFault, Proxy, Subject
 from lab.fault.journal import Journal, lift_leftovers
 from lab.fault.kinds import KINDS, parse_fault
-from lab.fault.proved import unproved
 from lab.fault.run import injector
+from lab.fault.verified import unverified
 from lab.record.counters import parse_counters, write_targets
 from lab.record.data import TrialData
 from lab.record.faults import Injection, read_injections
 from lab.record.requests import REQUESTS_COLUMNS, REQUESTS_FIRST_LINE, parse_requests
-from lab.record.trial import TrialRecord
-from lab.spec.experiment import Level
+from lab.record.trial import LOCAL, TrialRecord, Window
 from lab.target.mesh.sidecars import ADMIN_PORT, Admin
-from tests.contract.deployed import QUICK_START
+from tests.contract.deployed import QUICK_START, system_with
 from tests.contract.test_envoy_patterns import GRPC, running
 from tests.fake import FakeDriver
+from tests.labs import level
 
 pytestmark = [pytest.mark.containers, pytest.mark.timeout(300)]
 
@@ -64,13 +64,13 @@ SIZES = {
 }  # fmt: skip
 BY_PROXY = [kind for kind, fault in KINDS.items() if fault.needs_sidecar]
 OF_CONTAINERS = [kind for kind, fault in KINDS.items() if not fault.needs_sidecar]
-NO_NETEM = "refused: this kernel has no netem (module sch_netem)"
+NO_NETEM = "not possible: this kernel has no netem (module sch_netem)"
 
 
 @pytest.fixture(scope="module", autouse=True)
 def the_lab() -> Iterator[None]:
     images.ensure(("services", "observer", "sink", "envoy", "nettools"), print)
-    with only_run(workshop.LOCK):
+    with only_run(paths.LOCK):
         yield
 
 
@@ -145,13 +145,13 @@ def play(
 
 
 def trial(load: Load, counters: str, start_ns: int) -> TrialData:
-    """What the records say, as a trial's; its window is the whole load."""
+    """The records as those of a trial; its window is the complete load."""
     record = TrialRecord(
-        number=1, attempt=1, block=0, position=0, level="x", settings={"faults": [{}]}, valid=True, reasons=(), users=1,
-        load_start_ns=start_ns, window_start_ns=start_ns, window_end_ns=time.time_ns(), service_cpus=(),
-        generator_cpus=(), containers={}, startup_s={}, phases_s={},
+        number=1, attempt=1, block=0, position=0, level="x", settings={"faults": [{}]}, valid=True,
+        window=Window(load_start_ns=start_ns, start_ns=start_ns, end_ns=time.time_ns()),
     )  # fmt: skip
-    return TrialData(record, parse_counters(counters, "counters.jsonl"), parse_requests(load.text(), "requests.csv"))
+    sampled, requests = parse_counters(counters, "counters.jsonl"), parse_requests(load.text(), "requests.csv")
+    return TrialData(record, {"counters": {LOCAL: sampled}, "requests": {LOCAL: requests}})
 
 
 class Sham(ComposeDriver):
@@ -202,16 +202,15 @@ class Services:
 def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Services]:
     folder = tmp_path_factory.mktemp("faults")
     (folder / "tiny.yaml").write_text(TOPOLOGY)
-    system = workshop.system(str(folder / "tiny.yaml"))
-    level = Level("baseline", "baseline", {**QUICK_START, "WATCH_FAULTS": "1"})
+    of, out = level("baseline", environment={**QUICK_START, "WATCH_FAULTS": "1"}), folder / "out"
+    system = system_with(folder / "tiny.yaml", of, prepare.place(), out)
     assert isinstance(system.driver, ComposeDriver)
     system.driver.remove()
     try:
-        out = folder / "out"
-        system.create(level, out, {"OBSERVER_INTERVAL": "250ms"}, ("observer",))
+        system.create({"OBSERVER_INTERVAL": "250ms"}, ("observer",))
         names = {container.id: name for name, container in system.driver.containers().items()}
         write_targets(out / "targets.json", names, system.driver.networks())
-        system.start(level, out, ("observer",))
+        system.start(("observer",))
         assert wait_until(lambda: ask_gateway() == 200, 30, 0.2, SystemClock())
         # A JVM that has just started answers so seldom that a share of errors could not be told from none.
         with Load(ask_gateway) as load:
@@ -237,7 +236,7 @@ def doubts_of_shams(services: Services, tmp_path_factory: pytest.TempPathFactory
 
 def doubts(data: TrialData, injections: Sequence[Injection]) -> Mapping[str, Sequence[str]]:
     """What is said against each of several injections, by the kind of its fault."""
-    return {str(injection.fault["kind"]): list(unproved(data, [injection])) for injection in injections}
+    return {str(injection.fault["kind"]): list(unverified(data, [injection])) for injection in injections}
 
 
 @pytest.mark.parametrize("kind", OF_CONTAINERS)
@@ -253,7 +252,7 @@ def test_a_fault_of_a_service(
         assert wait_until(lambda: ask_gateway() == 200, 60, 0.2, clock)
         counters = services.counters_until(time.time_ns())
     assert len(doubts_of_shams[kind]) == 1, doubts_of_shams
-    found = list(unproved(trial(load, counters, start_ns), real))
+    found = list(unverified(trial(load, counters, start_ns), real))
     if fault.kind in {"packet-loss", "packet-delay"} and found:
         assert found == [f"fault {fault.what}: {NO_NETEM}"]
     else:
@@ -301,8 +300,8 @@ def test_faults_by_a_proxy(tmp_path: Path) -> None:
         Load(lambda: tiny.ask(1, 1)[0].status) as load,
     ):
         proxy = tiny.sidecars["s1"]
-        heard = Subject(RealTime(), clock, out, {"s1"}, lambda _: proxy)
-        deaf = Subject(RealTime(), clock, out, {"s1"}, lambda _: Deaf(proxy))
+        heard = Subject(RealTime(), clock, out, {"s1": "s1-envoy"}, lambda _: proxy)
+        deaf = Subject(RealTime(), clock, out, {"s1": "s1-envoy"}, lambda _: Deaf(proxy))
         shams = play([declared(kind, "s1") for kind in BY_PROXY], deaf, tmp_path / "shams")
         reals = [
             play([declared(kind, "s1")], heard, tmp_path / kind, partial(load.answered, ANSWERS.get(kind, 0)))
@@ -310,8 +309,8 @@ def test_faults_by_a_proxy(tmp_path: Path) -> None:
         ]
         assert {answer.status for answer in tiny.ask(20, 2)} == {200}
     data = trial(load, '{"format": "tollbooth.counters", "version": 1, "interval_ns": 1}\n', start_ns)
-    assert all("not proved: 0 of " in doubt for (doubt,) in doubts(data, shams).values())
-    assert [list(unproved(data, real)) for real in reals] == [[]] * len(BY_PROXY)
+    assert all("not verified: 0 of " in doubt for (doubt,) in doubts(data, shams).values())
+    assert [list(unverified(data, real)) for real in reals] == [[]] * len(BY_PROXY)
 
 
 @pytest.mark.parametrize("kind", ["killed", "cut-off"])
@@ -322,7 +321,7 @@ def test_a_sidecar_comes_back_with_its_service(kind: str, tmp_path: Path) -> Non
     with running(out, "passthrough", GRPC, project=PROJECT) as tiny:
         driver = ComposeDriver(paths.ROOT, out)
         driver.ids = {name: id_of(name) for name in ("s1", "s1-envoy")}
-        subject = Subject(driver, SystemClock(), out, {"s1"})
+        subject = Subject(driver, SystemClock(), out, {"s1": "s1-envoy"})
         fault.inject(subject)
         with pytest.raises((OSError, http.client.HTTPException)):
             tiny.ask(1, 1)
@@ -344,9 +343,9 @@ def id_of(service: str) -> str:
 RUNNER = """
 import sys
 from pathlib import Path
-from lab.command import paths
+from lab.command import paths, prepare
 from lab.engine.clock import SystemClock
-from lab.engine.driver import Deployment
+from lab.engine.driver import Stack
 from lab.engine.compose import ComposeDriver
 from lab.fault.fault import Subject
 from lab.fault.journal import Journal
@@ -355,7 +354,7 @@ from lab.fault.run import injector
 
 folder = Path(sys.argv[1])
 driver, clock = ComposeDriver(paths.ROOT, folder), SystemClock()
-driver.create(Deployment(("sink",), {"services": {"sink": {"networks": ["app", "telemetry"]}}}))
+driver.create(Stack(("sink",), {"services": {"sink": {"networks": ["app", "telemetry"]}}}))
 driver.start(["sink"])
 faults = [parse_fault({"kind": sys.argv[2], "target": "sink", "start_s": 0, "length_s": 600})]
 one = injector(Subject(driver, clock, folder), Journal(folder / "journal.json"), folder / "faults.jsonl")

@@ -19,7 +19,7 @@ from lab.command import paths
 from lab.engine import images, ports
 from lab.engine.clock import SystemClock, wait_until
 from lab.engine.compose import ComposeDriver
-from lab.engine.driver import Deployment
+from lab.engine.driver import Stack
 from tests import backend_kit as kit
 
 pytestmark = [pytest.mark.containers, pytest.mark.beside, pytest.mark.timeout(180)]
@@ -52,7 +52,7 @@ def running(name: str, out: Path, intake: int | None = None) -> Iterator[tuple[B
     variables = {"TRIAL_DIR": str(out), **ports.engines_choice()}
     driver.remove()
     try:
-        driver.create(Deployment(kind.services, {"services": {first: published}}, variables))
+        driver.create(Stack(kind.services, {"services": {first: published}}, variables))
         driver.start(kind.services)
         assert wait_until(backend.ready, 60, 0.1, SystemClock()), driver.last_log_lines(first, 20)
         yield backend, driver.published_port(first, intake) if intake else 0

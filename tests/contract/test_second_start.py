@@ -1,4 +1,4 @@
-"""Where no whole trace of a load arrived, one of the same containers' second start is looked at."""
+"""If no complete trace of a load arrived, the trace of a second start of the same containers is examined."""
 
 from pathlib import Path
 
@@ -6,16 +6,15 @@ import pytest
 
 from lab.engine import images
 from lab.record.files import read_json
-from lab.record.trial import BackendRecord
-from lab.spec.experiment import Level
 from lab.target.mesh.delivery import ASKED_AGAIN, delivered
-from tests.contract.deployed import QUICK_START, ask, running
+from tests.contract.deployed import FOLDER, QUICK_START, ask, running
+from tests.labs import level
 
 pytestmark = [pytest.mark.containers, pytest.mark.beside, pytest.mark.timeout(300)]
 
-# Another topology than that of `test_variants`, which may go on beside: it names the Compose project.
-PAIR = str(Path(__file__).parent / "pair.yaml")
-# By itself the SDK sends nothing while the test runs: what a killed service holds is lost for good.
+# Not the topology of `test_variants`, which may run at the same time: it names the Compose project.
+PAIR = FOLDER / "pair.yaml"
+# The SDK sends nothing while the test runs: the spans that a killed service holds are lost.
 KEEPS = {**QUICK_START, "OTEL_BSP_SCHEDULE_DELAY": "600000"}
 
 
@@ -25,17 +24,18 @@ def the_images() -> None:
 
 
 def test_services_start_once_more_where_only_rests_of_traces_are_left(tmp_path: Path) -> None:
-    level, out = Level("manual", "otel-manual", KEEPS), tmp_path / "out"
-    with running(level, PAIR, out) as (system, backend):
+    of, out = level("manual", "otel-manual", environment=KEEPS), tmp_path / "out"
+    with running(of, PAIR, out) as (system, backend):
         ready = {path.name: path.read_bytes() for path in (out / "ready").iterdir()}
         ask(system, "a1", 1)
         system.driver.kill(["a1"])
         system.driver.stop(list(system.topology.nodes))
-        found = delivered(system, level, out)
-        assert (found["trace_difference"], found["trace_of_second_start"]) == (None, True)
+        found = delivered(system)
+        assert (found.trace_difference, found.trace_of_second_start) == (None, True)
         spans = system.topology.expected_spans("a1")
-        assert found["spans_in_trace"] == len(read_json(out / "trace.json", "tollbooth.trace", 1)["spans"]) == spans
-        of_the_load = BackendRecord.model_validate(found["backend"]).accepted_spans
+        assert found.spans_in_trace == len(read_json(out / "trace.json", "tollbooth.trace", 1)["spans"]) == spans
+        assert found.backend is not None
+        of_the_load = found.backend.accepted_spans
         assert of_the_load is not None
         assert 0 < of_the_load < spans
         assert backend.accepted_spans() == of_the_load + ASKED_AGAIN * spans

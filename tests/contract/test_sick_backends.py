@@ -1,4 +1,4 @@
-"""A sick backend is the telemetry's trouble, never the request's: the contract of every variant that sends spans."""
+"""A failing backend costs telemetry and never delays requests: the contract of every variant that sends spans."""
 
 import json
 from pathlib import Path
@@ -9,15 +9,13 @@ import pytest
 from lab.backend.sink import Sink
 from lab.engine import images
 from lab.engine.clock import wait_until
-from lab.spec.experiment import Level
 from lab.target.mesh.system import System
-from lab.target.mesh.variants import load_variants
-from tests.contract.deployed import QUICK_START, ask, parameters, running
+from tests.contract.deployed import FOLDER, QUICK_START, ask, parameters, running
+from tests.labs import MESH, level
 
 pytestmark = [pytest.mark.containers, pytest.mark.timeout(300)]
 
-PAIR = str(Path(__file__).parent / "pair.yaml")
-SENDERS = [name for name, variant in load_variants(workshop.VARIANTS).items() if "sink" in variant.backends]
+SENDERS = [name for name, variant in MESH.variants.items() if "sink" in variant.backends]
 SPANS = 123
 # A round makes 2,460 spans: more than the 2,048 that an SDK's queue holds by default.
 ROUND = 20
@@ -35,10 +33,10 @@ def the_images() -> None:
 
 @pytest.mark.parametrize("telemetry", parameters(SENDERS))
 def test_requests_go_on_whatever_the_backend_does_and_what_is_lost_is_counted(telemetry: str, tmp_path: Path) -> None:
-    level = Level(telemetry, telemetry, QUICK_START, backend="sink")
+    of = level(telemetry, telemetry, backend="sink", environment=QUICK_START)
     well_s: list[float] = []
     sick_s: dict[str, list[float]] = {"down": [], "slow": [], "refuse": []}
-    with running(level, PAIR, tmp_path / "out") as (system, sink):
+    with running(of, FOLDER / "pair.yaml", tmp_path / "out") as (system, sink):
         assert isinstance(sink, Sink)
         ask(system, "a1", WARM_UP)
         all_arrive(system, sink)
@@ -47,7 +45,7 @@ def test_requests_go_on_whatever_the_backend_does_and_what_is_lost_is_counted(te
             system.driver.stop(["sink"])
             sick_s["down"] += ask(system, "a1", ROUND)
             system.driver.start(["sink"])
-            assert wait_until(sink.ready, 10, 0.1, system.clock)
+            assert wait_until(sink.ready, 10, 0.1, system.place.clock)
         before = settled(system, sink)
         for behaviour in ("slow", "refuse") * ROUNDS:
             behave(sink, "accept")
@@ -56,7 +54,7 @@ def test_requests_go_on_whatever_the_backend_does_and_what_is_lost_is_counted(te
             sick_s[behaviour] += ask(system, "a1", ROUND)
         behave(sink, "accept")
         # The SDK delivers what it still holds when its service ends; a queue without bound would lose nothing.
-        system.driver.stop(system.topology.nodes)
+        system.driver.stop(list(system.topology.nodes))
         accepted = (sink.accepted_spans() or 0) - before
     made = SPANS * ROUND * ROUNDS * 4
     assert 0 < accepted < made
@@ -73,7 +71,7 @@ def behave(sink: Sink, behaviour: str, delay_ms: int = 0) -> None:
 
 def all_arrive(system: System, sink: Sink) -> None:
     """Nothing is lost while the sink is well: this is what is sick later, not the load."""
-    wait_until(lambda: sink.accepted_spans() == SPANS * WARM_UP, 30, 0.2, system.clock)
+    wait_until(lambda: sink.accepted_spans() == SPANS * WARM_UP, 30, 0.2, system.place.clock)
     assert sink.accepted_spans() == SPANS * WARM_UP
 
 
@@ -86,7 +84,7 @@ def settled(system: System, sink: Sink) -> int:
         before, last = last, sink.accepted_spans() or 0
         return before == last
 
-    wait_until(quiet, 60, 2, system.clock)
+    wait_until(quiet, 60, 2, system.place.clock)
     return last
 
 

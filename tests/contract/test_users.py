@@ -5,6 +5,7 @@ import subprocess
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -171,7 +172,7 @@ def test_a_user_visits_all_before_repeating_one_and_thinks_in_between(
     program: str, server: str, tmp_path: Path
 ) -> None:
     routes = ["length", "chunked", "fails"]
-    think = {"THINK_TIME_S": "0.1 0.2", "WARM_UP_REQUESTS": 0, "AFTER_WARM_UP_S": 3}
+    think: dict[str, Any] = {"THINK_TIME_S": "0.1 0.2", "WARM_UP_REQUESTS": 0, "AFTER_WARM_UP_S": 3}
     requests = rows(program, server, tmp_path / "out", routes, 2, **think)
     for user in ("1", "2"):
         own = [row for row in requests if row["user"] == user]

@@ -7,16 +7,15 @@ import pytest
 from lab.backend import BACKENDS, Backend
 from lab.engine import images
 from lab.engine.clock import wait_until
-from lab.spec.experiment import Level
-from lab.target.mesh.delivery import trace_difference
+from lab.target.mesh.predictions import trace_difference
 from lab.target.mesh.system import System
-from lab.target.mesh.variants import Variant, load_variants
-from tests.contract.deployed import QUICK_START, ask, parameters, running
+from lab.target.mesh.variants import Variant
+from tests.contract.deployed import FOLDER, QUICK_START, ask, parameters, running
+from tests.labs import MESH, level
 
 pytestmark = [pytest.mark.containers, pytest.mark.beside, pytest.mark.timeout(300)]
 
-VARIANTS = load_variants(workshop.VARIANTS)
-MIXED = str(Path(__file__).parent / "mixed.yaml")
+VARIANTS = MESH.variants
 REQUESTS = 4
 
 
@@ -28,8 +27,8 @@ def the_images() -> None:
 
 @pytest.mark.parametrize("telemetry", parameters(VARIANTS))
 def test_a_variant_keeps_the_contract(telemetry: str, tmp_path: Path) -> None:
-    level = Level(telemetry, telemetry, QUICK_START)
-    with running(level, MIXED, tmp_path / "out") as (system, backend):
+    of = level(telemetry, telemetry, environment=QUICK_START)
+    with running(of, FOLDER / "mixed.yaml", tmp_path / "out") as (system, backend):
         spans_are_exactly_what_the_topology_predicts(VARIANTS[telemetry], system, backend)
 
 
@@ -43,7 +42,7 @@ def spans_are_exactly_what_the_topology_predicts(variant: Variant, system: Syste
         return
     spans = system.topology.expected_spans("a1")
     # A batching SDK holds spans for a second.
-    wait_until(lambda: (backend.accepted_spans() or 0) >= spans * REQUESTS, 20, 0.2, system.clock)
+    wait_until(lambda: (backend.accepted_spans() or 0) >= spans * REQUESTS, 20, 0.2, system.place.clock)
     assert backend.accepted_spans() == spans * REQUESTS
     trace = backend.newest_trace()
     assert trace is not None
@@ -54,6 +53,6 @@ def spans_are_exactly_what_the_topology_predicts(variant: Variant, system: Syste
 
 
 def metrics_are_scraped(system: System, backend: Backend) -> None:
-    """It asks every 15 s; the thesis counted 49 and 97 metrics of a service."""
-    assert wait_until(lambda: bool(backend.counters()), 30, 0.5, system.clock)
+    """It scrapes every 15 s; the thesis counted 49 and 97 metrics of a service."""
+    assert wait_until(lambda: bool(backend.counters()), 30, 0.5, system.place.clock)
     assert backend.counters()["metrics_per_service"] > 10

@@ -8,7 +8,6 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,8 +15,9 @@ from lab.analysis import metrics
 from lab.command import paths
 from lab.engine.clock import SystemClock, wait_until
 from lab.record.data import read_trial
-from lab.record.files import read_json
+from lab.record.manifest import read_manifest
 from tests.command_line import LAB, lab, one_line
+from tests.labs import MESH
 
 pytestmark = [pytest.mark.containers, pytest.mark.timeout(900)]
 
@@ -48,16 +48,11 @@ def containers() -> list[str]:
     return [project for project in listed.stdout.decode().split() if project.startswith("tollbooth")]
 
 
-def refused_for_the_machine(folder: Path) -> bool:
-    """Whether all that was refused was refused for what else went on here: the lab doing its duty, no fault."""
+def rejected_for_the_machine(folder: Path) -> bool:
+    """Whether all rejected trials were rejected for other activity on this machine: no defect of the lab."""
     trials = [json.loads(path.read_text()) for path in folder.glob("trials/*/trial.json")]
     reasons = [reason for trial in trials for reason in trial["reasons"]]
     return bool(reasons) and all(THE_MACHINE.search(reason) for reason in reasons)
-
-
-def manifest_of(folder: Path) -> dict[str, Any]:
-    """What the run in `folder` says of itself."""
-    return read_json(folder / "manifest.json", "tollbooth.manifest", 1)
 
 
 @pytest.fixture(scope="module")
@@ -109,20 +104,20 @@ def test_ctrl_c_leaves_nothing_running_and_loses_no_trial(course: Course) -> Non
 def test_resuming_goes_on(course: Course) -> None:
     ((path, measured),) = course.kept.items()
     valid = json.loads(measured)["valid"]
-    assert valid or refused_for_the_machine(course.folder), measured
-    # A trial that was refused for what else went on is measured again, and its record stays beside the new one.
+    assert valid or rejected_for_the_machine(course.folder), measured
+    # A trial that was rejected for other activity is measured again, and its record stays beside the new one.
     assert ("1 of 3 trials are there already" in course.done.stdout) == valid
     assert path.read_text() == measured
 
 
 def test_an_experiment_ends_with_a_table_and_a_report(course: Course) -> None:
     done, folder = course.done, course.folder
-    assert done.returncode == 0 or refused_for_the_machine(folder), done.stdout + done.stderr
+    assert done.returncode == 0 or rejected_for_the_machine(folder), done.stdout + done.stderr
     assert "otel-manual" in done.stdout
     assert "placebo" in done.stdout
     assert "\x1b" not in done.stdout
     assert (folder / "report.html").stat().st_size > 20_000
-    manifest = manifest_of(folder)
+    manifest = read_manifest(folder)
     assert manifest["finished"]
     assert manifest["versions"]["java"].startswith("25")
     assert manifest["images"]["services"].startswith("sha256:")
@@ -133,7 +128,7 @@ def test_every_trial_has_records_and_the_predicted_spans(course: Course) -> None
     trials = {path.parent: json.loads(path.read_text()) for path in folder.glob("trials/*/trial.json")}
     assert {trial["level"] for trial in trials.values()} == {"baseline", "placebo", "otel-manual"}
     for path, trial in trials.items():
-        assert trial["valid"] or refused_for_the_machine(folder), trial["reasons"]
+        assert trial["valid"] or rejected_for_the_machine(folder), trial["reasons"]
         assert (path / "counters.jsonl").exists()
         assert (path / "requests.csv").exists()
         assert (path / "logs" / "gateway.log").exists()
@@ -141,12 +136,12 @@ def test_every_trial_has_records_and_the_predicted_spans(course: Course) -> None
             requests = len((path / "requests.csv").read_text().splitlines()) - 2
             assert trial["spans_in_trace"] == 123
             # Requests that were in flight at the end made spans, too, but no row.
-            assert requests * 123 <= trial["backend"]["accepted_spans"] <= (requests + trial["users"]) * 123
+            assert requests * 123 <= trial["backend"]["accepted_spans"] <= (requests + trial["found"]["users"]) * 123
 
 
 def test_bytes_tell_the_planes_apart(course: Course) -> None:
     trials = [read_trial(path) for path in course.folder.glob("trials/*")]
-    by_level = {data.trial.level: metrics.values(data) for data in trials}
+    by_level = {data.trial.level: metrics.values(data, MESH.judgement.metrics) for data in trials}
     assert by_level["baseline"]["bytes_per_request_telemetry"] < 100
     assert by_level["otel-manual"]["bytes_per_request_telemetry"] > 1000
     # traceparent is at least 55 characters on each of 61 calls.
@@ -171,16 +166,16 @@ def test_levels_side_by_side_are_whole_trials_of_one_window(tiny: Path) -> None:
     settings = ("side_by_side=true", "retries=0", "warm_up_requests=30", "window_s=12")
     done = lab("run", str(tiny), *(word for setting in settings for word in ("--set", setting)))
     folder = (paths.RESULTS / "tiny" / "latest").resolve()
-    assert "3 systems stand side by side" in done.stdout, done.stderr
+    assert "3 systems are running side by side" in done.stdout, done.stderr
     trials = [read_trial(path.parent) for path in folder.glob("trials/*/trial.json")]
     assert {data.trial.level for data in trials} == {"baseline", "placebo", "otel-manual"}
     assert len({(data.trial.window_start_ns, data.trial.window_end_ns) for data in trials}) == 1
-    assert all(data.trial.valid for data in trials) or refused_for_the_machine(folder)
+    assert all(data.trial.valid for data in trials) or rejected_for_the_machine(folder)
     for data in trials:
         # Each has a backend and networks of its own, so that nothing of the others is counted as its own.
         traced = data.trial.level == "otel-manual"
         assert data.trial.spans_in_trace == (123 if traced else None)
-        assert (metrics.values(data)["bytes_per_request_telemetry"] > 1000) == traced
+        assert (metrics.values(data, MESH.judgement.metrics)["bytes_per_request_telemetry"] > 1000) == traced
         assert data.trial.cores_side_by_side > 0
     assert containers() == []
 
@@ -194,7 +189,7 @@ def test_a_port_in_use_is_named(tiny: Path) -> None:
     assert line == f"error: port {number} on 127.0.0.1, wanted for gateway, is in use"
 
 
-def test_a_second_run_is_refused(tiny: Path) -> None:
+def test_a_second_run_at_the_same_time_is_an_error(tiny: Path) -> None:
     first = subprocess.Popen([*LAB, "run", str(tiny)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert first.stdout is not None
     first.stdout.readline()
