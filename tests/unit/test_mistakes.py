@@ -1,4 +1,4 @@
-"""A user's mistakes at the command line: told at once, in one line."""
+"""A user's mistakes at the command line: reported at once, in one line."""
 
 import subprocess
 import sys
@@ -7,15 +7,15 @@ import pytest
 
 from tests.command_line import lab, one_line
 
-# Modules that take a second and more to load; nobody is to wait for them to hear of a mistake.
+# Modules that take a second and more to load; a mistake is reported without them.
 SLOW = {"scipy.stats", "matplotlib"}
 MISTAKES = [
     (["run", "quikc"], "quick"),
     (["run", "quick", "--set", "repetitions=-1"], "repetitions"),
     (["run", "quick", "--set", "factors.telemetry.x={telemetry: otel-agnt}"], "otel-agent"),
-    (["run", "quick", "--set", "protocol.windw_s=1"], "window_s"),
+    (["run", "quick", "--set", "protocol.windw_s=1"], "did you mean 'protocol.window_s'?"),
     (["run", "quick", "--set", "topology=mesch"], "mesh"),
-    (["analyse", "results/none"], "no results folder"),
+    (["analyse", "results/none"], "results/none is not a results folder"),
     (["experimnt"], "experiment"),
 ]
 

@@ -4,6 +4,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from lab.cli import LAB
 from lab.run.plan import (
     Plan,
     Trial,
@@ -12,7 +13,8 @@ from lab.run.plan import (
     make_plan,
     trial_folder_name,
 )
-from lab.spec.experiment import Experiment, load_experiment
+from lab.spec.experiment import Experiment
+from lab.spec.parse import load_experiment
 
 QUICK = Path(__file__).parents[2] / "experiments" / "quick.yaml"
 SIDE_BY_SIDE = QUICK.with_name("side-by-side.yaml")
@@ -20,7 +22,7 @@ LEVELS = {"baseline", "otel-manual", "otel-agent", "placebo"}
 
 
 def quick(repetitions: int = 20, seed: int = 1) -> Experiment:
-    return load_experiment(QUICK, [f"repetitions={repetitions}", f"seed={seed}"])
+    return load_experiment(QUICK, LAB.grammar, [f"repetitions={repetitions}", f"seed={seed}"])
 
 
 def orders(plan: Plan) -> list[tuple[str, ...]]:
@@ -53,19 +55,21 @@ def test_every_level_comes_at_every_position_about_as_often() -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_side_by_side_every_level_stands_once_at_each_place_in_as_many_blocks_as_levels(seed: int) -> None:
-    found = orders(make_plan(load_experiment(SIDE_BY_SIDE, ["repetitions=20", f"seed={seed}"])))
+def test_side_by_side_every_level_has_each_place_once_in_as_many_blocks_as_levels(seed: int) -> None:
+    found = orders(make_plan(load_experiment(SIDE_BY_SIDE, LAB.grammar, ["repetitions=20", f"seed={seed}"])))
     levels = set(found[0])
     assert len(levels) == 8
     assert all(set(order) == levels for order in found)
     for square in (found[:8], found[8:16]):
         assert all(set(column) == levels for column in zip(*square, strict=True))
-    # The blocks after the last whole square have each level at most once at a place.
+    # The blocks after the last complete square have each level at most once at a place.
     assert all(len(set(column)) == 4 for column in zip(*found[16:], strict=True))
 
 
 def test_side_by_side_no_order_is_drawn_more_often_than_others() -> None:
-    plans = [make_plan(load_experiment(SIDE_BY_SIDE, ["repetitions=3", f"seed={seed}"])) for seed in range(600)]
+    plans = [
+        make_plan(load_experiment(SIDE_BY_SIDE, LAB.grammar, ["repetitions=3", f"seed={seed}"])) for seed in range(600)
+    ]
     for block in range(3):
         second = [orders(plan)[block][1] for plan in plans]
         # Binomial with n = 600 and p = 1/8: five standard deviations are 41.
@@ -89,7 +93,7 @@ def test_the_order_is_the_same_on_every_machine() -> None:
 
 def test_more_repetitions_leave_the_first_blocks_as_they_are() -> None:
     assert make_plan(quick(repetitions=9)).trials[:12] == make_plan(quick(repetitions=3)).trials
-    few, many = (load_experiment(SIDE_BY_SIDE, [f"repetitions={count}"]) for count in (3, 9))
+    few, many = (load_experiment(SIDE_BY_SIDE, LAB.grammar, [f"repetitions={count}"]) for count in (3, 9))
     assert make_plan(many).trials[:24] == make_plan(few).trials
 
 
@@ -124,7 +128,7 @@ def test_a_wider_confidence_needs_more_blocks() -> None:
     assert blocks_for_precision(0.05, 0.02, confidence=0.99) > blocks_for_precision(0.05, 0.02)
 
 
-def test_the_blocks_asked_for_reach_the_precision_in_made_up_studies() -> None:
+def test_the_blocks_found_reach_the_precision_in_made_up_studies() -> None:
     sd, half_width = 0.03, 0.02
     blocks = blocks_for_precision(sd, half_width)
     draws = np.random.default_rng(1).normal(math.log(1.4), sd, size=(4000, blocks))
@@ -141,7 +145,7 @@ def test_the_duration_counts_every_trial() -> None:
 
 
 def test_side_by_side_a_blocks_window_counts_once_and_few_users_warm_up_slowly() -> None:
-    experiment = load_experiment(QUICK.with_name("side-by-side.yaml"), ["repetitions=2", "window_s=300"])
+    experiment = load_experiment(SIDE_BY_SIDE, LAB.grammar, ["repetitions=2", "window_s=300"])
     plan = make_plan(experiment)
     found_s = estimate_duration_s(plan, experiment, {level.name: 18.0 for level in plan.levels})
     assert found_s == pytest.approx(2 * (8 * 18 + 8 * 30 + 300))

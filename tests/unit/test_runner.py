@@ -4,10 +4,11 @@ import io
 import json
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,17 +16,16 @@ from rich.console import Console
 
 from lab.backend import BACKENDS
 from lab.engine.driver import EngineGone
+from lab.engine.failure import StartFailed
 from lab.errors import UserError
 from lab.record.requests import read_requests
+from lab.record.trial import StartPart, WindowPart, read_trial_record
 from lab.run import runner
-from lab.run.plan import Trial
+from lab.run.measure import Measured, StartInterrupted
 from lab.run.progress import Progress
-from lab.run.start import Bench
+from lab.run.start import Context
 from lab.run.stopping import FIRST_STAGE_BLOCKS
-from lab.run.measure import Measured, StartInterrupted, head
-from tests.labs import parse as parse_experiment
 from lab.spec.level import Level
-from lab.target.mesh.system import StartFailed
 from tests import benches, synthetic
 from tests.fake import FakeBackend, FakeDriver
 
@@ -36,7 +36,9 @@ version: 2
 title: Test
 question: Does it run?
 target: {kind: mesh, topology: mesh}
-load: {generator: locust, schedule: {kind: closed-loop, users: calibrated, baseline_cpu_fraction: 0.4, think_time_s: [1.0, 1.1]}}
+load:
+  generator: locust
+  schedule: {kind: closed-loop, users: calibrated, baseline_cpu_fraction: 0.4, think_time_s: [1.0, 1.1]}
 factors:
   telemetry:
     baseline: {telemetry: baseline}
@@ -50,7 +52,7 @@ format: tollbooth.experiment
 version: 2
 title: Test
 question: Does it run?
-target: {kind: mesh, topology: mesh}
+target: {kind: mesh, topology: fan-out}
 load: {generator: ghz, schedule: {kind: counted, requests: 200, concurrency: 4}}
 factors:
   error_probability: {p-0: {error_probability: 0}, p-0.2: {error_probability: 0.2}}
@@ -65,23 +67,23 @@ def no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lab.engine.provenance.collect", lambda *_: {"versions": {}})
 
 
-def bench(driver: FakeDriver, spec: str = SPEC) -> Bench:
+def context(driver: FakeDriver, spec: str = SPEC) -> Context:
     return benches.context(driver, spec)
 
 
-def complete(on: Bench, results: Path, run: runner.Run | None = None) -> tuple[runner.Run, str]:
+def complete(on: Context, results: Path, run: runner.Run | None = None) -> tuple[runner.Run, str]:
     said = io.StringIO()
     run = run or runner.new_run(on, results, ["lab", "run", "test"], {})
     runner.complete(on, run, Progress(Console(file=said, width=200)))
     return run, said.getvalue()
 
 
-def trials(run: runner.Run) -> dict[str, dict[str, object]]:
+def trials(run: runner.Run) -> dict[str, dict[str, Any]]:
     return {path.parent.name: json.loads(path.read_text()) for path in sorted(run.folder.glob("trials/*/trial.json"))}
 
 
 def test_every_level_and_the_placebo_run_once_per_block_in_the_planned_order(tmp_path: Path) -> None:
-    run, said = complete(bench(FakeDriver()), tmp_path)
+    run, said = complete(context(FakeDriver()), tmp_path)
     found = trials(run)
     assert [trial["level"] for trial in found.values()] == [planned["level"] for planned in run.manifest["order"]]
     assert len(found) == 6
@@ -93,10 +95,10 @@ def test_every_level_and_the_placebo_run_once_per_block_in_the_planned_order(tmp
 
 
 def test_the_load_is_calibrated_once_and_kept(tmp_path: Path) -> None:
-    run, said = complete(bench(FakeDriver()), tmp_path)
-    # The synthetic baseline takes 40 ms a request: 0.4 of 2 CPUs carry 20 requests/s, a user asks every 1.1 s.
+    run, said = complete(context(FakeDriver()), tmp_path)
+    # The synthetic baseline takes 40 ms a request: 0.4 of 2 CPUs carry 20 requests/s, a user sends one every 1.1 s.
     assert run.manifest["calibration"]["users"] == pytest.approx(20 * 1.11, abs=1.5)
-    assert {trial["users"] for trial in trials(run).values()} == {run.manifest["calibration"]["users"]}
+    assert [trial["found"] for trial in trials(run).values()] == 6 * [{"users": run.manifest["calibration"]["users"]}]
     assert (run.folder / "calibration" / "requests.csv").exists()
     assert "users: the baseline took" in said
 
@@ -104,23 +106,23 @@ def test_the_load_is_calibrated_once_and_kept(tmp_path: Path) -> None:
 def test_a_warm_up_by_requests_ends_with_the_last_of_them_and_the_window_begins_two_seconds_later(
     tmp_path: Path,
 ) -> None:
-    run, _ = complete(bench(FakeDriver(), SPEC.replace("warm_up_s: 10", "warm_up_requests: 20")), tmp_path)
+    run, _ = complete(context(FakeDriver(), SPEC.replace("warm_up_s: 10", "warm_up_requests: 20")), tmp_path)
     for name, trial in trials(run).items():
         requests = read_requests(run.folder / "trials" / name / "requests.csv")
-        assert trial["window_start_ns"] == requests.end_ns[19] + 2 * 10**9
-        assert trial["window_end_ns"] == requests.end_ns[19] + 17 * 10**9
+        assert trial["window"]["start_ns"] == requests.end_ns[19] + 2 * 10**9
+        assert trial["window"]["end_ns"] == requests.end_ns[19] + 17 * 10**9
 
 
-def test_a_refused_trial_is_kept_with_its_reason_and_tried_again(tmp_path: Path) -> None:
+def test_a_rejected_trial_is_kept_with_its_reason_and_tried_again(tmp_path: Path) -> None:
     def stolen_once(trial: synthetic.Trial, load: int) -> synthetic.Trial:
         return replace(trial, steal_fraction=0.2) if load == 3 else trial
 
-    run, said = complete(bench(FakeDriver(change=stolen_once)), tmp_path)
+    run, said = complete(context(FakeDriver(change=stolen_once)), tmp_path)
     found = trials(run)
-    refused = [name for name, trial in found.items() if not trial["valid"]]
-    assert len(refused) == 1
-    assert found[f"{refused[0]}-try2"]["valid"]
-    assert "stole" in str(found[refused[0]]["reasons"])
+    rejected = [name for name, trial in found.items() if not trial["valid"]]
+    assert len(rejected) == 1
+    assert found[f"{rejected[0]}-try2"]["valid"]
+    assert "stole" in str(found[rejected[0]]["reasons"])
     assert "because" in said
 
 
@@ -129,7 +131,7 @@ def test_retries_are_bounded(tmp_path: Path) -> None:
         return replace(trial, steal_fraction=0.2) if load > 1 else trial
 
     driver = FakeDriver(change=always_stolen)
-    run, _ = complete(bench(driver), tmp_path)
+    run, _ = complete(context(driver), tmp_path)
     assert driver.loads == 1 + 6 * 3
     assert not any(trial["valid"] for trial in trials(run).values())
 
@@ -137,7 +139,7 @@ def test_retries_are_bounded(tmp_path: Path) -> None:
 def test_no_trial_is_begun_that_the_budget_does_not_allow_and_the_manifest_says_so(tmp_path: Path) -> None:
     driver = FakeDriver()
     # A trial on the fake engine takes 32 s: the calibration and two trials fit into two minutes.
-    run, said = complete(bench(driver, SPEC.replace("seed: 7", "seed: 7, budget_min: 2")), tmp_path)
+    run, said = complete(context(driver, SPEC.replace("seed: 7", "seed: 7, budget_min: 2")), tmp_path)
     assert len(trials(run)) == 2
     assert driver.clock.now_s() <= 120
     assert run.manifest["stopped"] == "the budget of 2 min allows no further trial"
@@ -147,7 +149,7 @@ def test_no_trial_is_begun_that_the_budget_does_not_allow_and_the_manifest_says_
 
 def test_time_spent_before_an_interruption_counts(tmp_path: Path) -> None:
     driver = FakeDriver()
-    on = bench(driver, SPEC.replace("seed: 7", "seed: 7, budget_min: 3.1"))
+    on = context(driver, SPEC.replace("seed: 7", "seed: 7, budget_min: 3.1"))
     run = runner.new_run(on, tmp_path, ["lab"], {})
     driver.change = lambda trial, load: (driver.fail.update(wait=EngineGone("gone")) or trial) if load == 3 else trial
     with pytest.raises(EngineGone):
@@ -158,7 +160,7 @@ def test_time_spent_before_an_interruption_counts(tmp_path: Path) -> None:
 
 def test_a_run_ends_after_the_block_that_makes_its_intervals_narrow_enough(tmp_path: Path) -> None:
     spec = SPEC.replace("repetitions: 2", "repetitions: 30").replace("seed: 7", "seed: 7, half_width: 0.2")
-    run, _ = complete(bench(FakeDriver(), spec), tmp_path)
+    run, _ = complete(context(FakeDriver(), spec), tmp_path)
     assert len(trials(run)) == 3 * FIRST_STAGE_BLOCKS
     assert run.manifest["stopped"] == "every interval is within ±20.0%"
 
@@ -168,7 +170,7 @@ def test_whatever_ends_a_run_leaves_nothing_running_and_resuming_does_the_rest(
     tmp_path: Path, error: Exception
 ) -> None:
     driver = FakeDriver()
-    on = bench(driver)
+    on = context(driver)
     run = runner.new_run(on, tmp_path, ["lab"], {})
     driver.change = lambda trial, load: (driver.fail.update(wait=error) or trial) if load == 3 else trial
     with pytest.raises(type(error)):
@@ -188,7 +190,9 @@ def test_whatever_ends_a_run_leaves_nothing_running_and_resuming_does_the_rest(
 
 
 def test_ctrl_c_keeps_the_trials_of_a_start_that_were_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def cut_short(_bench: Bench, levels: Sequence[Level], _users: int, _seed: int, out: Path) -> list[Measured]:
+    def cut_short(
+        _context: Context, levels: Sequence[Level[Any]], _found: Mapping[str, float], _seed: int, out: Path
+    ) -> list[Measured]:
         starts.append([level.name for level in levels])
         measured = [_synthetic(out, level.name) for level in levels]
         if len(levels) == 2:
@@ -197,7 +201,7 @@ def test_ctrl_c_keeps_the_trials_of_a_start_that_were_measured(tmp_path: Path, m
 
     starts: list[list[str]] = []
     monkeypatch.setattr("lab.run.runner.run_start", cut_short)
-    on = bench(FakeDriver(), COUNTED)
+    on = context(FakeDriver(), COUNTED)
     run = runner.new_run(on, tmp_path, ["lab"], {})
     with pytest.raises(KeyboardInterrupt):
         complete(on, tmp_path, run)
@@ -217,9 +221,9 @@ def _synthetic(out: Path, level: str) -> Measured:
     with tempfile.TemporaryDirectory() as folder:
         written = synthetic.write_trial(Path(folder), synthetic.Trial(1, 0, level, truth), np.random.default_rng(1))
         shutil.copytree(written, out)
-    record = json.loads((out / "trial.json").read_text())
-    known = head(Trial(1, 0, 0, level, 1), parse_experiment(COUNTED, "test").levels()[0], 1)
-    return Measured(out, out / "requests.csv", {name: value for name, value in record.items() if name not in known})
+    record = read_trial_record(out)
+    start = StartPart(**{name: getattr(record, name) for name in StartPart.model_fields})
+    return Measured(out, out / "requests.csv", record.found, [WindowPart(window=record.window), start])
 
 
 @pytest.mark.parametrize("failing", [{}, {"wait": EngineGone("a container died of it")}])
@@ -234,16 +238,16 @@ def test_a_disk_that_fills_up_is_named_whatever_it_broke(
 
     driver = FakeDriver(change=fills_up)
     with pytest.raises(UserError) as caught:
-        complete(bench(driver), tmp_path)
+        complete(context(driver), tmp_path)
     assert caught.value.message.endswith("is full")
     assert "--resume" in caught.value.hint
     assert len(list(tmp_path.glob("test/2*/trials/*/trial.json"))) == 1
     assert driver.deployment is None
 
 
-def test_resuming_with_another_specification_is_refused(tmp_path: Path) -> None:
-    runner.new_run(bench(FakeDriver()), tmp_path, ["lab"], {})
-    changed = bench(FakeDriver(), SPEC.replace("window_s: 15", "window_s: 16"))
+def test_resuming_with_another_specification_is_rejected(tmp_path: Path) -> None:
+    runner.new_run(context(FakeDriver()), tmp_path, ["lab"], {})
+    changed = context(FakeDriver(), SPEC.replace("window_s: 15", "window_s: 16"))
     with pytest.raises(Exception, match="another specification"):
         runner.unfinished_run(changed, tmp_path)
 
@@ -251,11 +255,11 @@ def test_resuming_with_another_specification_is_refused(tmp_path: Path) -> None:
 def test_a_run_that_its_budget_ended_goes_on_with_a_larger_one(tmp_path: Path) -> None:
     small, large = (SPEC.replace("seed: 7", f"seed: 7, budget_min: {minutes}") for minutes in (2, 30))
     driver = FakeDriver()
-    run, _ = complete(bench(driver, small), tmp_path)
+    run, _ = complete(context(driver, small), tmp_path)
     assert len(trials(run)) == 2
     with pytest.raises(Exception, match="no interrupted run of test"):
-        runner.unfinished_run(bench(driver, small), tmp_path)
-    on = bench(driver, large)
+        runner.unfinished_run(context(driver, small), tmp_path)
+    on = context(driver, large)
     run, said = complete(on, tmp_path, runner.unfinished_run(on, tmp_path))
     assert "2 of 6 trials are there already" in said
     assert len(trials(run)) == 6
@@ -265,9 +269,9 @@ def test_a_run_that_its_budget_ended_goes_on_with_a_larger_one(tmp_path: Path) -
 
 def test_a_run_with_an_end_goes_on_with_more_repetitions_and_not_with_fewer(tmp_path: Path) -> None:
     driver = FakeDriver()
-    run, _ = complete(bench(driver), tmp_path)
+    run, _ = complete(context(driver), tmp_path)
     before = trials(run)
-    more, fewer = (bench(driver, SPEC.replace("repetitions: 2", f"repetitions: {n}")) for n in (3, 1))
+    more, fewer = (context(driver, SPEC.replace("repetitions: 2", f"repetitions: {n}")) for n in (3, 1))
     with pytest.raises(Exception, match="no interrupted run of test"):
         runner.unfinished_run(fewer, tmp_path)
     run, said = complete(more, tmp_path, runner.unfinished_run(more, tmp_path))
@@ -279,9 +283,9 @@ def test_a_run_with_an_end_goes_on_with_more_repetitions_and_not_with_fewer(tmp_
 
 
 def test_there_must_be_something_to_resume(tmp_path: Path) -> None:
-    complete(bench(FakeDriver()), tmp_path)
+    complete(context(FakeDriver()), tmp_path)
     with pytest.raises(Exception, match="no interrupted run of test"):
-        runner.unfinished_run(bench(FakeDriver()), tmp_path)
+        runner.unfinished_run(context(FakeDriver()), tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -295,7 +299,7 @@ def test_a_container_that_does_not_come_up_is_named_with_its_last_log_lines(
     tmp_path: Path, driver: FakeDriver, message: str
 ) -> None:
     with pytest.raises(StartFailed) as caught:
-        complete(bench(driver), tmp_path)
+        complete(context(driver), tmp_path)
     assert caught.value.message == message
     assert "line two" in caught.value.hint
     assert driver.deployment is None
@@ -303,6 +307,6 @@ def test_a_container_that_does_not_come_up_is_named_with_its_last_log_lines(
 
 def test_a_trial_goes_through_its_phases_in_order(tmp_path: Path) -> None:
     driver = FakeDriver()
-    run, _ = complete(bench(driver), tmp_path)
+    run, _ = complete(context(driver), tmp_path)
     assert driver.done[:6] == ["create", "start", "start", "wait", "stop", "remove"]
-    assert set(next(iter(trials(run).values()))["phases_s"]) == {"create", "start", "load", "collect", "remove"}  # type: ignore[call-overload]
+    assert set(next(iter(trials(run).values()))["phases_s"]) == {"create", "start", "load", "collect", "remove"}

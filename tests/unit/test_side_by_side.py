@@ -1,4 +1,4 @@
-"""All levels of a block at once: one window for all, nothing left behind, and each trial a whole one."""
+"""All levels of a block at once: one window for all, nothing left behind, and each trial a complete one."""
 
 import io
 import json
@@ -10,9 +10,11 @@ import pytest
 from rich.console import Console
 
 from lab.analysis import checks
-from lab.analysis.metrics import cpu_cores
+from lab.analysis.metrics.window import cpu_cores
 from lab.backend import BACKENDS
-from lab.engine.driver import Deployment, EngineGone, EngineRefused
+from lab.command import prepare
+from lab.engine.driver import EngineGone, EngineRefused, Stack
+from lab.engine.failure import StartFailed
 from lab.errors import UserError
 from lab.record.data import read_trial
 from lab.record.files import write_json_atomic
@@ -23,14 +25,12 @@ from lab.report.build import build
 from lab.report.terminal.results import print_results
 from lab.run import runner
 from lab.run.progress import Progress
-from lab.run.start import Bench
-from lab.run.stopping import CPU
+from lab.run.start import Context
 from lab.spec.problems import SpecError
-from lab.target.mesh.system import StartFailed
 from tests import benches, synthetic
 from tests.fake import FakeBackend, FakeClock, FakeDriver
-from tests.labs import analyse
-from tests.labs import parse as parse_experiment
+from tests.labs import MESH, analyse, parse
+from tests.streams import with_streams
 
 SPEC = """
 format: tollbooth.experiment
@@ -48,10 +48,13 @@ protocol: {warm_up_requests: 20, window_s: 15, repetitions: 2, retries: 0, seed:
 """
 
 
-class Created(FakeDriver):
-    """Keeps every deployment that it was asked to create."""
+USERS = "{generator: locust, schedule: {kind: closed-loop, users: 12, think_time_s: [1.0, 1.1]}}"
 
-    def create(self, deployment: Deployment) -> None:
+
+class Created(FakeDriver):
+    """Keeps every stack that it created."""
+
+    def create(self, deployment: Stack) -> None:
         super().create(deployment)
         self.deployments = [*getattr(self, "deployments", []), deployment]
 
@@ -62,13 +65,14 @@ def no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lab.engine.provenance.collect", lambda *_: {"versions": {}})
 
 
-def bench(spec: str = SPEC) -> tuple[Bench, list[Created]]:
+def side_by_side(spec: str = SPEC) -> tuple[Context, list[Created]]:
     clock = FakeClock()
     drivers = [Created(clock, asked_on=True) for _ in range(3)]
-    return replace(benches.context(FakeDriver(clock), spec), drivers=tuple(drivers)), drivers
+    places = tuple(benches.place(driver, alone=False) for driver in drivers)
+    return replace(benches.context(FakeDriver(clock), spec), places=places), drivers
 
 
-def complete(on: Bench, results: Path) -> tuple[runner.Run, str]:
+def complete(on: Context, results: Path) -> tuple[runner.Run, str]:
     said = io.StringIO()
     run = runner.new_run(on, results, ["lab", "run", "test"], {})
     runner.complete(on, run, Progress(Console(file=said, width=200)))
@@ -76,7 +80,7 @@ def complete(on: Bench, results: Path) -> tuple[runner.Run, str]:
 
 
 def test_a_block_is_one_window_of_all_levels(tmp_path: Path) -> None:
-    on, drivers = bench()
+    on, drivers = side_by_side()
     run, said = complete(on, tmp_path)
     found = [read_trial_record(path.parent) for path in sorted(run.folder.glob("trials/*/trial.json"))]
     assert [trial.level for trial in found] == [planned["level"] for planned in run.manifest["order"]]
@@ -91,8 +95,8 @@ def test_a_block_is_one_window_of_all_levels(tmp_path: Path) -> None:
             if read_trial_record(path).block == block
         ]
         assert start_ns == max(warm_ns) + 2 * 10**9
-    assert {trial.users for trial in found} == {4}
-    assert "3 systems stand side by side, warming up" in said
+    assert [trial.found for trial in found] == 6 * [{"users": 4}]
+    assert "3 systems are running side by side, warming up" in said
     assert "measured for 15 s" in said
     assert [driver.done[-1] for driver in drivers] == ["remove"] * 3
 
@@ -100,21 +104,25 @@ def test_a_block_is_one_window_of_all_levels(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("users", "whole", "half"), [(12, 4, 2), (3, 2, 1)])
 def test_a_level_with_half_of_the_load_has_half_of_its_share(users: int, whole: int, half: int, tmp_path: Path) -> None:
     spec = SPEC.replace("users: 12", f"users: {users}")
-    on, _ = bench(spec.replace("otel-manual: {telemetry", "otel-manual: {users_fraction: 0.5, telemetry"))
+    on, _ = side_by_side(spec.replace("otel-manual: {telemetry", "otel-manual: {users_fraction: 0.5, telemetry"))
     run, _ = complete(on, tmp_path)
     found = [read_trial_record(path.parent) for path in run.folder.glob("trials/*/trial.json")]
-    assert {trial.level: trial.users for trial in found} == {"baseline": whole, "placebo": whole, "otel-manual": half}
+    assert {trial.level: trial.found["users"] for trial in found} == {
+        "baseline": whole,
+        "placebo": whole,
+        "otel-manual": half,
+    }
 
 
-def test_loads_that_differ_by_less_than_a_user_are_refused(tmp_path: Path) -> None:
+def test_loads_that_differ_by_less_than_a_user_are_rejected(tmp_path: Path) -> None:
     few = SPEC.replace("users: 12", "users: 3")
-    on, _ = bench(few.replace("otel-manual: {telemetry", "otel-manual: {users_fraction: 0.9, telemetry"))
+    on, _ = side_by_side(few.replace("otel-manual: {telemetry", "otel-manual: {users_fraction: 0.9, telemetry"))
     with pytest.raises(UserError, match=r"of 3 users shared by 3 systems, the users_fractions 0\.9 and 1 are not"):
         complete(on, tmp_path)
 
 
 def test_each_system_has_ports_of_its_own_and_one_spinner_keeps_the_cpus_awake(tmp_path: Path) -> None:
-    on, drivers = bench(SPEC.replace("side_by_side: true", "side_by_side: true, keep_cpus_awake: true"))
+    on, drivers = side_by_side(SPEC.replace("side_by_side: true", "side_by_side: true, keep_cpus_awake: true"))
     run, _ = complete(on, tmp_path)
     for driver in drivers:
         assert {one.environment["GATEWAY_PORT"] for one in driver.deployments} == {"0"}
@@ -124,7 +132,7 @@ def test_each_system_has_ports_of_its_own_and_one_spinner_keeps_the_cpus_awake(t
 
 
 def test_what_the_others_use_beside_a_trial_is_the_labs_own(tmp_path: Path) -> None:
-    on, _ = bench()
+    on, _ = side_by_side()
     run, _ = complete(on, tmp_path)
     folder = next(run.folder.glob("trials/*-baseline"))
     data = read_trial(folder)
@@ -138,33 +146,37 @@ def test_what_the_others_use_beside_a_trial_is_the_labs_own(tmp_path: Path) -> N
     assert used > 0
 
 
-def test_a_neighbour_is_told_from_the_systems_side_by_side(tmp_path: Path) -> None:
-    on, _ = bench()
+def test_a_neighbour_is_distinguished_from_the_systems_side_by_side(tmp_path: Path) -> None:
+    on, _ = side_by_side()
     run, _ = complete(on, tmp_path)
     data = read_trial(next(run.folder.glob("trials/*-baseline")))
     user = data.counters.host["cpu_user_ns"]
     busier = Series(user.t_ns, user.values + (user.t_ns - user.t_ns[0]) // 2)  # by half a core
-    data = replace(data, counters=replace(data.counters, host={**data.counters.host, "cpu_user_ns": busier}))
+    data = with_streams(data, counters=replace(data.counters, host={**data.counters.host, "cpu_user_ns": busier}))
 
     def reasons(cores: float) -> list[str]:
         trial = data.trial.model_copy(update={"cores_side_by_side": cores})
-        return checks.reasons(replace(data, trial=trial))
+        return checks.reasons(replace(data, trial=trial), MESH.judgement.checks)
 
     assert any("programs outside the lab used" in reason for reason in reasons(0.0))
     assert reasons(0.5) == []
 
 
 def test_ratios_are_those_of_the_systems(tmp_path: Path) -> None:
-    on, _ = bench()
+    on, _ = side_by_side()
     run, _ = complete(on, tmp_path)
     truth = synthetic.QUICK["otel-manual"].cpu_ms / synthetic.QUICK["baseline"].cpu_ms
-    (row,) = [row for row in analyse(run.folder).estimates if (row.metric, row.level) == (CPU, "otel-manual")]
+    (row,) = [
+        row
+        for row in analyse(run.folder).estimates
+        if (row.metric, row.level) == ("cpu_per_request_services_ms", "otel-manual")
+    ]
     assert row.ratio == pytest.approx(truth, rel=0.1)
     assert row.n == 2
 
 
 def test_report_and_terminal_say_that_levels_shared_the_machine(tmp_path: Path) -> None:
-    on, _ = bench()
+    on, _ = side_by_side()
     run, _ = complete(on, tmp_path)
     write_json_atomic(run.folder / "summary.json", analyse(run.folder).model_dump(mode="json"))
     shown = io.StringIO()
@@ -176,7 +188,7 @@ def test_report_and_terminal_say_that_levels_shared_the_machine(tmp_path: Path) 
 
 
 def test_a_system_that_does_not_start_ends_the_run_and_all_are_removed(tmp_path: Path) -> None:
-    on, drivers = bench()
+    on, drivers = side_by_side()
     drivers[1].dies_at_start = "a2"
     with pytest.raises(StartFailed, match="a2 ended with exit code 1"):
         complete(on, tmp_path)
@@ -187,7 +199,7 @@ def test_a_system_that_does_not_start_ends_the_run_and_all_are_removed(tmp_path:
 def test_an_engine_that_does_not_remove_a_system_loses_nothing_that_was_measured(
     failure: type[UserError], tmp_path: Path
 ) -> None:
-    on, drivers = bench()
+    on, drivers = side_by_side()
     drivers[1].fail["remove"] = failure("the engine holds networks in use", "restart the engine")
     run = runner.new_run(on, tmp_path, ["lab", "run", "test"], {})
     with pytest.raises(UserError, match="holds networks in use") as refused:
@@ -198,7 +210,7 @@ def test_an_engine_that_does_not_remove_a_system_loses_nothing_that_was_measured
 
 
 def test_ctrl_c_while_systems_are_removed_loses_nothing_that_was_measured(tmp_path: Path) -> None:
-    on, drivers = bench()
+    on, drivers = side_by_side()
     drivers[1].fail["remove"] = KeyboardInterrupt()
     run = runner.new_run(on, tmp_path, ["lab", "run", "test"], {})
     with pytest.raises(KeyboardInterrupt):
@@ -207,7 +219,7 @@ def test_ctrl_c_while_systems_are_removed_loses_nothing_that_was_measured(tmp_pa
     assert_first_block_is_kept_and_the_second_follows(on, drivers, tmp_path)
 
 
-def assert_first_block_is_kept_and_the_second_follows(on: Bench, drivers: Sequence[Created], tmp_path: Path) -> None:
+def assert_first_block_is_kept_and_the_second_follows(on: Context, drivers: Sequence[Created], tmp_path: Path) -> None:
     run = runner.unfinished_run(on, tmp_path)
     kept = sorted(run.folder.glob("trials/*"))
     assert len(kept) == 3
@@ -221,7 +233,7 @@ def silent() -> Progress:
 
 
 def test_one_that_is_never_warm_is_named(tmp_path: Path) -> None:
-    on, drivers = bench()
+    on, drivers = side_by_side()
     drivers[2].asked_on = False
     with pytest.raises(StartFailed, match=r"locust of level .* was not warm within"):
         complete(on, tmp_path)
@@ -229,19 +241,19 @@ def test_one_that_is_never_warm_is_named(tmp_path: Path) -> None:
 
 
 def test_one_whose_load_ends_by_itself_is_named_long_before_all_should_be_warm(tmp_path: Path) -> None:
-    on, drivers = bench()
+    on, drivers = side_by_side()
     drivers[2].asked_on, drivers[2].dies_at_start = False, "locust"
     with pytest.raises(StartFailed, match=r"locust of level .* ended before it was asked to"):
         complete(on, tmp_path)
-    assert on.system.clock.now_s() < 120
+    assert on.place.clock.now_s() < 120
     assert [driver.done[-1] for driver in drivers] == ["remove"] * 3
 
 
-def test_an_engine_with_too_little_memory_is_told_before_anything_starts() -> None:
-    workshop.refuse_small_memory(8, 8 << 30)
-    workshop.refuse_small_memory(8, None)
+def test_an_engine_with_too_little_memory_is_reported_before_anything_starts() -> None:
+    prepare.refuse_small_memory(8, 1 << 30, 8 << 30)
+    prepare.refuse_small_memory(8, 1 << 30, None)
     with pytest.raises(UserError, match="8 systems side by side may need 8 GiB, the engine has 7 GiB"):
-        workshop.refuse_small_memory(8, (8 << 30) - 1)
+        prepare.refuse_small_memory(8, 1 << 30, (8 << 30) - 1)
 
 
 @pytest.mark.parametrize(
@@ -250,23 +262,24 @@ def test_an_engine_with_too_little_memory_is_told_before_anything_starts() -> No
         (
             "otel-manual: {telemetry",
             "otel-manual: {sidecar: passthrough, telemetry",
-            "what sidecars count is read around",
+            "sidecars' counters are read around one trial",
         ),
-        ("retries: 0", "retries: 1", "a trial cannot be repeated by itself; wanted 0"),
+        ("retries: 0", "retries: 1", "a single trial cannot be repeated; wanted 0"),
         ("warm_up_requests: 20", "warm_up_s: 10", "levels are warm at different times"),
-        ("{generator: locust, users: 12, think_time_s: [1.0, 1.1]}", "{generator: ghz, requests: 200}", "needs users"),
+        (USERS, "{generator: ghz, schedule: {kind: counted, requests: 200}}", "needs a closed-loop load"),
     ],
 )
-def test_what_does_not_go_together_is_refused(old: str, new: str, message: str) -> None:
+def test_what_does_not_go_together_is_rejected(old: str, new: str, message: str) -> None:
+    assert old in SPEC
     with pytest.raises(SpecError) as caught:
-        parse_experiment(SPEC.replace(old, new), "test")
-    assert any(message in fault.text for fault in caught.value.problems)
+        parse(SPEC.replace(old, new), "test")
+    assert any(message in problem.text for problem in caught.value.problems)
 
 
-def test_more_levels_than_the_engine_has_networks_for_are_refused() -> None:
+def test_more_levels_than_the_engine_has_networks_for_are_rejected() -> None:
     levels = "".join(f"    level-{number}: {{}}\n" for number in range(11))
     spec = SPEC.replace("    otel-manual: {telemetry: otel-manual}\n", levels)
     with pytest.raises((SpecError, UserError)) as caught:
-        parse_experiment(spec, "test")
+        parse(spec, "test")
     assert isinstance(caught.value, SpecError)
     assert "13 levels with the placebo; at most 12" in caught.value.problems[0].text

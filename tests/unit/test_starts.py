@@ -5,17 +5,21 @@ from pathlib import Path
 
 import pytest
 
+from lab.cli import LAB
+from lab.contract import Deployment
 from lab.engine.driver import Container
 from lab.errors import UserError
 from lab.load import GENERATORS, LoadPlan, Stage
+from lab.load.schedule import Counted
 from lab.record.files import read_json
 from lab.run.plan import make_plan
 from lab.run.runner import gather
-from tests.labs import parse as parse_experiment
-from lab.spec.experiment import Experiment, load_experiment
+from lab.spec.experiment import Experiment
+from lab.spec.parse import load_experiment
 from lab.spec.problems import SpecError
-from lab.target.mesh.topology import load_topology
+from tests.benches import place
 from tests.fake import FakeClock, FakeDriver
+from tests.labs import MESH, parse
 
 ROOT = Path(__file__).parents[2]
 SPEC = """
@@ -34,7 +38,7 @@ protocol: {warm_up_s: 1, repetitions: 40, without_restart: [error_probability]}
 
 
 def experiment(spec: str = SPEC) -> Experiment:
-    return parse_experiment(spec, "test")
+    return parse(spec, "test")
 
 
 def test_the_trials_of_a_start_follow_each_other_and_the_placebo_has_its_own() -> None:
@@ -73,42 +77,46 @@ def test_every_start_of_a_block_meets_the_same_draws() -> None:
         (
             "repetitions: 40,",
             "repetitions: 40, window_s: 9,",
-            "a window is as long as ghz's requests take; leave it out",
+            "the window of ghz is as long as its requests take; leave it out",
         ),
     ],
 )
-def test_what_cannot_share_a_start_is_refused(old: str, new: str, says: str) -> None:
+def test_what_cannot_share_a_start_is_rejected(old: str, new: str, says: str) -> None:
     with pytest.raises(SpecError) as caught:
         experiment(SPEC.replace(old, new))
     assert says in str(caught.value)
 
 
-def test_a_probability_above_1_is_refused_before_anything_starts() -> None:
+def test_a_probability_above_1_is_rejected_before_anything_starts() -> None:
     with pytest.raises(SpecError, match=r"error_probability: saw 1.2, wanted a number from 0 to 1"):
         experiment(SPEC.replace("error_probability: 0.2}", "error_probability: 1.2}"))
 
 
 def test_the_published_sweep_is_its_six_probabilities_twice_in_two_shapes() -> None:
-    sweep = load_experiment(ROOT / "experiments" / "sidecar-resilience.yaml")
+    sweep = load_experiment(ROOT / "experiments" / "sidecar-resilience.yaml", LAB.grammar)
     assert len(sweep.levels()) == 6 * 2 * 2
-    assert {level.error_probability for level in sweep.levels()} == {0, 0.000035, 0.0002, 0.002, 0.02, 0.2}
-    assert {level.topology for level in sweep.levels()} == {"fan-out", "chain"}
+    assert {level.settings.error_probability for level in sweep.levels()} == {0, 0.000035, 0.0002, 0.002, 0.02, 0.2}
+    assert {level.settings.topology for level in sweep.levels()} == {"fan-out", "chain"}
 
 
 def test_an_open_loop_may_have_no_bound_but_has_a_rate() -> None:
     bound = "requests: 200, concurrency: 4"
     load = experiment(SPEC.replace(bound, "requests: 200, concurrency: null, requests_per_s: 50")).load
-    assert (load.concurrency, load.expected_s()) == (None, 4)  # type: ignore[union-attr]
-    with pytest.raises(SpecError, match=r"load.concurrency: null is for an open loop, which needs requests_per_s"):
+    assert isinstance(load.schedule, Counted)
+    assert (load.schedule.concurrency, load.schedule.expected_s()) == (None, 4)
+    with pytest.raises(
+        SpecError, match=r"load.schedule.concurrency: null is for an open loop, which needs requests_per_s"
+    ):
         experiment(SPEC.replace(bound, "requests: 200, concurrency: null"))
 
 
 def test_envoys_runtime_values_need_no_restart() -> None:
     factor = "error_probability: {p-0: {error_probability: 0}, "
     values = "envoy_runtime: {local_rate_limit_enforced: 0}"
-    spec = SPEC.replace(factor, f"error_probability: {{p-0: {{error_probability: 0, {values}}}, ")
+    proxied = SPEC.replace("none: {}", "none: {sidecar: passthrough}")
+    spec = proxied.replace(factor, f"error_probability: {{p-0: {{error_probability: 0, {values}}}, ")
     level = experiment(spec).baseline_level()
-    assert level.settings()["envoy_runtime"] == {"local_rate_limit_enforced": 0}
+    assert level.recorded()["envoy_runtime"] == {"local_rate_limit_enforced": 0}
     with pytest.raises(SpecError, match="local rate"):
         experiment(spec.replace("local_rate_limit_enforced", "'local rate'"))
 
@@ -146,24 +154,28 @@ class Loaded(FakeDriver):
         return {"ghz": Container("0", "ghz", "x", self.alive, 0 if self.alive else 1, 0, False)}
 
 
+def deployment(driver: Loaded, out: Path) -> Deployment:
+    return MESH.deployment(experiment().baseline_level(), place(driver), out)
+
+
 def stage(out: Path, driver: Loaded, answers: bool = True) -> tuple[LoadPlan, Stage]:
-    spec = experiment()
-    topology = load_topology(ROOT / "experiments" / "topologies" / "fan-out.yaml")
-    plan = LoadPlan(spec.load, spec.protocol, topology, users=4, seed=7)
+    spec, endpoint = experiment(), deployment(driver, out).endpoint()
+    assert endpoint is not None
+    plan = LoadPlan(spec.load, spec.protocol, endpoint, users=4, seed=7)
     return plan, Stage(driver, Answering(out, answers), out, lambda name, what: UserError(f"container {name} {what}"))
 
 
-def test_ghz_is_told_by_files_and_its_warm_up_is_thrown_away(tmp_path: Path) -> None:
+def test_ghz_reads_files_and_its_warm_up_is_deleted(tmp_path: Path) -> None:
     driver, ghz = Loaded(), GENERATORS["ghz"]
     plan, where = stage(tmp_path, driver)
     ghz.begin(plan, where)
     assert read_json(tmp_path / "load-0.json", "tollbooth.load", 1)["duration_s"] == 1
     assert not (tmp_path / "requests-0.csv").exists()
-    level = next(level for level in experiment().levels() if level.error_probability == 0.2)
-    loaded = ghz.measure(plan, where, level)
+    level = next(level for level in experiment().levels() if level.settings.error_probability == 0.2)
+    loaded = ghz.measure(plan, where, deployment(driver, tmp_path).request(level))
     load = json.loads((tmp_path / "load-1.json").read_text())
-    told = ("target", "operation", "requests", "concurrency", "error_probability", "first_counter")
-    assert tuple(load[name] for name in told) == ("s1:9090", "work", 200, 4, 0.2, 1)
+    names = ("target", "operation", "requests", "concurrency", "error_probability", "first_counter")
+    assert tuple(load[name] for name in names) == ("s1:9090", "work", 200, 4, 0.2, 1)
     assert (loaded.requests, loaded.window_start_ns, loaded.window_end_ns) == (tmp_path / "requests-1.csv", 1000, 1026)
     ghz.end(where)
     assert json.loads((tmp_path / "load-2.json").read_text())["requests"] == 0
@@ -178,7 +190,7 @@ def test_a_generator_that_does_not_answer_is_named(alive: bool, says: str, tmp_p
     driver.alive = alive
     plan, where = stage(tmp_path, driver, answers=False)
     with pytest.raises(UserError, match=says):
-        GENERATORS["ghz"].measure(plan, where, experiment().levels()[0])
+        GENERATORS["ghz"].measure(plan, where, {})
 
 
 def test_a_trials_folder_has_what_its_start_left_but_only_its_own_load(tmp_path: Path) -> None:

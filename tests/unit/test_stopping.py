@@ -2,10 +2,11 @@
 
 import pytest
 
-from lab.record.summary import Estimate, LevelSummary, Summary
-from lab.run.stopping import CPU, FIRST_STAGE_BLOCKS, Budget, narrow_enough
+from lab.record.summary import Estimate, Headline, LevelSummary, Summary
+from lab.run.stopping import FIRST_STAGE_BLOCKS, Budget, narrow_enough
 from tests.fake import FakeClock
 
+CPU = "cpu_per_request_services_ms"
 LEVELS = ("baseline", "placebo", "agent")
 
 
@@ -21,16 +22,18 @@ def summary(reach: dict[str, float], n: int = FIRST_STAGE_BLOCKS) -> Summary:
         title="x",
         baseline="baseline",
         placebo="placebo",
+        compared_with=("baseline", "placebo"),
+        headline=Headline(primary=CPU, what="CPU"),
         confidence=0.95,
         equivalence_margin=0.05,
         metrics={},
-        levels={level: LevelSummary(settings={}, trials=n, refused=0) for level in LEVELS},
+        levels={level: LevelSummary(settings={}, trials=n, rejected=0) for level in LEVELS},
         estimates=rows,
         trials=[],
     )
 
 
-def test_narrow_enough_asks_for_every_level() -> None:
+def test_narrow_enough_means_every_level() -> None:
     assert narrow_enough(summary({"placebo": 0.0199, "agent": 0.019}), 0.02)
     assert not narrow_enough(summary({"placebo": 0.0199, "agent": 0.021}), 0.02)
     assert not narrow_enough(summary({"placebo": 0.01}), 0.02)

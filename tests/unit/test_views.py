@@ -1,4 +1,4 @@
-"""The views of an experiment: what is accepted, and how a wrong one is told."""
+"""The views of an experiment: what is accepted, and how a wrong one is reported."""
 
 from typing import Any
 
@@ -6,10 +6,10 @@ import pytest
 from pydantic import ValidationError
 
 from lab.spec.problems import dotted
-from lab.spec.views import Interaction, Sweep, Waterfall, parse_views, view_faults
+from lab.spec.views import Interaction, Sweep, Waterfall, parse_views, view_problems
 
 LEVELS = ("baseline", "manual-off", "manual", "agent")
-FACTORS = {"telemetry": {}, "load": {}}
+FACTORS: dict[str, Any] = {"telemetry": {}, "load": {}}
 WATERFALL = {"kind": "waterfall", "title": "By hand", "levels": ["baseline", "manual-off", "manual"]}
 SWEEP = {
     "kind": "sweep",
@@ -22,8 +22,8 @@ SWEEP = {
 INTERACTION = {"kind": "interaction", "title": "Load", "factors": ["telemetry", "load"]}
 
 
-def faults(*views: dict[str, Any]) -> list[tuple[str, str]]:
-    return [(dotted(fault.path), fault.text) for fault in view_faults(parse_views(views), LEVELS, FACTORS)]
+def problems(*views: dict[str, Any]) -> list[tuple[str, str]]:
+    return [(dotted(problem.path), problem.text) for problem in view_problems(parse_views(views), LEVELS, FACTORS)]
 
 
 def test_views_of_each_kind_are_read_from_a_manifests_lists() -> None:
@@ -33,7 +33,7 @@ def test_views_of_each_kind_are_read_from_a_manifests_lists() -> None:
     assert isinstance(interaction, Interaction)
     assert list(waterfall.levels) == WATERFALL["levels"]
     assert list(sweep.values) == [512.0, 1.0]
-    assert faults(WATERFALL, SWEEP, INTERACTION) == []
+    assert problems(WATERFALL, SWEEP, INTERACTION) == []
 
 
 @pytest.mark.parametrize(
@@ -55,11 +55,11 @@ def test_views_of_each_kind_are_read_from_a_manifests_lists() -> None:
         ),
     ],
 )
-def test_a_wrong_view_is_told_with_its_place_and_what_is_right(view: dict[str, Any], place: str, text: str) -> None:
-    assert faults(view) == [(place, text)]
+def test_a_wrong_view_is_reported_with_its_place_and_what_is_right(view: dict[str, Any], place: str, text: str) -> None:
+    assert problems(view) == [(place, text)]
 
 
 @pytest.mark.parametrize("view", [{"kind": "pie"}, WATERFALL | {"levels": ["baseline"]}, SWEEP | {"colour": "red"}])
-def test_what_is_no_view_is_refused(view: dict[str, Any]) -> None:
+def test_what_is_no_view_is_rejected(view: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         parse_views([view])
