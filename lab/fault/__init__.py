@@ -1,1 +1,1 @@
-"""Faults of the system under test: declared, scheduled, injected, proved from the data path, lifted (README.md)."""
+"""Faults of the system under test: declared, scheduled, injected, verified from the data path, lifted (README.md)."""

@@ -1,4 +1,4 @@
-"""Faults that a service makes itself: it is asked by a file that it watches, and answers with its own counters.
+"""Faults that a service causes itself: it watches a file with the fault to have, and confirms with its counters.
 
 Format: docs/formats.md, `ready/<node>.fault.json` and `ready/<node>.fault-taken.json`.
 """
@@ -18,24 +18,23 @@ ANSWER_BOUND_S = 5.0
 ANSWER_EVERY_S = 0.05
 
 
-def ask(subject: Subject, node: str, wish: Mapping[str, float]) -> Seen:
-    """Tells the node what fault to have (an empty wish: none), and returns what it counted until it took that over.
+def set_fault(subject: Subject, node: str, wanted: Mapping[str, float]) -> Seen:
+    """Sets the fault that the node has (empty: none); returns what it had counted when it applied it.
 
-    Raises `CannotInject` where it does not answer.
+    Raises `CannotInject` if it does not confirm.
     """
     answer = subject.ready / f"{node}.fault-taken.json"
     number = int(_read(answer).get("number", 0)) + 1
-    wanted = {"format": FORMAT, "version": VERSION, "number": number, **wish}
     file = f"{node}.fault.json"
-    write_json_atomic(subject.ready / file, wanted)
+    write_json_atomic(subject.ready / file, {"format": FORMAT, "version": VERSION, "number": number, **wanted})
     if not wait_until(lambda: _read(answer).get("number") == number, ANSWER_BOUND_S, ANSWER_EVERY_S, subject.clock):
-        raise CannotInject(f"{node} did not take over {file} within {ANSWER_BOUND_S:g} s")
+        raise CannotInject(f"{node} did not apply {file} within {ANSWER_BOUND_S:g} s")
     taken = _read(answer)
     return {name: int(taken[name]) for name in ("operations", "errors", "waited_ns")}
 
 
 def _read(path: Path) -> dict[str, Any]:
-    """Read an answer; empty where there is none yet."""
+    """Read a confirmation; empty if there is none yet."""
     try:
         return read_json(path, TAKEN_FORMAT, VERSION)
     except UserError:

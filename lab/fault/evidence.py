@@ -1,4 +1,4 @@
-"""What a trial's records say of the time of a fault. Pure; the kinds' proofs are made of these."""
+"""What a trial's records say about the time of a fault. Pure; the kinds verify their faults with these functions."""
 
 import math
 from dataclasses import dataclass
@@ -11,17 +11,17 @@ from lab.record.data import TrialData
 from lab.record.faults import Course
 from lab.record.series import NotDerivableError
 
-# Beside the error of the times themselves: what is read at the moment when a command ends may be from just before.
+# In addition to the clock's error: a value read when a command ends may be slightly older.
 MARGIN_NS = 50_000_000
-# Beyond this many standard deviations a share is not the one that was asked for: 1 in 15,000 by chance.
+# Beyond this many standard deviations a share is not the declared one: 1 in 15,000 by chance.
 DEVIATIONS = 4.0
-# What happens while two counters are read one after the other.
+# What may happen between the readings of two counters.
 EDGE_COUNT = 2
 
 
 @dataclass(frozen=True)
 class Span:
-    """A stretch of the containers' time."""
+    """An interval of the containers' time."""
 
     start_ns: int
     end_ns: int
@@ -29,7 +29,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Growth:
-    """How much a counter grew from the first sample in a span to the last, and the seconds between these."""
+    """How much a counter grew from the first sample in a span to the last, and the seconds between them."""
 
     amount: float
     seconds: float
@@ -41,12 +41,12 @@ class Growth:
 
 
 def during(course: Course) -> Span:
-    """Return the time in which the fault was surely there."""
+    """Return the time in which the fault was certainly in force."""
     return Span(course.injected.end_ns + _margin_ns(course), course.lifted.begin_ns - _margin_ns(course))
 
 
 def before(data: TrialData, course: Course) -> Span:
-    """Return as long a time just before the fault, as far as there was load."""
+    """Return an equally long time just before the fault, as far as there was load."""
     span = during(course)
     end_ns = course.injected.begin_ns - _margin_ns(course)
     return Span(max(data.trial.load_start_ns, end_ns - (span.end_ns - span.start_ns)), end_ns)
@@ -68,12 +68,12 @@ def growth(fields: Fields, name: str, span: Span) -> Growth | None:
 
 
 def container_growth(data: TrialData, name: str, field: str, span: Span) -> Growth | None:
-    """Return how a container's counter grew within a span; None where there are no two samples."""
+    """Return how a container's counter grew within a span; None with fewer than two samples."""
     return growth(data.counters.containers.get(name, {}), field, span)
 
 
 def app_growth(data: TrialData, name: str, field: str, span: Span) -> float:
-    """Return how a counter of a container's interfaces on the network of requests grew; 0 where it has none."""
+    """Return how a counter of a container's interfaces on the network of requests grew; 0 if it has none."""
     found = (growth(fields, field, span) for fields in app_interfaces(data, name))
     return sum(one.amount for one in found if one is not None)
 
@@ -84,9 +84,9 @@ def app_interfaces(data: TrialData, name: str) -> list[Fields]:
 
 
 def held_up(data: TrialData, course: Course) -> bool:
-    """Return whether some request of that time failed, or began in its first half and ended after it.
+    """Return whether a request during the fault failed, or began in its first half and ended after it.
 
-    After it is after the time in which the fault was surely there: when it was lifted is known to the clock's error.
+    The end is the end of the time in which the fault was certainly in force.
     """
     requests, span = data.requests, during(course)
     under_way = (requests.start_ns < span.end_ns) & (requests.end_ns > span.start_ns)
@@ -104,13 +104,13 @@ def median_latency_ms(data: TrialData, span: Span) -> float | None:
 
 
 def share_doubt(found: float, of: float, share: float, noun: str, done: str) -> str | None:
-    """Return why `found` of `of` (`noun`, such as requests) is not the share that was asked for; None where it is.
+    """Return why `found` of `of` (`noun`, such as requests) is not the declared share; None if it is.
 
-    By the binomial distribution's standard deviation. Too few to tell the share from none is a reason, too.
+    Uses the binomial distribution's standard deviation. Too few to distinguish the share from none is also a reason.
     """
     slack = DEVIATIONS * math.sqrt(of * share * (1 - share)) + EDGE_COUNT
     if abs(found - of * share) > slack:
-        return f"{found:.0f} of {of:.0f} {noun} were {done}, where a share of {share:g} was to be"
+        return f"{found:.0f} of {of:.0f} {noun} were {done}, expected a share of {share:g}"
     if of * share <= slack:
-        return f"{of:.0f} {noun} are too few to tell a share of {share:g} from none"
+        return f"{of:.0f} {noun} are too few to distinguish a share of {share:g} from none"
     return None

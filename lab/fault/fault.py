@@ -1,4 +1,4 @@
-"""What every fault is: declared in an experiment, injected, lifted, and proved from the data path."""
+"""What every fault is: declared in an experiment, injected, lifted, and verified from the data path."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
@@ -14,7 +14,7 @@ from lab.record.data import TrialData
 from lab.record.faults import Course, Seen
 from lab.spec.model import Shape
 
-# The network that requests take: faults leave the telemetry's alone.
+# The network of requests. Faults do not change the network of telemetry.
 APP = "app"
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,30}$")]
@@ -24,17 +24,17 @@ Part = Literal["process", "cpu", "network", "application", "proxy aborts", "prox
 
 
 class CannotInject(Exception):
-    """A fault could not be brought about (or lifted) here; the text says why."""
+    """A fault could not be injected (or lifted) here; the text says why."""
 
 
 class Proxy(Protocol):
-    """What a fault asks of a sidecar's administration page. Raises `OSError` where there is no answer."""
+    """What a fault needs of a sidecar's administration page. Raises `OSError` without an answer."""
 
     def set_runtime(self, values: Mapping[str, int | str]) -> None:
-        """Sets runtime values; "" takes one back."""
+        """Sets runtime values; "" removes one."""
 
     def counters(self) -> Mapping[str, int]:
-        """What it counted since it started, by Envoy's names."""
+        """What it counted since its start, by Envoy's names."""
 
 
 @dataclass(frozen=True)
@@ -52,25 +52,25 @@ class Subject:
     proxy_of: Callable[[str], Proxy] | None = None
 
     def proxy(self, node: str) -> Proxy:
-        """The node's sidecar; raises `CannotInject` where it has none."""
+        """The node's sidecar; raises `CannotInject` if it has none."""
         if node not in self.sidecars or self.proxy_of is None:
             raise CannotInject(f"{node} has no sidecar")
-        # Found anew each time: the engine chooses another port when the node starts or is connected again.
+        # Looked up each time: the engine chooses another port when the node restarts or reconnects.
         return self.proxy_of(node)
 
     def containers(self, node: str) -> tuple[str, ...]:
-        """The node's containers in the order in which they can start: its sidecar needs its network namespace."""
+        """The node's containers in starting order: its sidecar needs its network namespace."""
         return (node, self.sidecars[node]) if node in self.sidecars else (node,)
 
     def address(self, node: str) -> str:
-        """The node's address on the network that requests take; "" while it has none."""
+        """The node's address on the network of requests; "" while it has none."""
         return self.driver.addresses(node).get(APP, "")
 
 
 class DeclaredFault(Shape):
-    """A fault as an experiment declares it. A kind is a subclass in `lab/injection/kinds/`.
+    """A fault as an experiment declares it. A kind is a subclass in `lab/fault/kinds/`.
 
-    A kind changes nothing outside the lab's containers: removing these lifts it, whatever became of the runner.
+    A kind changes nothing outside the lab's containers: removing them lifts it, even if the runner was killed.
     """
 
     kind: str
@@ -82,39 +82,39 @@ class DeclaredFault(Shape):
     length_s: float = Field(ge=3, le=3600, description="how long it lasts")
 
     part: ClassVar[Part]
-    """What of the target it changes: two faults never change one part at the same time."""
+    """The part of the target that it changes: two faults never change one part at the same time."""
     stops: ClassVar[bool] = False
-    """Whether the target does nothing meanwhile, so that no other fault of it could be proved."""
+    """Whether the target does nothing during the fault: no other fault of it could be verified."""
     needs_sidecar: ClassVar[bool] = False
     images: ClassVar[tuple[str, ...]] = ()
-    """Images that it needs besides the system's: keys of the table of images."""
+    """Further images that it needs: keys of the table of images."""
 
     @property
     def what(self) -> str:
-        """How messages call it."""
+        """Its name in messages."""
         return f"{self.kind} of {self.target}"
 
     @property
     def earliest_s(self) -> float:
-        """When it begins at the earliest, in seconds after the window's start."""
+        """Its earliest start, in seconds after the window's start."""
         return self.start_s[0] if isinstance(self.start_s, tuple) else self.start_s
 
     @property
     def latest_s(self) -> float:
-        """When it begins at the latest, in seconds after the window's start."""
+        """Its latest start, in seconds after the window's start."""
         return self.start_s[1] if isinstance(self.start_s, tuple) else self.start_s
 
     @abstractmethod
     def inject(self, subject: Subject) -> Seen:
-        """Brings the fault about, and returns what was seen once it was in force.
+        """Injects the fault, and returns what was seen once it was in force.
 
         Raises `CannotInject`, `OSError` or the driver's errors.
         """
 
     @abstractmethod
     def lift(self, subject: Subject) -> Seen:
-        """Takes the fault away, and returns what was seen of it. Raises as `inject` does."""
+        """Lifts the fault, and returns what was seen of it. Raises the same errors as `inject`."""
 
     @abstractmethod
     def doubts(self, data: TrialData, course: Course) -> Iterator[str]:
-        """Yield why the trial's records do not prove that the fault was there, from its inject's end to its lift."""
+        """Yield why the trial's records do not show the fault between its injection and its lifting."""

@@ -1,4 +1,4 @@
-"""What is in force now, on the disk before it is done, so that the next start knows of it however this one ends."""
+"""The faults in force, written to disk before they are injected: the next start of the lab finds them."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -14,34 +14,34 @@ VERSION = 1
 
 
 class Journal:
-    """The faults in force, by number, in the file at `path`; no file while there is none."""
+    """The faults in force, by number, in the file at `path`; no file if there is none."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._faults: dict[str, Mapping[str, Any]] = {}
 
-    def note(self, number: int, fault: DeclaredFault) -> None:
-        """Writes that a fault is about to be injected."""
+    def add(self, number: int, fault: DeclaredFault) -> None:
+        """Records a fault that is about to be injected."""
         self._faults[str(number)] = fault.model_dump(mode="json")
         self._write()
 
-    def strike(self, number: int) -> None:
-        """Writes that a fault is lifted."""
+    def remove(self, number: int) -> None:
+        """Removes a lifted fault."""
         del self._faults[str(number)]
         self._write()
 
     def left(self) -> list[str]:
-        """What the file says is in force, such as `frozen of s2`."""
+        """The faults in force according to the file, such as `frozen of s2`."""
         if not self.path.exists():
             return []
         try:
             faults = read_json(self.path, FORMAT, VERSION)["faults"]
             return [f"{fault['kind']} of {fault['target']}" for fault in faults.values()]
         except (UserError, KeyError, TypeError, AttributeError):
-            return ["a fault that another version of the lab noted"]
+            return ["a fault that another version of the lab recorded"]
 
     def clear(self) -> None:
-        """Nothing is in force."""
+        """Removes all faults."""
         self._faults = {}
         self.path.unlink(missing_ok=True)
 
@@ -54,12 +54,12 @@ class Journal:
 
 
 def lift_leftovers(journal: Journal, driver: Driver, say: Callable[[str], None]) -> None:
-    """Lifts what a run left that was killed in mid-fault, and says so; does nothing where there is nothing.
+    """Lifts the faults of a run that was killed, and reports them; does nothing if there are none.
 
-    No fault changes anything but the lab's containers, so that it goes when they go.
+    Faults change only the lab's containers: removing these lifts them.
     """
     if left := journal.left():
         driver.remove()
         journal.clear()
         what = ", ".join(left)
-        say(f"an earlier run was ended in mid-fault ({what}): its containers are removed, and that with them")
+        say(f"an earlier run ended during a fault ({what}): its containers are removed, which lifts it")

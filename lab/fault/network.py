@@ -1,8 +1,8 @@
-"""Queueing disciplines on a node's interface: `tc` in its network namespace, by a container that lives that long.
+"""Queueing disciplines on a node's interface: a short-lived container runs `tc` in its network namespace.
 
-No container of the lab may change its network. `tc` needs CAP_NET_ADMIN in the target's network namespace and nothing
-else; that is what service `nettools` in compose.yaml has. Root on the host could do it too, but not every user is root,
-and where the engine runs in a virtual machine the host's root is another one.
+No measured container may change its network. `tc` only needs CAP_NET_ADMIN in the target's network namespace, which
+service `nettools` of compose.yaml has. Root on the host could run it as well, but not every user is root, and an engine
+in a virtual machine has another root.
 """
 
 import json
@@ -11,14 +11,14 @@ import re
 from lab.engine.driver import EngineRefused
 from lab.fault.fault import APP, CannotInject, Subject
 
-# What tc says of a discipline that the kernel does not have, in its newer words and its older ones.
+# The messages of newer and older versions of tc for a discipline that the kernel does not have.
 UNKNOWN_KIND = re.compile(r"qdisc kind is unknown|No such file or directory")
 
 
 def shape(subject: Subject, node: str, *discipline: str) -> None:
-    """Puts a discipline, such as `tbf rate 8kbit ...`, on what the node sends to the network of requests.
+    """Adds a discipline, such as `tbf rate 8kbit ...`, to what the node sends to the network of requests.
 
-    Raises `CannotInject` where this kernel does not have it.
+    Raises `CannotInject` if this kernel does not have it.
     """
     try:
         _run(subject, node, *discipline)
@@ -29,7 +29,7 @@ def shape(subject: Subject, node: str, *discipline: str) -> None:
 
 
 def unshape(subject: Subject, node: str) -> dict[str, int]:
-    """Takes the discipline away; returns its counts: packets passed, packets dropped, and times it held one back."""
+    """Removes the discipline; returns its counts of packets passed, packets dropped and packets held back."""
     discipline = json.loads(_run(subject, node, "off"))[0]
     return {name: int(discipline[name]) for name in ("packets", "drops", "overlimits")}
 

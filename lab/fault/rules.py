@@ -1,4 +1,4 @@
-"""What is wrong with declared faults, each right by itself: told before anything starts. Pure."""
+"""Contradictions between declared faults, each valid by itself: reported before anything starts. Pure."""
 
 import itertools
 from collections.abc import Collection, Iterator, Sequence
@@ -9,9 +9,9 @@ from lab.spec.problems import Path, Problem
 
 
 def contradictions(faults: Sequence[DeclaredFault], window_s: float | None, where: Path) -> Iterator[Problem]:
-    """Yield the faults that do not fit into the window, or not beside each other.
+    """Yield the faults that do not fit into the window, or contradict each other.
 
-    `window_s`: None where the load's end, not a clock, ends the window. `where` leads to the list of faults.
+    `window_s`: None if the load's end, not a clock, ends the window. `where` is the path to the list of faults.
     """
     for index, fault in enumerate(faults):
         end_s = fault.latest_s + fault.length_s
@@ -33,7 +33,7 @@ def contradictions(faults: Sequence[DeclaredFault], window_s: float | None, wher
 
 
 def unknown_targets(faults: Sequence[DeclaredFault], nodes: Collection[str], where: Path) -> Iterator[Problem]:
-    """Yield the faults of nodes that the topology does not have."""
+    """Yield the faults of nodes that are not in the topology."""
     for index, fault in enumerate(faults):
         if fault.target not in nodes:
             yield Problem(
@@ -48,7 +48,7 @@ def without_sidecar(faults: Sequence[DeclaredFault], where: Path) -> Iterator[Pr
         if fault.needs_sidecar:
             yield Problem(
                 (*where, index, "kind"),
-                f"{fault.what} is made by a sidecar, and this level has none: name one, or leave the fault out",
+                f"{fault.what} needs a sidecar, and this level has none: add one, or leave the fault out",
             )
 
 
@@ -59,7 +59,7 @@ def _overlap(one: DeclaredFault, other: DeclaredFault) -> bool:
 def _clash(one: DeclaredFault, other: DeclaredFault) -> str | None:
     for fault in (one, other):
         if fault.stops:
-            return f"nothing else can be seen of a node that is {fault.kind}"
+            return f"no other fault of a node can be verified while it is {fault.kind}"
     if one.part == other.part:
         return f"both change its {one.part}"
     return None

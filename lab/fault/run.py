@@ -1,4 +1,4 @@
-"""Runs a trial's faults beside its load, and lifts them whatever happens."""
+"""Runs a trial's faults during its load, and lifts them in every case."""
 
 import contextlib
 import threading
@@ -14,16 +14,16 @@ from lab.fault.moments import ContainerTime
 from lab.fault.schedule import steps
 from lab.record.faults import Action, FaultLog
 
-# What an action says where it cannot be done here. The engine's absence is not among them: it ends the run.
-REFUSALS = (CannotInject, EngineRefused, OSError)
+# Why an action is not possible here. Without an engine the run ends instead.
+NOT_POSSIBLE = (CannotInject, EngineRefused, OSError)
 
 Wait = Callable[[float], bool]
-"""Lets that many seconds pass; returns false at once, or earlier, where no more is to be done."""
+"""Waits for that many seconds; returns false, perhaps earlier, if no further action is wanted."""
 
 
 @dataclass
 class Injector:
-    """Injects faults into one running system, and keeps what it did in the journal and in `faults.jsonl`."""
+    """Injects faults into one running system, and records it in the journal and in `faults.jsonl`."""
 
     subject: Subject
     journal: Journal
@@ -32,10 +32,10 @@ class Injector:
     _in_force: dict[int, DeclaredFault] = field(default_factory=dict)
 
     def play(self, faults: Sequence[DeclaredFault], window_start_s: float, wait: Wait) -> None:
-        """Injects and lifts each fault at its drawn time, and returns after the last, or when `wait` says so.
+        """Injects and lifts each fault at its drawn time; returns after the last, or when `wait` returns false.
 
-        `window_start_s` is by the subject's clock. A fault that cannot be injected is recorded with the reason, and the
-        others go on: the trial will be refused. Whatever ends this, what is in force is lifted first.
+        `window_start_s` is by the subject's clock. If a fault cannot be injected, the reason is recorded and the
+        others continue: the trial will be rejected. Faults in force are lifted before this ends, also by an error.
         """
         try:
             for step in steps(faults):
@@ -50,10 +50,10 @@ class Injector:
                 self._lift(number)
 
     @contextlib.contextmanager
-    def beside(self, faults: Sequence[DeclaredFault], window_start_s: float) -> Iterator[None]:
-        """Plays the faults while the block waits for the load. When that ends, however it does, all are lifted.
+    def during_load(self, faults: Sequence[DeclaredFault], window_start_s: float) -> Iterator[None]:
+        """Plays the faults while the block waits for the load. All are lifted when the block ends, also by an error.
 
-        Raises what ended the faults, where the block itself went well.
+        Raises an error of the faults if the block itself succeeded.
         """
         stop, errors = threading.Event(), list[BaseException]()
 
@@ -74,41 +74,41 @@ class Injector:
             raise errors[0]
 
     def _inject(self, number: int, fault: DeclaredFault) -> None:
-        self.journal.note(number, fault)
+        self.journal.add(number, fault)
         self._in_force[number] = fault
         begin_ns = self.time.now_ns()
         try:
             seen = fault.inject(self.subject)
-        except REFUSALS as refusal:
-            self.log.refused(number, _declared(fault), begin_ns, self.time.now_ns(), _reason(refusal))
-            self._take_back(number, fault)
+        except NOT_POSSIBLE as error:
+            self.log.refused(number, _declared(fault), begin_ns, self.time.now_ns(), _reason(error))
+            self._undo(number, fault)
         else:
             self.log.done(number, _declared(fault), "inject", Action(begin_ns, self.time.now_ns(), seen))
 
-    def _take_back(self, number: int, fault: DeclaredFault) -> None:
-        """Lifts what was perhaps half injected; that there is nothing to lift is no news."""
-        with contextlib.suppress(*REFUSALS):
+    def _undo(self, number: int, fault: DeclaredFault) -> None:
+        """Lifts what was perhaps injected in part; ignores that there is nothing to lift."""
+        with contextlib.suppress(*NOT_POSSIBLE):
             fault.lift(self.subject)
-        self._strike(number)
+        self._lifted(number)
 
     def _lift(self, number: int) -> None:
         fault, begin_ns = self._in_force[number], self.time.now_ns()
         try:
             seen = fault.lift(self.subject)
-        except REFUSALS as refusal:
-            reason = f"it could not be lifted: {_reason(refusal)}"
+        except NOT_POSSIBLE as error:
+            reason = f"it could not be lifted: {_reason(error)}"
             self.log.refused(number, _declared(fault), begin_ns, self.time.now_ns(), reason)
         else:
             self.log.done(number, _declared(fault), "lift", Action(begin_ns, self.time.now_ns(), seen))
-        self._strike(number)
+        self._lifted(number)
 
-    def _strike(self, number: int) -> None:
+    def _lifted(self, number: int) -> None:
         del self._in_force[number]
-        self.journal.strike(number)
+        self.journal.remove(number)
 
 
 def injector(subject: Subject, journal: Journal, path: Path) -> Injector:
-    """An injector that writes `faults.jsonl` to `path`. It asks the engine for the time, so make it before the load."""
+    """An injector that writes `faults.jsonl` to `path`. It reads the engine's clock: create it before the load."""
     time = ContainerTime(subject.driver, subject.clock)
     return Injector(subject, journal, FaultLog(path, time.error_ns), time)
 
@@ -117,5 +117,5 @@ def _declared(fault: DeclaredFault) -> dict[str, Any]:
     return fault.model_dump(mode="json")
 
 
-def _reason(refusal: Exception) -> str:
-    return refusal.message if isinstance(refusal, EngineRefused) else str(refusal)
+def _reason(error: Exception) -> str:
+    return error.message if isinstance(error, EngineRefused) else str(error)

@@ -10,7 +10,7 @@ from lab.fault.fault import DeclaredFault
 
 @dataclass(frozen=True)
 class Step:
-    """One thing to do, `at_s` seconds after the window's start, with the fault of that number."""
+    """One action, `at_s` seconds after the window's start, on the fault of that number."""
 
     at_s: float
     number: int
@@ -20,7 +20,7 @@ class Step:
 def drawn(faults: Sequence[DeclaredFault], seed: int) -> tuple[DeclaredFault, ...]:
     """Return the faults with their starts drawn from the trial's seed.
 
-    One draw for each fault in turn, needed or not, so that one's start does not depend on what another's says; from
+    Each fault takes one draw, needed or not: a start does not depend on the other faults' fields. The draws are from
     `random.Random(seed).random()`, the one sequence that Python promises to keep between versions.
     """
     generator = random.Random(seed)
@@ -28,7 +28,7 @@ def drawn(faults: Sequence[DeclaredFault], seed: int) -> tuple[DeclaredFault, ..
 
 
 def steps(faults: Sequence[DeclaredFault]) -> list[Step]:
-    """Return what to do in order of time; at one moment lifts come first. The faults' starts are drawn."""
+    """Return the actions in order of time; at the same time, lifts come first. The faults' starts are drawn."""
     found = [
         step
         for number, fault in enumerate(faults)

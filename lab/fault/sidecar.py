@@ -1,4 +1,4 @@
-"""Faults that a sidecar makes: its fault filter, switched by runtime keys, and counted by itself."""
+"""Faults of a sidecar's fault filter: runtime keys switch it, and it counts what it does."""
 
 import json
 from abc import abstractmethod
@@ -9,29 +9,29 @@ from lab.fault.evidence import share_doubt
 from lab.fault.fault import DeclaredFault, Subject
 from lab.record.faults import Course, Seen
 
-# Of the listener in front of the service, the only one that has the filter (envoy/faults.yaml).
+# The listener in front of the service is the only one with the filter (envoy/faults.yaml).
 LISTENER = "http.inbound."
 
 
 class ByProxy(DeclaredFault):
-    """A fault by the filter of the target's sidecar. A kind says by which keys, and what the filter counts."""
+    """A fault by the filter of the target's sidecar. A kind has the keys and the filter's counter."""
 
     needs_sidecar: ClassVar[bool] = True
     counter: ClassVar[str]
-    """The filter's own count of what it did."""
+    """The filter's count of its actions."""
 
     @abstractmethod
     def keys(self) -> dict[str, int | str]:
-        """Return the runtime keys that switch it on."""
+        """Return the runtime keys that switch the fault on."""
 
     def inject(self, subject: Subject) -> Seen:
-        """Set the keys, and then read the counters: every request that they count from now on met the fault."""
+        """Set the keys, then read the counters: every request counted from now on meets the fault."""
         proxy = subject.proxy(self.target)
         proxy.set_runtime(self.keys())
         return _counted(proxy.counters(), self.counter)
 
     def lift(self, subject: Subject) -> Seen:
-        """Read the counters, and then take the keys away."""
+        """Read the counters, then remove the keys."""
         proxy = subject.proxy(self.target)
         seen = _counted(proxy.counters(), self.counter)
         proxy.set_runtime(dict.fromkeys(self.keys(), ""))
@@ -39,17 +39,17 @@ class ByProxy(DeclaredFault):
 
 
 def percent(share: float) -> str:
-    """The share as a runtime value: a whole number would be a percentage, this has six digits."""
+    """The share as a runtime value with six digits; an integer would be a percentage."""
     return json.dumps({"numerator": round(share * 1e6), "denominator": "MILLION"})
 
 
 def share_doubts(course: Course, share: float, done: str) -> Iterator[str]:
-    """Yield why the filter did not meet its share of the requests that passed it."""
+    """Yield why the filter did not affect its share of the requests that passed it."""
     if doubt := share_doubt(course.counted("faults"), course.counted("requests"), share, "requests", done):
         yield doubt
 
 
 def _counted(counters: Mapping[str, int], counter: str) -> Seen:
-    """What the filter met, and the requests that reached it."""
+    """The requests that the filter affected, and those that reached it."""
     faults, requests = (counters.get(f"{LISTENER}{name}", 0) for name in (f"fault.{counter}", "downstream_rq_total"))
     return {"faults": faults, "requests": requests}

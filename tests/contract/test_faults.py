@@ -379,9 +379,7 @@ def test_a_runner_that_is_killed_in_mid_fault_leaves_what_the_next_start_lifts(k
     runner.communicate(timeout=10)
     said: list[str] = []
     lift_leftovers(Journal(tmp_path / "journal.json"), ComposeDriver(paths.ROOT, tmp_path), said.append)
-    assert said == [
-        f"an earlier run was ended in mid-fault ({kind} of sink): its containers are removed, and that with them"
-    ]
+    assert said == [f"an earlier run ended during a fault ({kind} of sink): its containers are removed, which lifts it"]
     label = f"label=com.docker.compose.project={PROJECT}"
     for what in (["ps", "--all"], ["network", "ls"]):
         left = subprocess.run(["docker", *what, "--quiet", "--filter", label], capture_output=True, check=True)

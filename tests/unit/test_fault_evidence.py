@@ -214,7 +214,7 @@ def test_a_fault_that_was_not_there_is_not_verified(kind: str) -> None:
         ("packet-delay", {"lifted": {"packets": 0, "drops": 0}}, "no packet passed the delay"),
         ("packet-delay", {"requests": asked(status=502)}, "no request began and succeeded"),
         ("application-error", {"lifted": NO_COUNT}, "0 operations are too few"),
-        ("application-latency", {"lifted": NO_COUNT}, "no operation was asked for"),
+        ("application-latency", {"lifted": NO_COUNT}, "no operation was requested"),
         ("envoy-abort", {"lifted": {"faults": 507, "requests": 1500}}, "500 of 1000 requests were aborted"),
         ("envoy-abort", {"lifted": {"faults": 9, "requests": 510}}, "10 requests are too few"),
         ("envoy-delay", {"lifted": {"faults": 500, "requests": 1500}}, "500 of 1000 requests were delayed"),

@@ -153,7 +153,7 @@ def test_a_service_is_told_by_a_file_and_answers_with_its_counters(bench: Bench)
 
 def test_a_service_that_does_not_answer_is_recorded_as_not_possible(bench: Bench) -> None:
     bench.play(fault("application-latency", 0, size=50))
-    assert [one.refused for one in bench.injections()] == ["a1 did not take over a1.fault.json within 5 s"]
+    assert [one.refused for one in bench.injections()] == ["a1 did not apply a1.fault.json within 5 s"]
 
 
 @pytest.mark.parametrize(
@@ -229,15 +229,14 @@ def test_an_engine_that_goes_leaves_the_fault_in_the_journal_for_the_next_start(
 
 def test_what_a_killed_runner_left_is_lifted_at_the_next_start_and_said(tmp_path: Path) -> None:
     journal, driver = Journal(tmp_path / "scratch" / "faults.json"), FakeDriver()
-    journal.note(0, fault("frozen", 10, target="a2"))
-    journal.note(1, fault("cut-off", 12))
+    journal.add(0, fault("frozen", 10, target="a2"))
+    journal.add(1, fault("cut-off", 12))
     said: list[str] = []
     for _ in range(2):
         lift_leftovers(Journal(journal.path), driver, said.append)
     assert driver.done == ["remove"]
     assert said == [
-        "an earlier run was ended in mid-fault (frozen of a2, cut-off of a1): "
-        "its containers are removed, and that with them"
+        "an earlier run ended during a fault (frozen of a2, cut-off of a1): its containers are removed, which lifts it"
     ]
     assert not journal.path.exists()
 
@@ -248,12 +247,12 @@ def test_a_journal_that_cannot_be_read_stops_nobody(tmp_path: Path, text: str) -
     path.write_text(text)
     lift_leftovers(Journal(path), driver, said.append)
     assert driver.done == ["remove"]
-    assert "a fault that another version of the lab noted" in said[0]
+    assert "a fault that another version of the lab recorded" in said[0]
     assert not path.exists()
 
 
 def test_beside_a_load_the_faults_are_lifted_when_the_load_ends(bench: Bench) -> None:
-    with bench.injector.beside([fault("frozen", 0, 3600)], bench.clock.now_s()):
+    with bench.injector.during_load([fault("frozen", 0, 3600)], bench.clock.now_s()):
         assert wait_until(lambda: "pause a1" in bench.driver.done, 10, 0.01, SystemClock())
     assert bench.driver.done == ["pause a1", "unpause a1"]
 
@@ -261,7 +260,7 @@ def test_beside_a_load_the_faults_are_lifted_when_the_load_ends(bench: Bench) ->
 def test_beside_a_load_that_is_interrupted_the_faults_are_lifted_first(bench: Bench) -> None:
     with (
         pytest.raises(KeyboardInterrupt),
-        bench.injector.beside([fault("frozen", 0, 3600)], bench.clock.now_s()),
+        bench.injector.during_load([fault("frozen", 0, 3600)], bench.clock.now_s()),
     ):
         assert wait_until(lambda: "pause a1" in bench.driver.done, 10, 0.01, SystemClock())
         raise KeyboardInterrupt
@@ -273,7 +272,7 @@ def test_beside_a_load_a_mistake_in_the_faults_is_not_lost(bench: Bench) -> None
     bench.driver.fail["pause"] = RuntimeError("a mistake")
     with (
         pytest.raises(RuntimeError, match="a mistake"),
-        bench.injector.beside([fault("frozen", 0)], bench.clock.now_s()),
+        bench.injector.during_load([fault("frozen", 0)], bench.clock.now_s()),
     ):
         assert wait_until(lambda: "unpause a1" in bench.driver.done, 10, 0.01, SystemClock())
 

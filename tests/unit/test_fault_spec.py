@@ -122,12 +122,12 @@ NETWORK = "kind: bandwidth-cap, target: s2, size: 100, start_s: 12, length_s: 5"
 @pytest.mark.parametrize(
     ("one", "other", "why"),
     [
-        (FROZEN, FROZEN.replace("frozen", "killed"), "nothing else can be seen of a node that is frozen"),
-        (FROZEN, CPU_CUT, "nothing else can be seen of a node that is frozen"),
-        (NETWORK, FROZEN.replace("frozen", "cut-off"), "nothing else can be seen of a node that is cut-off"),
+        (FROZEN, FROZEN.replace("frozen", "killed"), "no other fault of a node can be verified while it is frozen"),
+        (FROZEN, CPU_CUT, "no other fault of a node can be verified while it is frozen"),
+        (NETWORK, FROZEN.replace("frozen", "cut-off"), "no other fault of a node can be verified while it is cut-off"),
         (CPU_CUT, CPU_CUT.replace("0.25", "0.5"), "both change its cpu"),
         (NETWORK, NETWORK.replace("bandwidth-cap", "packet-delay"), "both change its network"),
-        (FROZEN, FROZEN.replace("10", "[0, 14]"), "nothing else can be seen of a node that is frozen"),
+        (FROZEN, FROZEN.replace("10", "[0, 14]"), "no other fault of a node can be verified while it is frozen"),
     ],
 )
 def test_two_faults_of_one_target_that_contradict_are_refused(one: str, other: str, why: str) -> None:
@@ -154,6 +154,5 @@ def test_a_node_that_there_is_not_is_refused() -> None:
 def test_a_proxys_fault_without_a_proxy_is_refused() -> None:
     abort = "kind: envoy-abort, target: s2, size: 0.1, start_s: 10, length_s: 5"
     assert told(list(without_sidecar(level(FROZEN, abort), ("faults",)))) == [
-        "faults[1].kind: envoy-abort of s2 is made by a sidecar, and this level has none: "
-        "name one, or leave the fault out"
+        "faults[1].kind: envoy-abort of s2 needs a sidecar, and this level has none: add one, or leave the fault out"
     ]

@@ -35,7 +35,7 @@ AnyFault = Annotated[
     Field(discriminator="kind"),
 ]
 Faults = Annotated[Sequence[AnyFault], Field(max_length=MAX_FAULTS)]
-"""What a level of an experiment may have."""
+"""The faults of a level."""
 
 _FAULT: TypeAdapter[AnyFault] = TypeAdapter(AnyFault)
 

@@ -5,7 +5,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from lab.fault.application import ask
+from lab.fault.application import set_fault
 from lab.fault.evidence import share_doubt
 from lab.fault.fault import DeclaredFault, Part, Subject
 from lab.record.data import TrialData
@@ -13,7 +13,7 @@ from lab.record.faults import Course, Seen
 
 
 class ApplicationError(DeclaredFault):
-    """The target's operations fail with this probability, whatever topology and request say."""
+    """The target's operations fail with this probability, whatever the topology and the request set."""
 
     kind: Literal["application-error"]
     size: float = Field(ge=0.0001, le=1, description="the probability that an operation fails, drawn from the seed")
@@ -21,14 +21,14 @@ class ApplicationError(DeclaredFault):
 
     def inject(self, subject: Subject) -> Seen:
         """See `DeclaredFault.inject`."""
-        return ask(subject, self.target, {"error_probability": self.size})
+        return set_fault(subject, self.target, {"error_probability": self.size})
 
     def lift(self, subject: Subject) -> Seen:
         """See `DeclaredFault.lift`."""
-        return ask(subject, self.target, {})
+        return set_fault(subject, self.target, {})
 
     def doubts(self, data: TrialData, course: Course) -> Iterator[str]:
-        """Yield why the target's own counters do not show the share."""
+        """Yield why the target's counters do not show the share."""
         errors, operations = course.counted("errors"), course.counted("operations")
         if doubt := share_doubt(errors, operations, self.size, "operations", "made to fail"):
             yield doubt

@@ -5,17 +5,17 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from lab.fault.application import ask
+from lab.fault.application import set_fault
 from lab.fault.fault import DeclaredFault, Part, Subject
 from lab.record.data import TrialData
 from lab.record.faults import Course, Seen
 
-# A timer never ends early, but a reading may fall between an operation's wait and its count.
+# A timer never ends early, but the counters may be read between an operation's wait and its count.
 NEARLY = 0.95
 
 
 class ApplicationLatency(DeclaredFault):
-    """The target's operations wait this long, whatever topology and request say."""
+    """The target's operations wait this long, whatever the topology and the request set."""
 
     kind: Literal["application-latency"]
     size: int = Field(ge=1, le=60_000, description="whole ms that every operation waits")
@@ -23,21 +23,21 @@ class ApplicationLatency(DeclaredFault):
 
     def inject(self, subject: Subject) -> Seen:
         """See `DeclaredFault.inject`."""
-        return ask(subject, self.target, {"latency_ms": self.size})
+        return set_fault(subject, self.target, {"latency_ms": self.size})
 
     def lift(self, subject: Subject) -> Seen:
         """See `DeclaredFault.lift`."""
-        return ask(subject, self.target, {})
+        return set_fault(subject, self.target, {})
 
     def doubts(self, data: TrialData, course: Course) -> Iterator[str]:
-        """Yield why the time that the target measured itself does not show it."""
+        """Yield why the waiting time that the target measured does not show the latency."""
         operations, start = course.counted("operations"), course.injected.seen
         if operations == 0:
-            yield "no operation was asked for"
+            yield "no operation was requested"
             return
         waited_ms = course.counted("waited_ns") / operations / 1e6
         usual_ms = float(start["waited_ns"]) / max(1.0, float(start["operations"])) / 1e6
         if waited_ms < NEARLY * self.size:
-            yield f"operations waited {waited_ms:.1f} ms, {self.size:g} ms were to be"
+            yield f"operations waited {waited_ms:.1f} ms, {self.size:g} ms were expected"
         if usual_ms >= NEARLY * self.size:
             yield f"operations waited {usual_ms:.1f} ms before, too"

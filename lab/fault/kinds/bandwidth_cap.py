@@ -1,4 +1,4 @@
-"""A container that can send only so much."""
+"""A container with limited bandwidth."""
 
 from collections.abc import Iterator
 from typing import ClassVar, Literal
@@ -11,17 +11,17 @@ from lab.fault.network import shape, unshape
 from lab.record.data import TrialData
 from lab.record.faults import Course, Seen
 
-# At least a packet of Ethernet's size; the time that a fast link may be ahead of its rate.
+# At least one Ethernet packet; for fast links, the traffic of this time.
 BURST_BYTES = 2_000
 BURST_S = 0.01
 QUEUE = "400ms"
 TIMING = 1.05
-# Below this share of the cap it was not the cap that kept traffic low.
+# Below this share of the cap, something else limited the traffic.
 NEAR = 0.8
 
 
 class BandwidthCap(DeclaredFault):
-    """What the target sends to the network of requests passes a token bucket filter (tbf) of so many kbit/s."""
+    """What the target sends to the network of requests passes a token bucket filter (tbf) of `size` kbit/s."""
 
     kind: Literal["bandwidth-cap"]
     size: float = Field(ge=8, le=10_000_000, description="kbit/s that it may send")
@@ -39,7 +39,7 @@ class BandwidthCap(DeclaredFault):
         return unshape(subject, self.target)
 
     def doubts(self, data: TrialData, course: Course) -> Iterator[str]:
-        """Yield what the bytes that its interface sent, or the filter's own counter, do not show."""
+        """Yield why the interface's bytes, or the filter's counter, do not show the cap."""
         found = [growth(fields, "tx_bytes", during(course)) for fields in app_interfaces(data, self.target)]
         sent = [one for one in found if one is not None]
         if not sent:

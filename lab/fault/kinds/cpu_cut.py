@@ -1,4 +1,4 @@
-"""A service that gets less CPU."""
+"""A service with less CPU."""
 
 from collections.abc import Iterator
 from typing import ClassVar, Literal
@@ -10,7 +10,7 @@ from lab.fault.fault import DeclaredFault, Part, Subject
 from lab.record.data import TrialData
 from lab.record.faults import Course, Seen
 
-# The kernel notices that a quota is used up at its ticks, and takes back what was too much in the next period.
+# The kernel checks a quota at its ticks, and takes any excess off the next period.
 OVERRUN = 1.1
 
 
@@ -27,12 +27,12 @@ class CpuCut(DeclaredFault):
         return {}
 
     def lift(self, subject: Subject) -> Seen:
-        """See `DeclaredFault.lift`. No service has a limit otherwise (compose.yaml)."""
+        """See `DeclaredFault.lift`. Services have no limit otherwise (compose.yaml)."""
         subject.driver.limit_cpus(self.target, None)
         return {}
 
     def doubts(self, data: TrialData, course: Course) -> Iterator[str]:
-        """Yield what the kernel's count of throttling, or of CPU time, does not show."""
+        """Yield why the kernel's counters of throttling and CPU time do not show the limit."""
         throttled = container_growth(data, self.target, "cpu_throttled_ns", during(course))
         used = container_growth(data, self.target, "cpu_usage_ns", during(course))
         if throttled is None or used is None:

@@ -10,7 +10,7 @@ from lab.record.faults import Course, Seen
 
 
 class CutOff(DeclaredFault):
-    """The target, its sidecar with it, is taken off the network that requests take; its process goes on."""
+    """The target and its sidecar are disconnected from the network of requests; the process continues."""
 
     kind: Literal["cut-off"]
     part: ClassVar[Part] = "network"
@@ -28,7 +28,7 @@ class CutOff(DeclaredFault):
         return {"address": subject.address(self.target)}
 
     def doubts(self, data: TrialData, course: Course) -> Iterator[str]:
-        """Yield what the interface's packets, or the requests, do not show."""
+        """Yield why the interface's packets, or the requests, do not show it."""
         if container_growth(data, self.target, "cpu_usage_ns", during(course)) is None:
             yield "it was not observed meanwhile"
         if passed := self._packets(data, during(course)):

@@ -1,4 +1,4 @@
-"""A proxy that answers with an error instead of asking."""
+"""A proxy that answers with an error and does not forward the request."""
 
 from collections.abc import Iterator
 from typing import ClassVar, Literal
@@ -12,7 +12,7 @@ from lab.record.faults import Course
 
 
 class EnvoyAbort(ByProxy):
-    """The sidecar in front of the target answers a share of the requests with 503 (gRPC: UNAVAILABLE) by itself."""
+    """The sidecar in front of the target answers a share of the requests itself, with 503 (gRPC: UNAVAILABLE)."""
 
     kind: Literal["envoy-abort"]
     size: float = Field(ge=0.0001, le=1, description="the share of requests")
@@ -20,7 +20,7 @@ class EnvoyAbort(ByProxy):
     counter: ClassVar[str] = "aborts_injected"
 
     def doubts(self, data: TrialData, course: Course) -> Iterator[str]:
-        """Yield why the fault filter's own counters do not show the share."""
+        """Yield why the fault filter's counters do not show the share."""
         return share_doubts(course, self.size, "aborted")
 
     def keys(self) -> dict[str, int | str]:

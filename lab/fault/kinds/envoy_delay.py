@@ -1,4 +1,4 @@
-"""A proxy that waits before it asks."""
+"""A proxy that waits before it forwards a request."""
 
 from collections.abc import Iterator
 from typing import ClassVar, Literal
@@ -14,7 +14,7 @@ EVERY = 1.0
 
 
 class EnvoyDelay(ByProxy):
-    """The sidecar in front of the target holds every request for a while."""
+    """The sidecar in front of the target holds every request for `size` ms."""
 
     kind: Literal["envoy-delay"]
     size: int = Field(ge=1, le=60_000, description="ms for which a request is held")
@@ -22,7 +22,7 @@ class EnvoyDelay(ByProxy):
     counter: ClassVar[str] = "delays_injected"
 
     def doubts(self, data: TrialData, course: Course) -> Iterator[str]:
-        """Yield why the fault filter's own counter does not show every request."""
+        """Yield why the fault filter's counter does not show every request."""
         return share_doubts(course, EVERY, "delayed")
 
     def keys(self) -> dict[str, int | str]:

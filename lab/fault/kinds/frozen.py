@@ -1,4 +1,4 @@
-"""A process that stands still."""
+"""A process that is suspended."""
 
 from collections.abc import Iterator
 from typing import ClassVar, Literal
@@ -13,7 +13,7 @@ STILL_NS = 1_000_000
 
 
 class Frozen(DeclaredFault):
-    """The target's processes are frozen (the kernel's freezer): connections stay open, and nobody answers."""
+    """The target's processes are frozen (the kernel's freezer): connections stay open without an answer."""
 
     kind: Literal["frozen"]
     part: ClassVar[Part] = "process"
@@ -30,7 +30,7 @@ class Frozen(DeclaredFault):
         return {}
 
     def doubts(self, data: TrialData, course: Course) -> Iterator[str]:
-        """Yield what its CPU time, or the requests, do not show."""
+        """Yield why its CPU time, or the requests, do not show it."""
         used = container_growth(data, self.target, "cpu_usage_ns", during(course))
         used_before = container_growth(data, self.target, "cpu_usage_ns", before(data, course))
         if used is None:

@@ -1,4 +1,4 @@
-"""A process that is killed, and started again."""
+"""A process that is killed and restarted."""
 
 from collections.abc import Iterator
 from typing import ClassVar, Literal
@@ -10,9 +10,9 @@ from lab.record.faults import ENDED, Course, Seen
 
 
 class Killed(DeclaredFault):
-    """The target's process is killed (SIGKILL), and started again after the fault's length.
+    """The target's process is killed (SIGKILL), and restarted after the fault's length.
 
-    A sidecar goes and comes with it: it lives in the target's network namespace, which the engine makes anew.
+    So is its sidecar: it lives in the target's network namespace, which the engine creates again.
     """
 
     kind: Literal["killed"]
@@ -27,12 +27,12 @@ class Killed(DeclaredFault):
         return {"address": address, ENDED: " ".join(names)}
 
     def lift(self, subject: Subject) -> Seen:
-        """See `DeclaredFault.lift`. The service is there again only when it has started."""
+        """See `DeclaredFault.lift`. The service answers again once it has started."""
         subject.driver.start(subject.containers(self.target))
         return {"address": subject.address(self.target)}
 
     def doubts(self, data: TrialData, course: Course) -> Iterator[str]:
-        """Yield what the observer's events, or the requests, do not show."""
+        """Yield why the observer's events, or the requests, do not show it."""
         gone, restarted = (
             [event.t_ns for event in data.counters.events if (event.name, event.event) == (self.target, what)]
             for what in ("gone", "restarted")

@@ -1,4 +1,4 @@
-"""A network that takes longer."""
+"""A slower network."""
 
 from collections.abc import Iterator
 from typing import ClassVar, Literal
@@ -11,7 +11,7 @@ from lab.fault.network import shape, unshape
 from lab.record.data import TrialData
 from lab.record.faults import Course, Seen
 
-# Of a request's latency, which noise may shorten a little meanwhile.
+# Of a request's latency, which noise may shorten a little during the fault.
 NEARLY = 0.8
 
 
@@ -33,7 +33,7 @@ class PacketDelay(DeclaredFault):
         return unshape(subject, self.target)
 
     def doubts(self, data: TrialData, course: Course) -> Iterator[str]:
-        """Yield why packets, or requests, were not delayed: the discipline does not count how long it holds packets."""
+        """Yield why packets, or requests, were not delayed: the discipline does not count its delays."""
         if not course.lifted.seen["packets"]:
             yield "no packet passed the delay"
         usual_ms = median_latency_ms(data, before(data, course))

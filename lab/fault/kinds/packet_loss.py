@@ -30,7 +30,7 @@ class PacketLoss(DeclaredFault):
         return unshape(subject, self.target)
 
     def doubts(self, data: TrialData, course: Course) -> Iterator[str]:
-        """Yield why the discipline's own counters do not show the share."""
+        """Yield why the discipline's counters do not show the share."""
         passed, lost = (float(course.lifted.seen[name]) for name in ("packets", "drops"))
         if doubt := share_doubt(lost, passed + lost, self.size, "packets", "lost"):
             yield doubt

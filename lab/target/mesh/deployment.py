@@ -124,7 +124,7 @@ class MeshDeployment:
         system, place = self.system, self.system.place
         subject = Subject(place.driver, place.clock, system.out / "ready", system.sidecars, system.admin)
         injecting = injector(subject, Journal(place.journal), system.out / "faults.jsonl")
-        return injecting.beside(drawn(settings.faults, seed), place.clock.now_s() + lead_s)
+        return injecting.during_load(drawn(settings.faults, seed), place.clock.now_s() + lead_s)
 
 
 def _increase(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, int]:
