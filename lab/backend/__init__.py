@@ -1,6 +1,6 @@
-"""Where telemetry goes, seen from the lab: is it ready, what did it accept, what does one trace look like.
+"""Telemetry backends: is one ready, what did it accept, and one trace of it.
 
-One module per backend, one row in `BACKENDS`. `absent` is the first implementation: a level without telemetry has it.
+One module and one row in `BACKENDS` per backend. `absent` is the backend of a level without telemetry.
 """
 
 from lab.backend.absent import Absent

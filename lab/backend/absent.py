@@ -1,4 +1,4 @@
-"""No backend: the level sends its telemetry nowhere, or makes none."""
+"""No backend: the level sends no telemetry."""
 
 from lab.backend.backend import Backend
 

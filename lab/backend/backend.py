@@ -1,4 +1,4 @@
-"""What the lab asks of a backend, whichever it is."""
+"""The interface of a telemetry backend."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol
@@ -8,48 +8,48 @@ from lab.engine import ports
 
 
 class Backend(Protocol):
-    """One backend's outside; an implementation says what it has. Methods that ask raise `OSError` for no answer.
+    """One telemetry backend. Methods that send it a request raise `OSError` without an answer.
 
-    `port` says which number stands behind a port's variable; by itself as it is where one system stands alone.
+    `port` returns the number of a port's variable; by default the numbers of a system that runs alone.
     """
 
     services: tuple[str, ...]
     """Compose services that make up the backend."""
 
     images: tuple[str, ...]
-    """The images that these services are started from: keys of the table of images."""
+    """The images of these services: keys of the table of images."""
 
     keeps_traces: bool = False
-    """Whether it can be asked for a trace."""
+    """Whether it keeps traces that can be read."""
 
     http: Http
-    """Asks it."""
+    """Sends requests to it."""
 
     def __init__(self, port: Callable[[str], int] = ports.port) -> None:
         self.http = Http(port)
 
     def files(self, nodes: Iterable[str], environment: Mapping[str, str]) -> dict[str, str]:
-        """What has to be in a trial's folder before the containers are created: path within it -> text.
+        """Files that it needs in a trial's folder before the containers are created: path within it -> text.
 
-        `environment` is what the variant gives to every service. Raises `UserError` where it lacks what is needed.
+        `environment` is the variant's for every service. Raises `UserError` if a needed variable is missing.
         """
         return {}
 
     def ready(self) -> bool:
-        """Whether it takes telemetry by now."""
+        """Whether it accepts telemetry."""
 
     def accepted_spans(self) -> int | None:
-        """Spans taken since it started; None where there is nothing to take them."""
+        """Spans accepted since its start; None if it accepts none at all."""
         return None
 
     def counters(self) -> dict[str, float]:
-        """What it counted itself since it started, by name (backends/README.md); nothing that it does not say."""
+        """Its own counters since its start, by name (backends/README.md); empty if it has none."""
         return {}
 
     def newest_trace(self) -> dict[str, object] | None:
-        """A finished trace in the form of `trace.json`; None where there is none."""
+        """A finished trace in the form of `trace.json`; None if there is none."""
         return None
 
     def pages(self) -> list[str]:
-        """Addresses to look at while `lab up` runs."""
+        """Addresses of its pages for `lab up`."""
         return []

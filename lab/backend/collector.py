@@ -4,16 +4,16 @@ from lab.backend.jaeger import Jaeger, span_counters
 
 
 class Collector(Jaeger):
-    """The `Backend` for a Collector that passes everything on: what counts as accepted is what Jaeger took."""
+    """The `Backend` for a Collector that forwards everything: accepted spans are those that Jaeger accepted."""
 
     services = ("collector", "jaeger")
     images = ("collector", "jaeger")
 
     def ready(self) -> bool:
-        """See `Backend.ready`. The Collector starts its receivers last, so any answer of theirs will do."""
+        """See `Backend.ready`. The Collector starts its receivers last: any answer of theirs is enough."""
         return super().ready() and self.http.answers("COLLECTOR_PORT", "/v1/traces", below=500)
 
     def counters(self) -> dict[str, float]:
-        """See `Backend.counters`: the Collector's own begin with `collector_`."""
+        """See `Backend.counters`: the Collector's names begin with `collector_`."""
         own = span_counters(self.http.get("COLLECTOR_METRICS_PORT", "/metrics").decode())
         return super().counters() | {f"collector_{name}": value for name, value in own.items()}

@@ -7,7 +7,7 @@ from lab.backend.backend import Backend
 from lab.backend.exposition import total
 from lab.backend.traces import largest, record
 
-# What Jaeger makes tags of while it turns OTLP and Zipkin's format into its own model: in neither are these tags.
+# Tags that Jaeger adds when it converts OTLP and Zipkin's format into its model.
 ADDED = {"span.kind", "internal.span.format"}
 ADDED_TO_ZIPKIN = {"net.host.ip", "net.host.port", "net.peer.ip", "net.peer.port", "peer.service"}
 
@@ -45,13 +45,13 @@ class Jaeger(Backend):
 
 
 class JaegerBadger(Jaeger):
-    """The `Backend` for a Jaeger that keeps its traces on disk, in Badger. It never runs beside the other one."""
+    """The `Backend` for a Jaeger that keeps its traces on disk, in Badger. It replaces the other one."""
 
     services = ("jaeger-badger",)
 
 
 def span_counters(metrics: str) -> dict[str, float]:
-    """What the metrics of an OpenTelemetry Collector say of spans; Jaeger is one, whose exporter is its storage."""
+    """The counters of spans of an OpenTelemetry Collector. Jaeger is one; its exporter is its storage."""
     return {
         "accepted_spans": total(metrics, "otelcol_receiver_accepted_spans"),
         "refused_spans": total(metrics, "otelcol_receiver_refused_spans"),

@@ -1,4 +1,4 @@
-"""Prometheus: it asks the services for their metrics, so it has to be told where they are."""
+"""Prometheus: it scrapes the services, and needs a list of them."""
 
 import json
 import statistics
@@ -13,13 +13,13 @@ TARGETS = "prometheus/targets.json"
 
 
 class Prometheus(Backend):
-    """The `Backend` for metrics. It takes no spans."""
+    """The `Backend` for metrics. It accepts no spans."""
 
     services = ("prometheus",)
     images = ("prometheus",)
 
     def files(self, nodes: Iterable[str], environment: Mapping[str, str]) -> dict[str, str]:
-        """See `Backend.files`. The variable SCRAPE says where in a service its metrics are: `<port>/<path>`."""
+        """See `Backend.files`. The variable SCRAPE has the port and path of a service's metrics: `<port>/<path>`."""
         return {TARGETS: json.dumps(targets(nodes, environment.get("SCRAPE", "")))}
 
     def ready(self) -> bool:
@@ -27,7 +27,7 @@ class Prometheus(Backend):
         return self.http.answers("PROMETHEUS_PORT", "/-/ready")
 
     def counters(self) -> dict[str, float]:
-        """See `Backend.counters`: nothing as long as no service was scraped."""
+        """See `Backend.counters`: empty until a service was scraped."""
         metrics = metrics_by_service(self.http.get("PROMETHEUS_PORT", "/api/v1/targets/metadata"))
         if not metrics:
             return {}
@@ -41,19 +41,19 @@ class Prometheus(Backend):
         return [self.http.url("PROMETHEUS_PORT", "/")]
 
     def _sample_names(self, service: str) -> set[str]:
-        """The names of the samples that it keeps of a service (a histogram has several), less what it adds."""
+        """The names of the samples that it keeps of a service (a histogram has several), without those that it adds."""
         selector = quote(f'{{service="{service}"}}')
         answer = self.http.get("PROMETHEUS_PORT", f"/api/v1/label/__name__/values?match[]={selector}")
         return {name for name in json.loads(answer)["data"] if name != "up" and not name.startswith("scrape_")}
 
 
 def targets(nodes: Iterable[str], scrape: str) -> list[dict[str, object]]:
-    """What Prometheus reads to find the nodes (its file-based service discovery). `scrape`: `9464/metrics`."""
+    """The nodes in the format of Prometheus's file-based service discovery. `scrape`: `9464/metrics`."""
     number, _, path = scrape.partition("/")
     if not number.isdecimal() or not path:
         raise UserError(
-            f"the variant's SCRAPE is '{scrape}', which does not say where Prometheus finds its metrics",
-            "give it a port and a path, under `backends: prometheus:` in its variant.yaml: SCRAPE: 9464/metrics",
+            f"the variant's SCRAPE is '{scrape}'; wanted the port and path of its metrics",
+            "set it under `backends: prometheus:` in its variant.yaml, such as SCRAPE: 9464/metrics",
         )
     return [
         {"targets": [f"{node}:{number}"], "labels": {"service": node, "__metrics_path__": f"/{path}"}} for node in nodes
@@ -61,7 +61,7 @@ def targets(nodes: Iterable[str], scrape: str) -> list[dict[str, object]]:
 
 
 def metrics_by_service(metadata: bytes) -> dict[str, set[str]]:
-    """Service -> the metrics that it described (a histogram is one), from an answer about targets' metadata."""
+    """Service -> its metrics (a histogram is one), from an answer of `/api/v1/targets/metadata`."""
     found: dict[str, set[str]] = defaultdict(set)
     for described in json.loads(metadata)["data"]:
         found[described["target"]["service"]].add(described["metric"])

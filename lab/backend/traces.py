@@ -10,5 +10,5 @@ def record(trace_id: str, spans: Iterable[dict[str, object]]) -> dict[str, Any]:
 
 
 def largest(traces: Iterable[dict[str, Any]]) -> dict[str, Any] | None:
-    """The trace with the most spans, so that no extra span goes unseen; None of none."""
+    """The trace with the most spans, which shows any extra span; None if there is no trace."""
     return max(traces, key=lambda trace: len(trace["spans"]), default=None)

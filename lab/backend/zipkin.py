@@ -39,7 +39,7 @@ class Zipkin(Backend):
 
 
 def collector_counters(metrics: dict[str, float]) -> dict[str, float]:
-    """What Zipkin's metrics say of the spans that came over HTTP."""
+    """Zipkin's counters of the spans that it received over HTTP."""
     return {
         "accepted_spans": metrics.get("counter.zipkin_collector.spans.http", 0),
         "dropped_spans": metrics.get("counter.zipkin_collector.spans_dropped.http", 0),
@@ -54,7 +54,7 @@ def trace_record(spans: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _span(span: dict[str, Any]) -> dict[str, object]:
-    # All but the ids may be missing, where a service ended before its span.
+    # All fields but the ids may be missing if a service ended before its span.
     return {
         "id": span["id"],
         "parent": span.get("parentId"),

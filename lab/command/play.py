@@ -28,7 +28,7 @@ def up(lab: Lab, target: Mapping[str, object], level: Mapping[str, object], prog
     shutil.rmtree(out, ignore_errors=True)
     images.ensure(needs.images, progress.say)
     where.driver.remove()
-    ports.refuse_busy(needs.services)
+    ports.require_free(needs.services)
     deployment = measured.deployment(experiment.baseline_level(), where, out)
     deployment.deploy({}, ())
     with progress.step(f"starting {', '.join(f'{name} {value}' for name, value in {**target, **level}.items())}"):

@@ -100,7 +100,7 @@ def prepare(of: Context, progress: Progress) -> dict[str, str]:
     references = images.references(wanted.images)
     of.target.prepare(of.experiment, references)
     remove_all()
-    ports.refuse_busy(wanted.services)
+    ports.require_free(wanted.services)
     if of.places:
         refuse_small_memory(len(of.places), wanted.system_bytes, engine_memory_bytes())
     return references

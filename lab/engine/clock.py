@@ -1,4 +1,4 @@
-"""Time, injected, so that tests of waiting do not wait."""
+"""Time as a dependency: tests replace it and do not wait."""
 
 import time
 from collections.abc import Callable
@@ -6,10 +6,10 @@ from typing import Protocol
 
 
 class Clock(Protocol):
-    """Seconds that only grow, and a way to let some pass."""
+    """Monotonic time, and waiting."""
 
     def now_s(self) -> float:
-        """Seconds since some fixed moment."""
+        """Seconds since a fixed moment."""
 
     def sleep(self, seconds: float) -> None:
         """Returns after `seconds`."""
@@ -28,7 +28,7 @@ class SystemClock:
 
 
 def wait_until(condition: Callable[[], bool], bound_s: float, every_s: float, clock: Clock) -> bool:
-    """Asks `condition` every `every_s` until it holds (True) or `bound_s` have passed (False)."""
+    """Checks `condition` every `every_s` until it holds (True) or `bound_s` have passed (False)."""
     end_s = clock.now_s() + bound_s
     while not condition():
         if clock.now_s() >= end_s:

@@ -1,4 +1,4 @@
-"""Drives Docker through its command line, so that the user's own engine, context and Compose are the ones used."""
+"""Drives Docker through its command line, which uses the user's engine, context and Compose."""
 
 import contextlib
 import datetime
@@ -21,13 +21,13 @@ NETWORK_EVERY_S = 0.2
 
 
 class _Unanswered(EngineGone):
-    """A command ran into its time limit."""
+    """A command reached its time limit."""
 
 
 class ComposeDriver:
     """The `Driver` for real containers. `root` is the folder of `compose.yaml`, `scratch` a folder for the overlay.
 
-    Systems that are there at the same time are Compose projects of their own.
+    Systems that run at the same time are separate Compose projects.
     """
 
     def __init__(self, root: Path, scratch: Path, project: str = PROJECT) -> None:
@@ -43,7 +43,7 @@ class ComposeDriver:
         self.overlay_path.parent.mkdir(parents=True, exist_ok=True)
         write_json_atomic(self.overlay_path, stack.overlay)
         self._compose("up", "--no-start", "--force-recreate", "--remove-orphans", *stack.services)
-        # Compose makes a service's dependencies, not whatever else the overlay names: only what was asked for is here.
+        # Compose creates the named services and their dependencies, not other services of the overlay.
         listed = self._docker(
             "ps",
             "--all",
@@ -76,9 +76,9 @@ class ComposeDriver:
         }
 
     def published_port(self, service: str, port: int) -> int:
-        """See `Driver.published_port`. To be asked after each start: where it may choose, the engine chooses anew."""
-        said = self._docker("port", self.ids[service], f"{port}/tcp")
-        return int(said.split()[0].rpartition(":")[2])
+        """See `Driver.published_port`. Read it after each start: the engine may choose another."""
+        shown = self._docker("port", self.ids[service], f"{port}/tcp")
+        return int(shown.split()[0].rpartition(":")[2])
 
     def wait(self, service: str, timeout_s: float) -> int:
         """See `Driver.wait`. `docker wait` blocks in the engine: polling would cost CPU inside the measured window."""
@@ -123,14 +123,14 @@ class ComposeDriver:
         return {name.removeprefix(f"{self.project}_"): endpoint["IPAddress"] for name, endpoint in networks}
 
     def run_beside(self, service: str, command: Sequence[str]) -> str:
-        """See `Driver.run_beside`. By Compose, so that what the container may do stands in compose.yaml."""
+        """See `Driver.run_beside`. With Compose: compose.yaml has the container's capabilities."""
         namespace = {"NAMESPACE": f"container:{self.ids[service]}"}
         return self._compose("run", "--rm", "--no-deps", "-T", "nettools", *command, environment=namespace)
 
     def time_ns(self) -> int:
         """See `Driver.time_ns`."""
-        told = datetime.datetime.fromisoformat(self._docker("info", "--format", "{{.SystemTime}}").strip())
-        return round(told.timestamp() * 1e6) * 1000
+        time = datetime.datetime.fromisoformat(self._docker("info", "--format", "{{.SystemTime}}").strip())
+        return round(time.timestamp() * 1e6) * 1000
 
     def save_logs(self, folder: Path) -> None:
         """See `Driver.save_logs`."""
@@ -171,8 +171,8 @@ class ComposeDriver:
         if networks := self._docker("network", "ls", "--quiet", "--filter", label).split():
             try:
                 self._docker("network", "rm", *networks)
-            except EngineRefused as refusal:
-                if "active endpoints" not in refusal.message:
+            except EngineRefused as error:
+                if "active endpoints" not in error.message:
                     raise
                 return False
         return True
@@ -188,7 +188,7 @@ class ComposeDriver:
         ]
 
     def _described_networks(self) -> list[Any]:
-        """What the engine says of each of the project's networks."""
+        """The engine's description of each of the project's networks."""
         label = f"label=com.docker.compose.project={self.project}"
         networks = self._docker("network", "ls", "--quiet", "--filter", label).split()
         return list(json.loads(self._docker("network", "inspect", *networks))) if networks else []
@@ -240,14 +240,14 @@ class ComposeDriver:
         except subprocess.TimeoutExpired:
             raise _Unanswered(
                 f"the engine did not answer `{_short(command)}` in {timeout_s:.0f} s",
-                "look at the engine's log, restart it, then go on with --resume",
+                "read the engine's log, restart it, then continue with --resume",
             ) from None
         if done.returncode == 0:
             return done.stdout.decode()
-        said = _last_line(done.stderr.decode(errors="replace"))
+        last = _last_line(done.stderr.decode(errors="replace"))
         if not engine_answers():
-            raise EngineGone(f"the Docker engine no longer answers ({said})", "restart it, then go on with --resume")
-        raise EngineRefused(f"`{_short(command)}` failed: {said}", "run `make doctor`")
+            raise EngineGone(f"the Docker engine no longer answers ({last})", "restart it, then continue with --resume")
+        raise EngineRefused(f"`{_short(command)}` failed: {last}", "run `make doctor`")
 
 
 def engine_answers() -> bool:
@@ -276,9 +276,9 @@ def _container(item: dict[str, object]) -> Container:
 
 
 def _last_line(text: str) -> str:
-    # Of several networks or containers Docker says what is wrong with each, and then "exit status 1".
+    # For several networks or containers, Docker prints each error and then "exit status 1".
     lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("exit status")]
-    return lines[-1] if lines else "it said nothing"
+    return lines[-1] if lines else "no message"
 
 
 def _short(command: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""Says what is wrong with a machine for measuring on it, and how to mend each."""
+"""Checks whether this machine is fit for measuring; each finding comes with its fix."""
 
 import re
 from dataclasses import dataclass
@@ -23,30 +23,30 @@ DISK_WARN_BYTES = 10 * GIB
 STEAL_WARN = 0.01
 STEAL_FAIL = 0.10
 BUSY_WARN = 0.10
-# Reading these is a few instructions; any other costs a system call per time stamp.
+# Reading one of these takes a few instructions; reading another takes a system call.
 FAST_CLOCKS = frozenset({"tsc", "kvm-clock", "arch_sys_counter", "hyperv_clocksource_tsc_page"})
 STYLES = {"ok": "green", "warn": "yellow", "fail": "bold red"}
 
 
 @dataclass(frozen=True)
 class Check:
-    """One thing that was looked at: `seen` is what is there, `mend` what to do about it ("" where it is right)."""
+    """One check: `seen` is what was found, `fix` what to do about it ("" if nothing)."""
 
     name: str
     status: Status
     seen: str
-    mend: str = ""
+    fix: str = ""
 
 
 def run() -> int:
-    """Examines this machine and prints a table; returns the exit code: 1 where something keeps the lab from running."""
+    """Checks this machine and prints a table; returns the exit code: 1 if the lab cannot run."""
     found = checks(read_machine(Path("/proc"), Path("/sys")))
     Console().print(_table(found))
     return 1 if any(check.status == "fail" for check in found) else 0
 
 
 def checks(machine: Machine) -> list[Check]:
-    """Everything that is looked at, what stops the lab first."""
+    """All checks, the ones that stop the lab first."""
     return [
         _program("Docker engine", machine.engine_version, ENGINE_AT_LEAST, "run `scripts/setup.sh`, or start Docker"),
         _program("Compose", machine.compose_version, COMPOSE_AT_LEAST, "run `scripts/setup.sh`"),
@@ -64,9 +64,9 @@ def checks(machine: Machine) -> list[Check]:
     ]
 
 
-def _program(name: str, version: str | None, at_least: str, mend: str) -> Check:
+def _program(name: str, version: str | None, at_least: str, fix: str) -> Check:
     if version is None:
-        return Check(name, "fail", "does not answer", mend)
+        return Check(name, "fail", "does not answer", fix)
     if _numbers(version) < _numbers(at_least):
         return Check(name, "fail", version, f"{at_least} or newer is needed: update it")
     return Check(name, "ok", version)
@@ -75,25 +75,25 @@ def _program(name: str, version: str | None, at_least: str, mend: str) -> Check:
 def _memory(available_bytes: int | None) -> Check:
     if available_bytes is None:
         return Check("memory", "warn", "unknown", f"have {MEMORY_WARN_BYTES // GIB} GiB free")
-    seen = f"{available_bytes / GIB:.1f} GiB to be had"
-    mend = f"close other programs, or give the engine more: {MEMORY_WARN_BYTES // GIB} GiB are wanted"
-    return _graded("memory", available_bytes, MEMORY_FAIL_BYTES, MEMORY_WARN_BYTES, seen, mend)
+    seen = f"{available_bytes / GIB:.1f} GiB available"
+    fix = f"close other programs, or give the engine more: {MEMORY_WARN_BYTES // GIB} GiB are recommended"
+    return _graded("memory", available_bytes, MEMORY_FAIL_BYTES, MEMORY_WARN_BYTES, seen, fix)
 
 
 def _disk(free_bytes: int) -> Check:
-    mend = f"make room (`make clean`, `docker system prune`): images and caches want {DISK_WARN_BYTES // GIB} GiB"
-    return _graded("disk", free_bytes, DISK_FAIL_BYTES, DISK_WARN_BYTES, f"{free_bytes / GIB:.1f} GiB free", mend)
+    fix = f"free some space (`make clean`, `docker system prune`): images and caches need {DISK_WARN_BYTES // GIB} GiB"
+    return _graded("disk", free_bytes, DISK_FAIL_BYTES, DISK_WARN_BYTES, f"{free_bytes / GIB:.1f} GiB free", fix)
 
 
 def _cores(cores: int) -> Check:
-    mend = f"from {SEPARATE_CPUS_FROM} on, services and load generator get CPUs of their own; here they share"
-    return _graded("cores", cores, 2, SEPARATE_CPUS_FROM, str(cores), mend)
+    fix = f"with {SEPARATE_CPUS_FROM} or more, services and load generator have separate CPUs; here they share"
+    return _graded("cores", cores, 2, SEPARATE_CPUS_FROM, str(cores), fix)
 
 
-def _graded(name: str, value: int, fail_below: int, warn_below: int, seen: str, mend: str) -> Check:
+def _graded(name: str, value: int, fail_below: int, warn_below: int, seen: str, fix: str) -> Check:
     if value >= warn_below:
         return Check(name, "ok", seen)
-    return Check(name, "fail" if value < fail_below else "warn", seen, mend)
+    return Check(name, "fail" if value < fail_below else "warn", seen, fix)
 
 
 def _cgroups(version: int | None) -> Check:
@@ -105,43 +105,43 @@ def _cgroups(version: int | None) -> Check:
 def _clock_source(source: str | None) -> Check:
     if source in FAST_CLOCKS:
         return Check("clock source", "ok", str(source))
-    return Check("clock source", "warn", source or "unknown", "a clock that is slow to read adds to every span's cost")
+    return Check("clock source", "warn", source or "unknown", "this clock is slow to read, which adds to a span's cost")
 
 
 def _clock_synchronized(synchronized: bool | None) -> Check:
     if synchronized:
         return Check("clock", "ok", "synchronised")
     seen = "unknown" if synchronized is None else "not synchronised"
-    return Check("clock", "warn", seen, "run an NTP client (chrony): a clock that is set during a trial spoils it")
+    return Check("clock", "warn", seen, "run an NTP client (chrony): setting the clock spoils a trial")
 
 
 def _bridges(call_iptables: bool | None) -> Check:
     if call_iptables:
-        # The engine has some rules for each network, and a packet inside one passes those of the others before its own.
-        mend = "it may cost CPU: sysctl net.bridge.bridge-nf-call-iptables=0 (until the next boot)"
-        return Check("bridges", "warn", "ask iptables about every packet", mend)
-    return Check("bridges", "ok", "not known to ask iptables" if call_iptables is None else "do not ask iptables")
+        # The engine has rules for each network, and a packet passes the rules of other networks first.
+        fix = "it may cost CPU: sysctl net.bridge.bridge-nf-call-iptables=0 (until the next boot)"
+        return Check("bridges", "warn", "every packet passes iptables", fix)
+    return Check("bridges", "ok", "unknown" if call_iptables is None else "packets do not pass iptables")
 
 
 def _governor(governor: str | None) -> Check:
     if governor in (None, "performance"):
-        return Check("CPU frequency", "ok", governor or "not ours to set (virtual machine)")
+        return Check("CPU frequency", "ok", governor or "set by the host (virtual machine)")
     return Check("CPU frequency", "warn", f"governor {governor}", "to measure: cpupower frequency-set -g performance")
 
 
 def _steal(fraction: float | None) -> Check:
     if fraction is None:
-        return Check("stolen CPU", "warn", "unknown", "the lab refuses trials in which the host took CPU away")
+        return Check("stolen CPU", "warn", "unknown", "the lab rejects trials in which the host took CPU time")
     status: Status = "fail" if fraction > STEAL_FAIL else "warn" if fraction > STEAL_WARN else "ok"
-    mend = "" if status == "ok" else "the host gives this machine's CPU to others: use a quieter one"
-    return Check("stolen CPU", status, f"{fraction:.1%}", mend)
+    fix = "" if status == "ok" else "the host gives this machine's CPU time to others: use another host"
+    return Check("stolen CPU", status, f"{fraction:.1%}", fix)
 
 
 def _other_load(fraction: float | None) -> Check:
     if fraction is None:
         return Check("other load", "warn", "unknown", "stop other programs before measuring")
     if fraction > BUSY_WARN:
-        return Check("other load", "warn", f"{fraction:.0%} of all CPU time", "stop what else runs: it disturbs trials")
+        return Check("other load", "warn", f"{fraction:.0%} of all CPU time", "stop other programs: they disturb")
     return Check("other load", "ok", f"{fraction:.0%} of all CPU time")
 
 
@@ -152,5 +152,5 @@ def _numbers(version: str) -> list[int]:
 def _table(found: list[Check]) -> Table:
     table = Table("", "", "seen", Column("what to do", overflow="fold"), box=None, pad_edge=False)
     for check in found:
-        table.add_row(Text(check.status, style=STYLES[check.status]), check.name, check.seen, check.mend)
+        table.add_row(Text(check.status, style=STYLES[check.status]), check.name, check.seen, check.fix)
     return table

@@ -1,4 +1,4 @@
-"""What a trial needs of a container engine. `compose` drives the real one; the tests bring a fake."""
+"""The interface of a container engine. `compose` is the real one; tests have a fake."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -9,13 +9,13 @@ from lab.errors import UserError
 
 
 class EngineGone(UserError):
-    """The engine stopped answering. Whatever was measured before is on the disk."""
+    """The engine does not answer. Everything measured before is on disk."""
 
     exit_code = 3
 
 
 class EngineRefused(UserError):
-    """The engine answered, and said no to one command; the message carries its last line."""
+    """The engine rejected a command; the message has its last line."""
 
     exit_code = 3
 
@@ -31,7 +31,7 @@ class Stack:
 
 @dataclass(frozen=True)
 class Container:
-    """One container as the engine describes it. `running` is false once it ended; `exit_code` counts only then."""
+    """One container as the engine describes it. `exit_code` is only valid if it is not running."""
 
     id: str
     name: str
@@ -45,50 +45,50 @@ class Container:
 class Driver(Protocol):
     """A container engine, seen from one trial. Names are Compose service names.
 
-    Every method raises `EngineGone` where the engine does not answer and `EngineRefused` where it says no.
+    Every method raises `EngineGone` if the engine does not answer, and `EngineRefused` if it rejects the command.
     """
 
     def create(self, stack: Stack) -> None:
-        """Makes networks and containers, started none, removing what an earlier run left."""
+        """Creates networks and containers without starting them; removes those of an earlier run."""
 
     def start(self, services: Sequence[str]) -> None:
         """Starts created containers; returns at once."""
 
     def containers(self) -> dict[str, Container]:
-        """Every container of the deployment, as it is now."""
+        """The current state of every container of the stack."""
 
     def networks(self) -> dict[str, str]:
         """Subnet (CIDR) by network name."""
 
     def published_port(self, service: str, port: int) -> int:
-        """The port on 127.0.0.1 where a running container's TCP `port` is published."""
+        """The port on 127.0.0.1 at which a running container's TCP `port` is published."""
 
     def wait(self, service: str, timeout_s: float) -> int:
-        """Waits until a container ended by itself, and returns its exit code.
+        """Waits until a container ends by itself; returns its exit code.
 
         Raises `TimeoutError` after `timeout_s`.
         """
 
     def stop(self, services: Sequence[str]) -> None:
-        """Asks containers to end, and waits until they have."""
+        """Stops containers, and waits until they have ended."""
 
     def kill(self, services: Sequence[str]) -> None:
-        """Ends containers' processes at once (SIGKILL); `start` begins them anew."""
+        """Kills containers' processes (SIGKILL); `start` restarts them."""
 
     def pause(self, service: str) -> None:
         """Freezes a container's processes."""
 
     def unpause(self, service: str) -> None:
-        """Lets a frozen container's processes go on."""
+        """Resumes a frozen container's processes."""
 
     def limit_cpus(self, service: str, cpus: float | None) -> None:
-        """Lets a container use no more than so many CPUs from now on; None: as many as there are."""
+        """Limits a container to so many CPUs; None removes the limit."""
 
     def disconnect(self, service: str, network: str) -> None:
-        """Takes a running container off a network."""
+        """Disconnects a running container from a network."""
 
     def connect(self, service: str, network: str) -> None:
-        """Puts a running container on a network, where others find it under its own name."""
+        """Connects a running container to a network, under its service's name."""
 
     def addresses(self, service: str) -> dict[str, str]:
         """A running container's IPv4 address by network name."""
@@ -96,11 +96,11 @@ class Driver(Protocol):
     def run_beside(self, service: str, command: Sequence[str]) -> str:
         """Runs a command of image `nettools` in a container's network namespace, which it may change.
 
-        Returns what it printed.
+        Returns its output.
         """
 
     def time_ns(self) -> int:
-        """The engine's clock, which its containers share: Unix time in nanoseconds."""
+        """The time of the engine and its containers: Unix time in nanoseconds."""
 
     def save_logs(self, folder: Path) -> None:
         """Writes `<service>.log` for every container."""
@@ -109,4 +109,4 @@ class Driver(Protocol):
         """The end of a container's log."""
 
     def remove(self) -> None:
-        """Takes away all of the lab's containers and networks. Does nothing where there are none."""
+        """Removes all containers and networks of the stack. Does nothing if there are none."""

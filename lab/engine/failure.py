@@ -1,4 +1,4 @@
-"""The error of a container that did not do its part."""
+"""The error of a container that ended or never became ready."""
 
 from lab.engine.driver import Driver
 from lab.errors import UserError
@@ -13,7 +13,7 @@ class StartFailed(UserError):
 
 
 def start_failed(driver: Driver, container: str, what: str) -> StartFailed:
-    """Return the error that says what a container did, and shows the end of its log."""
+    """Return the error with what a container did, and the end of its log."""
     lines = driver.last_log_lines(container, LAST_LOG_LINES)
     shown = "\n".join(f"  | {line}" for line in lines) or "  (its log is empty)"
     return StartFailed(f"container {container} {what}", f"its last log lines:\n{shown}")

@@ -1,4 +1,4 @@
-"""The Docker engine as a maker of images, behind the `docker` command."""
+"""Images of the Docker engine, with the `docker` command."""
 
 import json
 import os
@@ -14,24 +14,24 @@ from lab.errors import UserError
 REGISTRY_ANSWERS_WITHIN_S = 20.0
 PULL_BOUND_S = 900.0
 LAST_LOG_LINES = 12
-# BuildKit also where it is not yet the default; the engine's own builder, because others see no local images.
+# BuildKit, which older engines do not use by default. Only the engine's builder sees local images.
 BUILD_ENVIRONMENT = {**os.environ, "DOCKER_BUILDKIT": "1", "BUILDX_BUILDER": "default"}
 
 
 class Engine(Protocol):
-    """What is asked of a Docker engine."""
+    """What images need of a Docker engine."""
 
     def digests(self, references: Iterable[str]) -> dict[str, str]:
-        """The digest label of each image that is present; "" where it has none."""
+        """The digest label of each image that is present; "" if it has none."""
 
     def pull(self, official: str, reference: str) -> bool:
-        """Pulls `official` and calls it `reference`; False where no registry gives it."""
+        """Pulls `official` and tags it `reference`; False if no registry provides it."""
 
     def build(self, name: str, command: list[str], log: Path) -> None:
         """Runs a build; raises `UserError` with the log's last lines."""
 
     def cancel(self) -> None:
-        """Ends the builds that are under way."""
+        """Stops the running builds."""
 
 
 class CommandLineEngine:
@@ -64,7 +64,7 @@ class CommandLineEngine:
     def build(self, name: str, command: list[str], log: Path) -> None:
         """See `Engine.build`."""
         with log.open("wb") as out:
-            # Together, so that no build starts between a cancellation and the end of the others.
+            # In one step: no build may start between a cancellation and the end of the others.
             with self._lock:
                 if self._cancelled:
                     raise UserError(f"the image {name} was not built", "another one failed first")

@@ -1,4 +1,4 @@
-"""How every image of the lab is made: the one table, and what follows from it without asking an engine."""
+"""The table of the lab's images, and what follows from it without an engine."""
 
 import hashlib
 import os
@@ -94,7 +94,7 @@ TABLE: dict[str, Image] = {
     "spinner": _from_module("spinner", BASE="debian"),
 }
 
-# Seconds that a build takes on two cores. They only decide what is built first, so all others count as quick.
+# Seconds that a build takes on two cores. They decide the order of builds; all others count as quick.
 BUILD_S = {
     "jaeger": 270,
     "collector": 120,
@@ -178,7 +178,7 @@ def _build_options(name: str, pinned: Mapping[str, str], root: Path, secret: Ite
 
 
 def ca_bundle_secret(environment: Mapping[str, str]) -> list[str]:
-    """The build option that lends the host's CA bundle: `$CA_BUNDLE`, else `$SSL_CERT_FILE` where that exists."""
+    """The build option with the host's CA bundle: `$CA_BUNDLE`, otherwise `$SSL_CERT_FILE` if it exists."""
     chosen, usual = environment.get("CA_BUNDLE", ""), environment.get("SSL_CERT_FILE", "")
     if chosen and not Path(chosen).is_file():
         raise UserError(f"CA_BUNDLE={chosen} is not a file", "set it to a PEM bundle, or unset it")

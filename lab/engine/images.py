@@ -1,7 +1,6 @@
-"""Makes container images present: pulled by pinned version where a registry answers, else built from packages.
+"""Provides container images: pulled by pinned version if a registry answers, otherwise built from packages.
 
-An image that is built carries a digest of all it was built from as a label, so that one `docker image inspect`
-tells which images are still right.
+A built image has a label with the digest of its sources: one `docker image inspect` shows which images are current.
 """
 
 import os
@@ -37,7 +36,7 @@ Say = Callable[[str], None]
 
 
 def ensure(names: Iterable[str], progress: Say) -> None:
-    """Makes exactly these images present, with what they are built from; raises `UserError` where one cannot be had."""
+    """Provides these images and their bases; raises `UserError` if one is not available."""
     make_present(names, progress, CommandLineEngine(), versions(), ROOT, ca_bundle_secret(os.environ))
 
 
@@ -75,7 +74,7 @@ def make_present(
 
 
 def _is_right(name: str, label: str | None, digest: str) -> bool:
-    # An official image carries no label of ours, and neither does an imported base: its tag says enough.
+    # Official images and imported bases have no such label: the tag is enough.
     return label == digest or (label == "" and bool(TABLE[name].official))
 
 
@@ -84,7 +83,7 @@ def _pull(
 ) -> dict[str, set[str]]:
     """Pulls what is missing and has an official image; returns what is left to build, each with its bases among it.
 
-    After the first refusal no registry is asked again.
+    After the first failure no registry is tried again.
     """
     registry_answers = True
     pulled: set[str] = set()

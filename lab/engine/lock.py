@@ -1,4 +1,4 @@
-"""One run at a time: two would measure each other."""
+"""One run at a time: two would disturb each other."""
 
 import fcntl
 import os
@@ -13,9 +13,9 @@ from lab.errors import UserError
 def only_run(path: Path) -> Iterator[None]:
     """Holds the lock file at `path`; raises `UserError` while another process does.
 
-    The kernel frees it when a process dies, however that happens.
+    The kernel releases it when the process ends.
     """
-    # The folder is everybody's: a link that somebody put there is not followed.
+    # Everybody may write to the folder: a link is not followed.
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
     with os.fdopen(os.open(path, flags, 0o600), "r+") as file:
         try:
@@ -23,7 +23,7 @@ def only_run(path: Path) -> Iterator[None]:
         except BlockingIOError:
             raise UserError(
                 f"the lab is in use by process {file.read().strip() or 'unknown'}",
-                "wait until it ends (or stop it with Ctrl-C): two runs would measure each other",
+                "wait until it ends (or stop it with Ctrl-C): two runs would disturb each other",
             ) from None
         file.truncate(0)
         file.write(str(os.getpid()))

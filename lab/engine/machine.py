@@ -1,4 +1,4 @@
-"""What this machine is, as far as a measurement depends on it. Parsers take text, the reader takes root paths."""
+"""The properties of this machine that matter to a measurement. Parsers read text, the reader has root paths."""
 
 import ctypes
 import json
@@ -78,7 +78,7 @@ def engine_cores(run: Run | None = None) -> int:
 
 
 def engine_memory_bytes(run: Run | None = None) -> int | None:
-    """How much memory containers can have together; None where the engine does not say."""
+    """The memory of all containers together; None if the engine does not report it."""
     total = _engine_info(run or run_command).get("MemTotal")
     return int(total) if total else None
 
@@ -94,9 +94,9 @@ def read_machine(
     run: Run | None = None,
     pause: Callable[[float], None] = time.sleep,
 ) -> Machine:
-    """Reads the machine; takes `STEAL_INTERVAL_S` to see what steals and uses its CPUs.
+    """Reads the machine; takes `STEAL_INTERVAL_S` to measure how its CPUs are used.
 
-    `run` answers a command's output, or None where it fails.
+    `run` returns a command's output, or None if it fails.
     """
     run = run or run_command
     engine = _engine_info(run)
@@ -127,7 +127,7 @@ def read_machine(
 
 
 def parse_engine_info(text: str | None) -> dict[str, Any]:
-    """What `docker info` says, empty where no engine answers (it then still prints what the client knows)."""
+    """The output of `docker info`; empty without an engine (it then still prints the client's part)."""
     try:
         info = json.loads(text or "{}")
     except ValueError:
@@ -167,7 +167,7 @@ def parse_load_average(text: str) -> float | None:
 
 
 def parse_switch(text: str) -> bool | None:
-    """A setting of the kernel that is 0 or 1; None where it has none of that name."""
+    """A setting of the kernel that is 0 or 1; None if it does not exist."""
     return text.strip() == "1" if text else None
 
 
@@ -192,25 +192,25 @@ def busy_fraction(before: CpuTimes | None, after: CpuTimes | None) -> float | No
 
 
 def read_cgroup_version(sys_root: Path) -> int | None:
-    """2 where the unified hierarchy is mounted alone, 1 where the controllers have trees of their own."""
+    """2 if only the unified hierarchy is mounted, 1 if controllers have separate hierarchies."""
     if (sys_root / "fs/cgroup/cgroup.controllers").exists():
         return 2
     return 1 if (sys_root / "fs/cgroup/cpuacct").exists() else None
 
 
 def clock_synchronized() -> bool | None:
-    """Whether the kernel says that something (NTP, a hypervisor) disciplines its clock."""
+    """Whether the kernel reports a synchronised clock (NTP, a hypervisor)."""
     try:
         adjtimex = ctypes.CDLL(None).adjtimex
     except (AttributeError, OSError):
         return None
-    # A zeroed struct timex (208 bytes on 64-bit Linux) only asks.
+    # A zeroed struct timex (208 bytes on 64-bit Linux) only reads.
     state: int = adjtimex(ctypes.create_string_buffer(512))
     return None if state < 0 else state != TIME_ERROR
 
 
 def run_command(command: Sequence[str]) -> str | None:
-    """The command's output; None where it is missing, fails or does not answer in time."""
+    """The command's output; None if it is missing, fails or takes too long."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=COMMAND_BOUND_S, check=False)
     except (OSError, subprocess.TimeoutExpired):

@@ -1,4 +1,4 @@
-"""The ports that `compose.yaml` publishes on 127.0.0.1: read there, so that they stand in one place."""
+"""The ports that `compose.yaml` publishes on 127.0.0.1, read from that file."""
 
 import os
 import re
@@ -23,25 +23,25 @@ def published(compose: str, environment: Mapping[str, str]) -> dict[str, dict[st
 
 
 def engines_choice() -> dict[str, str]:
-    """The variables by which the engine chooses every port: for a system that stands beside another."""
+    """The variables with which the engine chooses every port: for systems that run at the same time."""
     return {match["variable"]: "0" for _, match in _entries(_compose())}
 
 
 def chosen(services: Iterable[str], published_port: Callable[[str, int], int]) -> Callable[[str], int]:
-    """What `port` is where the engine chose: of `services`, asking `published_port` (`Driver.published_port`)."""
+    """`port` for `services` whose ports the engine chose; `published_port` is `Driver.published_port`."""
     wanted = set(services)
     inside = {match["variable"]: (name, int(match["inside"])) for name, match in _entries(_compose()) if name in wanted}
     return lambda variable: published_port(*inside[variable])
 
 
 def port(variable: str) -> int:
-    """The number behind one port variable, as it is now."""
+    """The number of a port variable."""
     by_service = published(_compose(), os.environ)
     return next(ports[variable] for ports in by_service.values() if variable in ports)
 
 
-def refuse_busy(services: Iterable[str]) -> None:
-    """Raises `UserError` naming the first port of `services` that something else on this machine holds."""
+def require_free(services: Iterable[str]) -> None:
+    """Raises `UserError` with the first port of `services` that another program uses."""
     by_service = published(_compose(), os.environ)
     for service in services:
         for variable, number in by_service.get(service, {}).items():
@@ -57,7 +57,7 @@ def _compose() -> str:
 
 
 def _entries(compose: str) -> Iterator[tuple[str, re.Match[str]]]:
-    """Each service's ports that a variable gives."""
+    """Each service's ports that a variable sets."""
     for name, service in yaml.safe_load(compose)["services"].items():
         for entry in service.get("ports", []):
             if match := PUBLISHED.match(entry):
@@ -73,7 +73,7 @@ def _number(match: re.Match[str], environment: Mapping[str, str]) -> int:
 
 def _free(number: int) -> bool:
     with socket.socket() as probe:
-        # A port that is merely in TIME_WAIT is free.
+        # A port in state TIME_WAIT is free.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind(("127.0.0.1", number))

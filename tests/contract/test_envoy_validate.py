@@ -9,7 +9,7 @@ import yaml
 from lab.command import paths
 from lab.engine import images
 from lab.errors import UserError
-from lab.target.mesh.sidecars import SIDES, Node, Side, files, load, parse_mode, refuse_wrong
+from lab.target.mesh.sidecars import SIDES, Node, Side, files, load, parse_mode, reject_invalid
 from lab.target.mesh.sidecars.modes import PASSTHROUGH, contradiction, named_sets
 
 pytestmark = [pytest.mark.containers, pytest.mark.timeout(300)]
@@ -39,7 +39,7 @@ def test_every_mode_on_every_side_for_every_kind(image: str) -> None:
     for mode, side in itertools.product(MODES, SIDES):
         texts |= named(f"{mode}-{side}", NODES, mode, side, faults=mode in (PASSTHROUGH, "all"))
     assert len(texts) == len(MODES) * len(SIDES) * len(NODES)
-    refuse_wrong(texts, image)
+    reject_invalid(texts, image)
 
 
 def test_every_pair_of_patterns_that_go_together(image: str) -> None:
@@ -49,16 +49,16 @@ def test_every_pair_of_patterns_that_go_together(image: str) -> None:
         if contradiction(SOURCE.patterns[one], SOURCE.patterns[other]) is None:
             texts |= named(f"{one}+{other}", entries, f"{one}+{other}", "both", faults=True)
     assert texts
-    refuse_wrong(texts, image)
+    reject_invalid(texts, image)
 
 
 def test_the_static_files_stand_by_themselves(image: str) -> None:
     names = ("inbound", "outbound")
     texts = {name: yaml.safe_load((paths.ROOT / "envoy" / f"{name}.yaml").read_text()) for name in names}
-    refuse_wrong({f"{name}.json": json.dumps(text) for name, text in texts.items()}, image)
+    reject_invalid({f"{name}.json": json.dumps(text) for name, text in texts.items()}, image)
 
 
 def test_envoys_own_message_is_shown(image: str) -> None:
     texts = {"good/s1.json": "{}", "odd/s1.json": '{"static_resources": {"clutsers": []}}'}
-    with pytest.raises(UserError, match=r"Envoy refuses the configuration odd/s1.json: .*no such field: 'clutsers'"):
-        refuse_wrong(texts, image)
+    with pytest.raises(UserError, match=r"Envoy rejects the configuration odd/s1.json: .*no such field: 'clutsers'"):
+        reject_invalid(texts, image)

@@ -67,20 +67,20 @@ def post(port: int, path: str, body: bytes) -> None:
 
 
 class Recorder:
-    """Asks through `Http.ask`, and keeps the last answer to each question."""
+    """Sends requests with `Http.send`, and keeps the last answer to each."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.answers = dict[str, tuple[int, str]]()
-        asked = Http.ask
+        sent = Http.send
 
-        def ask(
-            asker: Http, method: str, port_variable: str, path: str, body: bytes | None = None
+        def send(
+            http: Http, method: str, port_variable: str, path: str, body: bytes | None = None
         ) -> tuple[int, bytes]:
-            status, answer = asked(asker, method, port_variable, path, body)
+            status, answer = sent(http, method, port_variable, path, body)
             self.answers[f"{method} {port_variable} {path}"] = (status, answer.decode())
             return status, answer
 
-        monkeypatch.setattr(Http, "ask", ask)
+        monkeypatch.setattr(Http, "send", send)
 
     def taken(self) -> dict[str, tuple[int, str]]:
         """What was kept since the last time."""
@@ -126,7 +126,7 @@ def test_prometheus_says_how_many_metrics_it_holds(tmp_path: Path, monkeypatch: 
 
 
 def record(case: str, backend: str, start_ns: int, fresh: object, after: object) -> None:
-    """Keeps what was answered, where that was asked for."""
+    """Keeps the answers if RECORD is set."""
     if os.environ.get("RECORD"):
         kit.RECORDED.mkdir(parents=True, exist_ok=True)
         recording = {"backend": backend, "start_ns": start_ns, "fresh": fresh, "after": after}

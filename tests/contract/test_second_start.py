@@ -6,7 +6,7 @@ import pytest
 
 from lab.engine import images
 from lab.record.files import read_json
-from lab.target.mesh.delivery import ASKED_AGAIN, delivered
+from lab.target.mesh.delivery import SECOND_REQUESTS, delivered
 from tests.contract.deployed import FOLDER, QUICK_START, ask, running
 from tests.labs import level
 
@@ -38,5 +38,5 @@ def test_services_start_once_more_where_only_rests_of_traces_are_left(tmp_path: 
         of_the_load = found.backend.accepted_spans
         assert of_the_load is not None
         assert 0 < of_the_load < spans
-        assert backend.accepted_spans() == of_the_load + ASKED_AGAIN * spans
+        assert backend.accepted_spans() == of_the_load + SECOND_REQUESTS * spans
         assert {path.name: path.read_bytes() for path in (out / "ready").iterdir()} == ready

@@ -65,7 +65,7 @@ def test_requests_go_on_whatever_the_backend_does_and_what_is_lost_is_counted(te
 def behave(sink: Sink, behaviour: str, delay_ms: int = 0) -> None:
     """From now on the sink accepts spans at once (`accept`), accepts them `delay_ms` late (`slow`) or refuses them."""
     body = json.dumps({"behaviour": behaviour, "delay_ms": delay_ms}).encode()
-    status, answer = sink.http.ask("PUT", "SINK_PORT", "/behaviour", body)
+    status, answer = sink.http.send("PUT", "SINK_PORT", "/behaviour", body)
     assert status == 204, answer
 
 

@@ -22,7 +22,7 @@ def replay(monkeypatch: pytest.MonkeyPatch, answers: dict[str, Any]) -> None:
         status, text = answers[f"{method} {port_variable} {path}"]
         return status, text.encode()
 
-    monkeypatch.setattr(Http, "ask", ask)
+    monkeypatch.setattr(Http, "send", ask)
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def silence(monkeypatch: pytest.MonkeyPatch) -> None:
     def ask(_: Http, method: str, port_variable: str, path: str, body: bytes | None = None) -> tuple[int, bytes]:
         raise ConnectionRefusedError
 
-    monkeypatch.setattr(Http, "ask", ask)
+    monkeypatch.setattr(Http, "send", ask)
 
 
 def test_every_backend_was_recorded() -> None:

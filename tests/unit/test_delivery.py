@@ -46,7 +46,7 @@ class Asked:
             asked.paths.append((entry.port(port_variable), path))
             return 200, b""
 
-        monkeypatch.setattr(Http, "ask", ask)
+        monkeypatch.setattr(Http, "send", ask)
 
 
 def cut(trace: Mapping[str, Any], spans: int) -> dict[str, object] | None:
@@ -89,7 +89,7 @@ def test_where_only_rests_are_kept_the_services_start_again_and_are_asked(
     assert (found.spans_in_trace, found.trace_difference, found.trace_of_second_start) == (123, None, True)
     assert driver.done == ["start", "stop"]
     assert not driver.running & {"gateway", "a1", "a2", "a3", "a4"}
-    assert asked.paths == [(8080, "/a1")] * delivery.ASKED_AGAIN
+    assert asked.paths == [(8080, "/a1")] * delivery.SECOND_REQUESTS
     assert read_json(tmp_path / "out" / "trace.json", "tollbooth.trace", 1) == asked.whole
 
 
@@ -145,7 +145,7 @@ def test_a_second_start_that_fails_refuses_the_trial_and_says_why(
     driver = FailsTheSecondTime()
     found = delivered(driver, tmp_path / "out")
     assert found.spans_in_trace == 2
-    why = "and no other could be asked for: container a3 was not ready after 180 s"
+    why = "no other trace is available: container a3 was not ready after 180 s"
     assert str(found.trace_difference).endswith(why)
     assert (tmp_path / "out" / "ready" / "a3.json").exists()
 
@@ -166,7 +166,7 @@ def test_what_only_speaks_grpc_is_not_asked_again(tmp_path: Path, monkeypatch: p
     system = created(driver, tmp_path / "out")
     only_grpc = replace(system.parts, topology=load_topology(CHAIN))
     found = delivery.delivered(replace(system, parts=only_grpc))
-    assert str(found.trace_difference).endswith("and no other could be asked for: the lab itself does not speak gRPC")
+    assert str(found.trace_difference).endswith("no other trace is available: the lab itself does not speak gRPC")
     assert not asked.paths
 
 
@@ -176,6 +176,6 @@ def test_a_request_without_an_answer_refuses_the_trial(tmp_path: Path, monkeypat
     def refused(entry: Http, method: str, port_variable: str, path: str) -> tuple[int, bytes]:
         raise ConnectionRefusedError("refused")
 
-    monkeypatch.setattr(Http, "ask", refused)
+    monkeypatch.setattr(Http, "send", refused)
     found = delivered(FakeDriver(), tmp_path / "out")
-    assert str(found.trace_difference).endswith("and no other could be asked for: refused")
+    assert str(found.trace_difference).endswith("no other trace is available: refused")

@@ -36,9 +36,9 @@ def the_one_not_ok(machine: Machine) -> Check:
     return found
 
 
-def test_a_good_machine_has_nothing_to_mend() -> None:
+def test_a_good_machine_has_nothing_to_fix() -> None:
     assert {check.status for check in checks(GOOD)} == {"ok"}
-    assert {check.mend for check in checks(GOOD)} == {""}
+    assert {check.fix for check in checks(GOOD)} == {""}
 
 
 @pytest.mark.parametrize(
@@ -65,10 +65,10 @@ def test_a_good_machine_has_nothing_to_mend() -> None:
         (replace(GOOD, busy_fraction=0.50), "other load", "warn"),
     ],
 )
-def test_each_fault_is_named_and_can_be_mended(machine: Machine, name: str, status: str) -> None:
+def test_each_problem_is_named_with_its_fix(machine: Machine, name: str, status: str) -> None:
     found = the_one_not_ok(machine)
     assert (found.name, found.status) == (name, status)
-    assert found.mend
+    assert found.fix
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ def test_variables_override_defaults() -> None:
 
 
 @pytest.mark.parametrize("text", ["eighty", "0", "70000", "-1", "8080 "])
-def test_what_is_no_port_is_refused(text: str) -> None:
+def test_what_is_no_port_is_rejected(text: str) -> None:
     with pytest.raises(UserError, match="GATEWAY_PORT="):
         ports.published(COMPOSE, {"GATEWAY_PORT": text})
 
@@ -33,10 +33,10 @@ def test_a_busy_port_is_named_with_the_way_out(monkeypatch: pytest.MonkeyPatch) 
         number = taken.getsockname()[1]
         monkeypatch.setenv("GATEWAY_PORT", str(number))
         with pytest.raises(UserError) as caught:
-            ports.refuse_busy(["gateway"])
+            ports.require_free(["gateway"])
     assert f"port {number} on 127.0.0.1, wanted for gateway, is in use" in caught.value.message
     assert "GATEWAY_PORT=<port>" in caught.value.hint
-    ports.refuse_busy(["gateway"])
+    ports.require_free(["gateway"])
 
 
 def test_every_published_port_of_the_lab_is_on_loopback_and_read_by_us() -> None:
@@ -51,12 +51,12 @@ def test_every_published_port_of_the_lab_is_on_loopback_and_read_by_us() -> None
 def test_where_the_engine_chooses_it_is_asked_for_the_services_own_port() -> None:
     choice = ports.engines_choice()
     assert choice["JAEGER_PORT"] == choice["GATEWAY_PORT"] == "0"
-    asked: list[tuple[str, int]] = []
+    requested: list[tuple[str, int]] = []
 
     def published_port(service: str, port: int) -> int:
-        asked.append((service, port))
+        requested.append((service, port))
         return 40_000
 
-    # The same variable stands for both kinds of Jaeger, of which one is there.
+    # The same variable is that of both kinds of Jaeger, of which one is there.
     assert ports.chosen(("jaeger-badger",), published_port)("JAEGER_METRICS_PORT") == 40_000
-    assert asked == [("jaeger-badger", 8888)]
+    assert requested == [("jaeger-badger", 8888)]

@@ -12,7 +12,7 @@ import pytest
 
 from lab.engine.compose import ComposeDriver
 from lab.errors import UserError
-from lab.target.mesh.sidecars import Admin, refuse_wrong
+from lab.target.mesh.sidecars import Admin, reject_invalid
 from lab.target.mesh.sidecars.counters import AS_PUBLISHED
 
 # Recorded from two Envoys, one behind the other, with `retries` and `rate-limit`, by tests/contract.
@@ -127,13 +127,13 @@ def test_what_envoy_says_of_a_wrong_configuration_is_shown(docker: Path) -> None
     said = "[critical] error initializing configuration 'all/s1.json': no such  field:\\n 'clutser'"
     says(docker, f'''printf "all/s1.json\\n{said}\\n\\n"''')
     with pytest.raises(UserError) as refused:
-        refuse_wrong({"all/s1.json": "{}"}, "tollbooth/envoy:1")
-    assert refused.value.message == "Envoy refuses the configuration all/s1.json: no such field: 'clutser'"
+        reject_invalid({"all/s1.json": "{}"}, "tollbooth/envoy:1")
+    assert refused.value.message == "Envoy rejects the configuration all/s1.json: no such field: 'clutser'"
 
 
 def test_nothing_is_said_where_envoy_takes_all(docker: Path, tmp_path: Path) -> None:
     says(docker, f"tar -t >{tmp_path}/given")
-    refuse_wrong({"all/s1.json": "{}", "all/s2.json": "{}"}, "tollbooth/envoy:1")
+    reject_invalid({"all/s1.json": "{}", "all/s2.json": "{}"}, "tollbooth/envoy:1")
     assert (tmp_path / "given").read_text().split() == ["all/s1.json", "all/s2.json"]
     assert "--network none" in (tmp_path / "asked").read_text()
 
@@ -141,7 +141,7 @@ def test_nothing_is_said_where_envoy_takes_all(docker: Path, tmp_path: Path) -> 
 def test_an_envoy_that_is_not_there_is_named_with_what_to_do(docker: Path) -> None:
     says(docker, "echo 'No such image: tollbooth/envoy:1' >&2", "exit 125")
     with pytest.raises(UserError, match="No such image") as missing:
-        refuse_wrong({"all/s1.json": "{}"}, "tollbooth/envoy:1")
+        reject_invalid({"all/s1.json": "{}"}, "tollbooth/envoy:1")
     assert "lab images" in missing.value.hint
 
 

@@ -19,7 +19,7 @@ from lab.target.mesh.variants import NO_BACKEND, Variant
 ENVOY = "envoy"
 # The mesh under the Java agent with a backend takes 1 GiB.
 SYSTEM_BYTES = 1 << 30
-# What a request carries to the services itself, and what a running Envoy takes over.
+# A request carries the first to the services; a running Envoy accepts the second.
 WITHOUT_RESTART = {"error_probability", "envoy_runtime"}
 
 LATENCY = Column(metric="latency_p95_ms", heading="p95 ms")
@@ -139,7 +139,7 @@ class MeshDeclaration:
                 yield Problem(("topology",), f"unknown topology '{topology}'; {suggestion(topology, topologies)}")
 
     def _unreachable_backends(self, experiment: Experiment) -> Iterator[Problem]:
-        """Yield the levels that send their telemetry where their variant cannot send it."""
+        """Yield the levels whose variant cannot send to their backend."""
         variants = self.variants()
         for level in experiment.levels():
             settings = level.settings

@@ -1,9 +1,9 @@
-"""What reached the backend of a start: how many spans, and one trace beside what the topology predicts of it.
+"""What reached the backend of a start: the number of spans, and one trace compared with the topology's prediction.
 
-The trace is one that the backend still keeps after the load. It keeps few, and a service that fills no batch sends the
-spans of seconds at once: where more requests are answered meanwhile than traces are kept, the oldest go, with all that
-others had sent of them, and what is left of each is a rest. Then nothing is said of the trial's own traces. The
-services are started once more and asked for fewer traces than are kept, none of which can go.
+The trace is one that the backend still keeps after the load. It keeps few. A service that fills no batch sends spans
+only every few seconds, and if more requests than kept traces end in this time, each kept trace is a fragment. A
+fragment says nothing about the trial. The services are then started a second time, with fewer requests than the
+backend keeps traces: these are complete.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -26,16 +26,16 @@ from lab.target.mesh.topology import Topology
 from lab.target.mesh.variants import Traces
 
 BOUND_S = 10.0
-# A Collector holds what it got for 0.2 s before it passes it on, and that takes up to half a second more.
+# A Collector holds spans for 0.2 s and then takes up to half a second to forward them.
 QUIET_S = 1.0
-# Fewer than the 50 traces that a backend keeps; where one request in eight is sampled, one is missed in 200 times.
-ASKED_AGAIN = 40
+# Fewer than the 50 traces that a backend keeps. With one sampled request in eight, 1 of 200 second starts has no trace.
+SECOND_REQUESTS = 40
 
 
 def delivered(system: System) -> DeliveryPart:
     """Return what the backend of a start received, after the services have ended.
 
-    Writes `trace.json`. Raises the driver's errors, and `OSError` where the backend does not answer.
+    Writes `trace.json`. Raises the driver's errors, and `OSError` if the backend does not answer.
     """
     backend = system.backend
     if not backend.services:
@@ -58,10 +58,10 @@ def _traced(system: System, backend: Backend) -> dict[str, object]:
     second_start = False
     if wrong and traces != "none" and len(spans) < topology.expected_spans(longest):
         try:
-            _ask_again(system, longest)
+            _start_again(system, longest)
         except (StartFailed, OSError) as error:
-            # The trial was measured: it is kept, and refused.
-            wrong = f"{wrong}; and no other could be asked for: {error}"
+            # The trial was measured: its records are kept, and it is rejected.
+            wrong = f"{wrong}; no other trace is available: {error}"
         else:
             _settled(backend.accepted_spans, system.place.clock)
             trace, spans, wrong = _look(topology, traces, backend)
@@ -74,33 +74,33 @@ def _traced(system: System, backend: Backend) -> dict[str, object]:
 def _look(
     topology: Topology, traces: Traces, backend: Backend
 ) -> tuple[Mapping[str, Any] | None, list[Span], str | None]:
-    """The trace that the backend shows, its spans, and what is wrong with it."""
+    """The trace of the backend, its spans, and how it differs from the prediction."""
     trace: Mapping[str, Any] | None = backend.newest_trace()
     spans = list(trace["spans"]) if trace else []
     return trace, spans, trace_difference(topology, traces, spans)
 
 
-def _ask_again(system: System, route: str) -> None:
-    """Starts the services once more, and asks them so little that the backend keeps all of it whole."""
+def _start_again(system: System, route: str) -> None:
+    """Starts the services a second time, with so few requests that the backend keeps complete traces."""
     driver, topology = system.driver, system.topology
     if topology.entry_protocol != "http":
         raise OSError("the lab itself does not speak gRPC")
     with _set_aside(system.out / "ready"):
         if proxies := system.sidecars:
-            # They are in the network namespaces of services that have ended.
+            # They are in the network namespaces of ended services.
             driver.stop(list(proxies.values()))
         system.start()
         port = driver.published_port(topology.entry, PORTS["rest"])
         entry = Http(lambda _: port)
-        for _ in range(ASKED_AGAIN):
-            # Any answer will do: errors may be drawn.
-            entry.ask("GET", "GATEWAY_PORT", f"/{route}")
+        for _ in range(SECOND_REQUESTS):
+            # Any answer is fine: errors may be drawn.
+            entry.send("GET", "GATEWAY_PORT", f"/{route}")
         driver.stop(list(topology.nodes))
 
 
 @contextmanager
 def _set_aside(folder: Path) -> Iterator[None]:
-    """Has the folder's files out of the way during the block, and those alone in it afterwards."""
+    """Moves the folder's files away during the block, and restores exactly these afterwards."""
     with TemporaryDirectory(dir=folder.parent) as aside:
         files = [path.rename(Path(aside, path.name)) for path in folder.iterdir()]
         try:
@@ -113,7 +113,7 @@ def _set_aside(folder: Path) -> Iterator[None]:
 
 
 def _settled(read: Callable[[], int | None], clock: Clock) -> int | None:
-    """The counter's value once two readings agree, or after a bound: batches may still be on their way in."""
+    """The counter's value once two readings agree, or after a bound: batches may still arrive."""
     last = read()
 
     def same_again() -> bool:

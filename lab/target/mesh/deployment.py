@@ -35,7 +35,7 @@ class MeshMeasuring:
     def parts(self) -> Sequence[TrialPart]:
         """See `Measuring.parts`."""
         counted = {
-            # Read anew from each: a fault may have made it start again.
+            # Read each time: a fault may have restarted it.
             name: SidecarRecord(version=admin.version(), counters=_increase(self.before[name], admin.counters()))
             for name, admin in self.system.admins().items()
         }
@@ -128,5 +128,5 @@ class MeshDeployment:
 
 
 def _increase(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, int]:
-    """By how much counters grew; one that was not there, or began anew, had counted nothing."""
+    """By how much counters grew; one that is new, or was reset, started at zero."""
     return {name: value - (before.get(name, 0) if value >= before.get(name, 0) else 0) for name, value in after.items()}

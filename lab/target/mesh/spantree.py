@@ -26,7 +26,7 @@ class ExpectedSpan:
 
 
 def difference(expected: ExpectedSpan, spans: Sequence[Span]) -> str | None:
-    """Say in one line where a trace's spans first differ from the prediction; None where they do not.
+    """Return in one line how a trace's spans first differ from the prediction; None if they do not.
 
     `spans` are those of `trace.json`. Spans at the same time may come in any order.
     """
@@ -67,7 +67,7 @@ def _difference_below(expected: ExpectedSpan, span: Span, below: Mapping[str | N
 def _matched(
     step: tuple[ExpectedSpan, ...], candidates: list[Span], below: Mapping[str | None, list[Span]]
 ) -> list[Span]:
-    """Return the candidates in the order of the expected spans that they fit; none where one fits nothing."""
+    """Return the candidates in the order of the expected spans that they fit; None if one fits nothing."""
     left = list(candidates)
     matched = []
     for wanted in step:

@@ -11,7 +11,7 @@ from lab.engine.machine import CpuSplit
 from lab.target.mesh.topology import DOMAIN, Topology
 from lab.target.mesh.variants import Telemetry
 
-# What is added to the overlay, by Compose service.
+# Additions to the overlay, by Compose service.
 Added = Mapping[str, Mapping[str, Any]]
 NOTHING: Added = {}
 
@@ -35,7 +35,7 @@ def stack(
 ) -> Stack:
     """What to create for one start of the containers with this telemetry.
 
-    `load` are the load generator's variables (none: `lab up`); `added` what sidecars add, to nodes and of their own.
+    `load` are the load generator's variables (none: `lab up`); `added` what sidecars add to nodes, and their services.
     """
     nodes = {name: _node(name, node.kind, telemetry.environment, files.root) for name, node in topology.nodes.items()}
     own = tuple(name for name in added if name not in nodes)
@@ -65,7 +65,7 @@ def _with(service: Mapping[str, Any], added: Mapping[str, Any]) -> dict[str, Any
 
 def _node(name: str, kind: str, telemetry: Mapping[str, str], root: Path) -> dict[str, Any]:
     given = {"NODE": name, "OTEL_SERVICE_NAME": name, **telemetry}
-    # Compose would take a dollar sign for a variable of its own.
+    # Compose would read a dollar sign as a variable.
     environment = {key: value.replace("$", "$$") for key, value in given.items()}
     service: dict[str, Any] = {
         "environment": environment,

@@ -47,7 +47,7 @@ class Parts:
         return sidecars.parse_mode(level.sidecar, self.envoy.patterns)
 
     def sidecars(self, level: MeshLevelSettings) -> dict[str, str]:
-        """The Compose service of each node's sidecar at `level`, by node; none where it has no sidecars."""
+        """The Compose service of each node's sidecar at `level`, by node; none if it has no sidecars."""
         return {node: sidecar(node) for node in self.topology.nodes} if self.mode(level).proxied else {}
 
     def proxy_files(self, level: MeshLevelSettings) -> dict[str, str]:
@@ -99,7 +99,7 @@ class System:
         level, topology = self.level, self.topology
         for folder in (self.out, self.out / "ready"):
             folder.mkdir(parents=True)
-            # Containers run as a user of their own.
+            # Containers run as another user.
             folder.chmod(0o777)
         _write(self.out, {TOPOLOGY_FILE: json.dumps(resolved(topology))})
         files = Files(self.place.root, self.out)
@@ -133,7 +133,7 @@ class System:
         return {node: _startup_s(self._file(node)) for node in self.topology.nodes}
 
     def failed(self, container: str, what: str) -> StartFailed:
-        """The error that says what a container did, and shows the end of its log."""
+        """The error with what a container did, and the end of its log."""
         return start_failed(self.driver, container, what)
 
     def admin(self, node: str) -> Admin:

@@ -48,7 +48,7 @@ class Mesh:
             for level in reversed(experiment.levels())
             for path, text in self.parts(level.settings.topology_name).proxy_files(level.settings).items()
         }
-        sidecars.refuse_wrong({name: text for text, name in named.items()}, images[ENVOY])
+        sidecars.reject_invalid({name: text for text, name in named.items()}, images[ENVOY])
 
     def deployment(self, level: MeshLevel, place: Place, out: Path) -> MeshDeployment:
         """See `Target.deployment`."""

@@ -56,7 +56,7 @@ class Calls(Shape):
 
 
 class Operation(Shape):
-    """What a service does when it is asked."""
+    """What a service does for a call."""
 
     latency_ms: float = Field(default=0, ge=0, le=60_000, description="time that it waits")
     error_probability: float = Field(
@@ -81,14 +81,14 @@ class Gateway(Shape):
 
 
 class Service(Shape):
-    """A node that answers with its operations: svc-a is asked by REST, svc-b by gRPC."""
+    """A node with operations: svc-a is called by REST, svc-b by gRPC."""
 
     kind: Literal["svc-a", "svc-b"]
     operations: Mapping[Name, Operation] = Field(min_length=1)
 
 
 class Topology(Shape):
-    """A call graph. The client asks a gateway for `GET /<route>`, a svc-b by gRPC for one of its operations."""
+    """A call graph. The client sends a gateway `GET /<route>`, or calls an operation of a svc-b by gRPC."""
 
     format: Literal["tollbooth.topology"]
     version: Version1
@@ -105,7 +105,7 @@ class Topology(Shape):
         return sorted({node.kind for node in self.nodes.values()})
 
     def routes(self) -> tuple[str, ...]:
-        """Return what the client can ask for: a gateway's routes, a service's operations."""
+        """Return what the client can request: a gateway's routes, a service's operations."""
         entry = self.nodes[self.entry]
         return tuple(entry.routes if isinstance(entry, Gateway) else entry.operations)
 
@@ -114,13 +114,13 @@ class Topology(Shape):
         return 1 + 2 * calls_of_routes(self)[self.entry, route]
 
     def mean_spans_per_request(self) -> float:
-        """Return how many spans a traced request makes on average, where every route is asked as often."""
+        """Return how many spans a traced request makes on average, if every route is requested equally often."""
         return statistics.fmean(self.expected_spans(route) for route in self.routes())
 
-    def expected_error_fraction(self, route: str, asked: float | None = None) -> float:
-        """Return the share of requests for `route` that drawn errors make fail where nobody retries.
+    def expected_error_fraction(self, route: str, requested: float | None = None) -> float:
+        """Return the share of requests for `route` that drawn errors make fail without retries.
 
-        An operation succeeds where itself and all calls below it do. `asked`: the error probability that requests ask
+        An operation succeeds if it and all calls below it do. `requested`: the error probability that requests ask
         of every operation, which holds over the topology's.
         """
         operations, succeeds = _operations(self), dict[str, float]()
@@ -129,7 +129,7 @@ class Topology(Shape):
             below = (
                 succeeds[to] ** calls.share(index) for calls in operation.calls for index, to in enumerate(calls.to)
             )
-            own = 1 - (operation.error_probability if asked is None else asked)
+            own = 1 - (operation.error_probability if requested is None else requested)
             succeeds[reference] = own * math.prod(below)
         entry = self.nodes[self.entry]
         return 1 - succeeds[entry.routes[route] if isinstance(entry, Gateway) else f"{self.entry}.{route}"]
@@ -259,7 +259,7 @@ def _cycles(topology: Topology) -> Iterator[Problem]:
     try:
         _callees_first(topology).prepare()
     except graphlib.CycleError as error:
-        backwards: list[str] = error.args[1][1:]  # it ends where it begins
+        backwards: list[str] = error.args[1][1:]  # its first node is its last
         cycle = backwards[::-1]
         start = cycle.index(min(cycle, key=list(_operations(topology)).index))
         around = [*cycle[start:], *cycle[:start], cycle[start]]
@@ -267,9 +267,9 @@ def _cycles(topology: Topology) -> Iterator[Problem]:
 
 
 def calls_of_routes(topology: Topology) -> dict[tuple[str, str], int]:
-    """Return how many calls a request makes in all, by the node that the client asks and what it asks for.
+    """Return how many calls a request makes in all, by the node that it is sent to and its route or operation.
 
-    A gateway passes each route on, which is one call more; of an entry without routes a client asks operations.
+    A gateway forwards each route, which is one more call. An entry without routes has operations instead.
     """
     operations = _operations(topology)
     below: dict[str, int] = {}
@@ -279,11 +279,11 @@ def calls_of_routes(topology: Topology) -> dict[tuple[str, str], int]:
             for calls in operations[reference].calls
             for index, to in enumerate(calls.to)
         )
-    asked = {(gateway, route): 1 + below[to] for gateway, route, to in _routes(topology)}
+    found = {(gateway, route): 1 + below[to] for gateway, route, to in _routes(topology)}
     entry = topology.nodes[topology.entry]
     if isinstance(entry, Service):
-        asked |= {(topology.entry, name): below[f"{topology.entry}.{name}"] for name in entry.operations}
-    return asked
+        found |= {(topology.entry, name): below[f"{topology.entry}.{name}"] for name in entry.operations}
+    return found
 
 
 def _excesses(topology: Topology) -> Iterator[Problem]:

@@ -14,7 +14,7 @@ from lab.spec.nearest import suggestion
 from lab.spec.problems import Problem, SpecError, dotted, user_error
 from lab.spec.yamlfile import parse_yaml, read_text
 
-# An instrumentation's version is a variant of its own: otel-agent@2.2.0.
+# Each version of an instrumentation is a separate variant: otel-agent@2.2.0.
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.@-]{0,62}$")]
 NO_BACKEND = "none"
 
@@ -23,7 +23,7 @@ BackendName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,30}$")]
 
 
 class Variant(Shape):
-    """A way to watch the services, or not to."""
+    """One way to observe the services, or none."""
 
     format: Literal["tollbooth.variant"]
     version: Version1
@@ -41,7 +41,7 @@ class Variant(Shape):
 
 @dataclass(frozen=True)
 class Telemetry:
-    """What a level does to watch the services: a variant with the level's own choices put in."""
+    """How a level observes the services: a variant with the level's choices."""
 
     instrumentation: str
     backend: str
@@ -52,7 +52,7 @@ class Telemetry:
 def chosen(
     variant: Variant, backend: str | None = None, traces: Traces | None = None, environment: Mapping[str, str] = {}
 ) -> Telemetry:
-    """Return the variant with a level's choices, each over the variant's own where it is given."""
+    """Return the variant with a level's choices; each that is given takes precedence."""
     sends_to = backend or variant.backend
     return Telemetry(
         instrumentation=variant.instrumentation or "",
@@ -68,7 +68,7 @@ def load_variants(folder: Path) -> dict[str, Variant]:
 
 
 def variant_named(name: str, variants: Mapping[str, Variant]) -> Variant:
-    """Return a variant. Raises `UserError`, naming the nearest one, where there is none of that name."""
+    """Return a variant. Raises `UserError`, with the nearest name, if there is none of that name."""
     if name not in variants:
         raise UserError(
             f"unknown telemetry variant '{name}'; {suggestion(name, variants)}",

@@ -1,7 +1,7 @@
-"""Sidecars: an Envoy beside every service, what it is told to do, and what it counted.
+"""Sidecars: an Envoy in front of every service, its configuration, and its counters.
 
 From a level's `sidecar` text to Envoy's configuration everything is pure: `load` reads the folder envoy/ once,
-`parse_mode` understands the text, `files` makes the configurations. `Admin` asks a running Envoy.
+`parse_mode` understands the text, `files` writes the configurations. `Admin` is the page of a running Envoy.
 """
 
 from lab.target.mesh.sidecars.admin import Admin
@@ -10,7 +10,7 @@ from lab.target.mesh.sidecars.modes import Mode, parse_mode
 from lab.target.mesh.sidecars.nodes import Node, nodes
 from lab.target.mesh.sidecars.overlay import ADMIN_PORT, overlay, sidecar
 from lab.target.mesh.sidecars.source import Source, load
-from lab.target.mesh.sidecars.validate import refuse_wrong
+from lab.target.mesh.sidecars.validate import reject_invalid
 
 __all__ = [
     "ADMIN_PORT",
@@ -26,6 +26,6 @@ __all__ = [
     "nodes",
     "overlay",
     "parse_mode",
-    "refuse_wrong",
+    "reject_invalid",
     "sidecar",
 ]

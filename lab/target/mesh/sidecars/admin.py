@@ -13,14 +13,14 @@ TIMEOUT_S = 10.0
 class Admin:
     """The Envoy whose administration page is at `port` on 127.0.0.1.
 
-    Methods raise `OSError` where it does not answer, or not with success.
+    Methods raise `OSError` without an answer, or for an error status.
     """
 
     def __init__(self, port: int) -> None:
         self.port = port
 
     def ready(self) -> bool:
-        """Whether it takes requests by now, and knows the address of every peer."""
+        """Whether it accepts requests, and knows the address of every peer."""
         try:
             hosts = numbers(self._ask("GET", "/stats?format=json&type=Gauges&filter=membership_healthy$"))
             return self._ask("GET", "/ready").startswith("LIVE") and all(hosts.values())
@@ -32,7 +32,7 @@ class Admin:
         return kept(numbers(self._ask("GET", "/stats?format=json&type=Counters")))
 
     def version(self) -> str:
-        """Its version, as it says itself: `1.40.0`."""
+        """Its version, such as `1.40.0`."""
         version: str = json.loads(self._ask("GET", "/server_info"))["version"].split("/")[1]
         return version
 
@@ -42,7 +42,7 @@ class Admin:
         return {key: entry["final_value"] for key, entry in entries.items()}
 
     def set_runtime(self, values: Mapping[str, int | str]) -> None:
-        """Sets runtime values at once, for all requests from now on; "" takes one back."""
+        """Sets runtime values for all further requests; "" removes one."""
         # Envoy leaves a "+" as it is: a blank has to be "%20".
         self._ask("POST", f"/runtime_modify?{urlencode(values, quote_via=quote)}")
 

@@ -40,7 +40,7 @@ def files(
 def configuration(source: Source, node: Node, mode: Mode, side: Side = "front", faults: bool = False) -> dict[str, Any]:
     """The configuration of one node's Envoy. `side`: in front of the service only, or also on its way out.
 
-    `faults`: Envoy can be told at run time to abort and delay requests.
+    `faults`: runtime values can make Envoy abort and delay requests.
     """
     chosen = [*([source.faults] if faults else []), *(source.patterns[name] for name in mode.patterns)]
     proxies = [_inbound(source, node, chosen, side)]
@@ -58,7 +58,7 @@ def configuration(source: Source, node: Node, mode: Mode, side: Side = "front", 
 
 
 def _inbound(source: Source, node: Node, chosen: Sequence[Pattern], side: Side) -> dict[str, list[Any]]:
-    """The proxy in front. It does the caller's part where the caller has no proxy: each hop has each pattern once."""
+    """The inbound proxy. It has the caller's patterns if the caller has no proxy: each hop has each pattern once."""
     for_caller = side == "front" or node.entry
     patterns = [pattern for pattern in chosen if for_caller or pattern.place != "caller"]
     target = _Target("inbound", ("*",), node.protocol, "127.0.0.1", MOVED_PORTS[node.protocol])

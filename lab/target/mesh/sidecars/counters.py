@@ -73,5 +73,5 @@ def kept(numbers: dict[str, int]) -> dict[str, int]:
 
 
 def numbers(stats: str) -> dict[str, int]:
-    """Name and value of everything in an answer to `/stats?format=json` that asked for counters or gauges."""
+    """Name and value of all counters or gauges in an answer to `/stats?format=json`."""
     return {stat["name"]: stat["value"] for stat in json.loads(stats)["stats"]}

@@ -38,7 +38,7 @@ def parse_mode(text: str, patterns: Mapping[str, Pattern]) -> Mode:
 
 
 def named_sets(patterns: Mapping[str, Pattern]) -> dict[str, tuple[str, ...]]:
-    """The names that stand for several patterns (`published`, `all`, ..), and for which ones."""
+    """The names of sets of patterns (`published`, `all`, ..), with their patterns."""
     names = sorted({mode for pattern in patterns.values() for mode in pattern.modes})
     return {mode: tuple(name for name, pattern in patterns.items() if mode in pattern.modes) for mode in names}
 
@@ -49,7 +49,7 @@ def _wrong_words(words: Sequence[str], patterns: Mapping[str, Pattern]) -> Itera
         if word not in known:
             yield Problem((), f"unknown sidecar mode '{word}'; {suggestion(word, known)}")
         elif word in (NONE, PASSTHROUGH) and len(words) > 1:
-            yield Problem((), f"'{word}' means no pattern at all, so it stands alone")
+            yield Problem((), f"'{word}' means no pattern and cannot be joined with others")
 
 
 def _contradictions(names: Sequence[str], patterns: Mapping[str, Pattern]) -> Iterator[Problem]:
@@ -59,7 +59,7 @@ def _contradictions(names: Sequence[str], patterns: Mapping[str, Pattern]) -> It
 
 
 def contradiction(one: Pattern, other: Pattern) -> str | None:
-    """The first thing that both patterns set, each in its own way; None where they go together."""
+    """The first setting on which two patterns disagree; None if they can be joined."""
     protocols: tuple[ProtocolName, ...] = get_args(ProtocolName)
     return next(
         (path for protocol in protocols for path in conflicts(one.added(protocol), other.added(protocol))), None

@@ -9,14 +9,14 @@ from lab.target.mesh.topology import Gateway, Topology
 ProtocolName = Literal["rest", "grpc"]
 
 PROTOCOL_OF_KIND: Mapping[str, ProtocolName] = {"gateway": "rest", "svc-a": "rest", "svc-b": "grpc"}
-# Where callers find a service, and where the service itself listens when a sidecar has taken that place.
+# Where callers find a service, and where the service listens if a sidecar has that port.
 PORTS: Mapping[ProtocolName, int] = {"rest": 8080, "grpc": 9090}
 MOVED_PORTS: Mapping[ProtocolName, int] = {"rest": 8081, "grpc": 9091}
 
 
 @dataclass(frozen=True)
 class Node:
-    """One node. `entry`: the client asks it. `peers`: the protocol of each node that it calls, by name."""
+    """One node. `entry`: the client sends requests to it. `peers`: the protocol of each node that it calls, by name."""
 
     name: str
     protocol: ProtocolName

@@ -7,7 +7,7 @@ from lab.target.mesh.sidecars.nodes import MOVED_PORTS, Node
 
 ADMIN_PORT = 9901
 OUTBOUND = "127.0.0.1:15001"
-# What moves a service to 127.0.0.1 and the moved port, so that only its sidecar reaches it.
+# Variables that move a service to 127.0.0.1 and another port, where only its sidecar reaches it.
 MOVES = {
     "rest": {"SERVER_ADDRESS": "127.0.0.1", "SERVER_PORT": str(MOVED_PORTS["rest"])},
     "grpc": {"GRPC_ADDRESS": "127.0.0.1", "GRPC_PORT": str(MOVED_PORTS["grpc"])},

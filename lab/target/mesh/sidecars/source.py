@@ -88,4 +88,4 @@ def _pattern(path: Path) -> Pattern:
     try:
         return validate(Pattern, parse_yaml(read_text(path)))
     except SpecError as error:
-        raise user_error(str(path), error.problems, dotted, "envoy/README.md says what a pattern is") from None
+        raise user_error(str(path), error.problems, dotted, "envoy/README.md describes patterns") from None

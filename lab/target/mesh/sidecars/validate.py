@@ -1,4 +1,4 @@
-"""Asking Envoy itself whether it takes configurations, before anything is started."""
+"""Envoy validates its configurations before anything is started."""
 
 import io
 import re
@@ -10,30 +10,30 @@ from lab.errors import UserError
 
 TIMEOUT_S = 300.0
 LONGEST_MESSAGE = 400
-# One container for all of them. What Envoy refuses is told as its name, Envoy's message, and an empty line.
+# One container for all. For each rejected file it prints the name, Envoy's message, and an empty line.
 SCRIPT = """
 mkdir /tmp/configurations && tar -x -C /tmp/configurations && cd /tmp/configurations || exit 1
 find . -type f -name '*.json' | sort | while read -r file; do
-  envoy --mode validate --disable-hot-restart --log-level critical --config-path "$file" >/tmp/said 2>&1 && continue
+  envoy --mode validate --disable-hot-restart --log-level critical --config-path "$file" >/tmp/message 2>&1 && continue
   echo "${file#./}"
-  grep . /tmp/said
+  grep . /tmp/message
   echo
 done
 """
 BEFORE_THE_MESSAGE = re.compile(r"^.*?error initializing configuration '[^']*': ")
 
 
-def refuse_wrong(texts: Mapping[str, str], image: str) -> None:
-    """Raises `UserError` with Envoy's own message where it refuses one of `texts`: `<name>.json` -> configuration."""
-    for name, message in refusals(texts, image).items():
+def reject_invalid(texts: Mapping[str, str], image: str) -> None:
+    """Raises `UserError` with Envoy's message if it rejects one of `texts`: `<name>.json` -> configuration."""
+    for name, message in rejections(texts, image).items():
         raise UserError(
-            f"Envoy refuses the configuration {name}: {message}",
-            "what it is made of is in envoy/: mend that (envoy/README.md)",
+            f"Envoy rejects the configuration {name}: {message}",
+            "it is composed from the files of envoy/: fix these (envoy/README.md)",
         )
 
 
-def refusals(texts: Mapping[str, str], image: str) -> dict[str, str]:
-    """Envoy's message, on one line, for each configuration that it refuses, by name."""
+def rejections(texts: Mapping[str, str], image: str) -> dict[str, str]:
+    """Envoy's message, on one line, for each configuration that it rejects, by name."""
     command = [
         *("docker", "run", "--rm", "--interactive", "--pull", "never", "--network", "none", "--read-only"),
         *("--tmpfs", "/tmp:mode=1777", "--user", "65532:65532", "--cap-drop", "ALL"),
@@ -42,10 +42,10 @@ def refusals(texts: Mapping[str, str], image: str) -> dict[str, str]:
     try:
         done = subprocess.run(command, input=_archive(texts), capture_output=True, check=False, timeout=TIMEOUT_S)
     except (FileNotFoundError, subprocess.TimeoutExpired) as error:
-        raise UserError(f"Envoy could not be asked: {error}", "run `make doctor`") from None
+        raise UserError(f"Envoy could not check its configuration: {error}", "run `make doctor`") from None
     if done.returncode != 0:
-        raise UserError(f"Envoy could not be asked: {_last_line(done.stderr)}", "`lab images` makes what is missing")
-    return dict(_refusal(part) for part in done.stdout.decode().split("\n\n") if part.strip())
+        raise UserError(f"Envoy could not check its configuration: {_last_line(done.stderr)}", "run `lab images`")
+    return dict(_rejection(part) for part in done.stdout.decode().split("\n\n") if part.strip())
 
 
 def _archive(texts: Mapping[str, str]) -> bytes:
@@ -59,12 +59,12 @@ def _archive(texts: Mapping[str, str]) -> bytes:
     return packed.getvalue()
 
 
-def _refusal(part: str) -> tuple[str, str]:
-    name, _, said = part.strip().partition("\n")
-    message = BEFORE_THE_MESSAGE.sub("", " ".join(said.split()))
-    # Of some mistakes Envoy says what is wrong, and then the whole configuration.
+def _rejection(part: str) -> tuple[str, str]:
+    name, _, message = part.strip().partition("\n")
+    message = BEFORE_THE_MESSAGE.sub("", " ".join(message.split()))
+    # After some messages Envoy prints the complete configuration.
     return name, message if len(message) <= LONGEST_MESSAGE else f"{message[:LONGEST_MESSAGE]}..."
 
 
 def _last_line(text: bytes) -> str:
-    return (text.decode(errors="replace").strip().splitlines() or ["it said nothing"])[-1]
+    return (text.decode(errors="replace").strip().splitlines() or ["no message"])[-1]
