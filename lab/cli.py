@@ -43,7 +43,7 @@ LAB = Lab({target.declaration.kind: target for target in (Mesh(ROOT),)}, LOADS)
 """What is registered: a target is a row here, a generator in `lab/load`."""
 
 
-@app.command(epilog="Example: lab experiment quick --set repetitions=5 --set load.users=20")
+@app.command(epilog="Example: lab experiment quick --set repetitions=5 --set users=20")
 def experiment(name: Name = "quick", set_: Overrides = None, resume: Resume = False) -> None:
     """Runs an experiment, analyses it, prints its table and writes its report."""
     commands.experiment(LAB, name, set_ or [], resume)
@@ -121,7 +121,7 @@ def down() -> None:
 
 @app.command()
 def doctor() -> None:
-    """Says what is wrong with this machine for measuring, and how to mend it."""
+    """Says what is wrong with this machine for measuring, and how to fix it."""
     raise typer.Exit(commands.doctor())
 
 
@@ -182,7 +182,7 @@ def _failed_by_system(console: Console, failed: OSError) -> int:
         _say(
             console,
             f"not allowed: {failed.strerror} ({failed.filename})",
-            "mend the permissions, then go on with --resume",
+            "fix the permissions, then go on with --resume",
         )
         return 3
     return _failed_by_us(console)

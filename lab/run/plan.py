@@ -60,12 +60,12 @@ def make_plan(experiment: Experiment) -> Plan:
     """
     levels = (*experiment.levels(), experiment.placebo_level())
     generator = random.Random(experiment.protocol.seed)
-    stood_at = np.zeros((len(levels), len(levels)), dtype=np.int64)
+    counts = np.zeros((len(levels), len(levels)), dtype=np.int64)
     trials: list[Trial] = []
     for block in range(experiment.protocol.repetitions):
         seed = int(generator.random() * 2**32)
         if experiment.protocol.side_by_side:
-            ordered = [levels[index] for index in _latin_order(stood_at, generator)]
+            ordered = [levels[index] for index in _latin_order(counts, generator)]
         else:
             keyed = [(generator.random(), level) for level in levels]
             ordered = [level for _, level in sorted(keyed, key=lambda pair: pair[0])]
@@ -77,18 +77,18 @@ def make_plan(experiment: Experiment) -> Plan:
     return Plan(levels, tuple(trials))
 
 
-def _latin_order(stood_at: NDArray[np.int64], generator: random.Random) -> list[int]:
-    """Draw the order of a block: of those that best even out where levels stood before, one at random.
+def _latin_order(counts: NDArray[np.int64], generator: random.Random) -> list[int]:
+    """Draw the order of a block: of those that best even out the places that levels had before, one at random.
 
-    `stood_at` counts in how many blocks a level (row) stood at a place (column); the block is added to it. In as many
-    blocks as there are levels each stands once at each place, as in a Latin square (Fisher, The Design of Experiments,
+    `counts` says in how many blocks a level (row) had a place (column); the block is added to it. In as many blocks
+    as there are levels, each has each place once, as in a Latin square (Fisher, The Design of Experiments,
     1935): what a place costs is then the same for all. An order is an assignment of places that costs least; a random
     part, in sum less than 1, decides among equals.
     """
-    size = len(stood_at)
+    size = len(counts)
     drawn = [[generator.random() / size for _ in range(size)] for _ in range(size)]
-    levels, places = scipy.optimize.linear_sum_assignment(stood_at + np.array(drawn))
-    stood_at[levels, places] += 1
+    levels, places = scipy.optimize.linear_sum_assignment(counts + np.array(drawn))
+    counts[levels, places] += 1
     return [int(level) for level in np.argsort(places)]
 
 

@@ -32,7 +32,7 @@ Measure = Callable[[Level[Any], Path], Measured]
 
 
 class NoProfile(UserError):
-    """A profiled trial left nothing to show; the study goes on without it."""
+    """A profiled trial left nothing to show; the study continues without it."""
 
 
 class NoProfiler(NoProfile):
@@ -41,7 +41,7 @@ class NoProfiler(NoProfile):
 
 @dataclass(frozen=True)
 class Capture:
-    """The profiled trials of one run: `folder` is the run's, `staging` where a trial writes until it is whole."""
+    """The profiled trials of one run: `folder` is the run's, `staging` where a trial writes until it is complete."""
 
     context: Context
     folder: Path
@@ -127,7 +127,7 @@ def _node(node: str, data: TrialData, chosen: Sequence[Slice], samples: int) -> 
     start_ns, end_ns = chosen[0].start_ns, chosen[-1].end_ns
     requests = data.requests.served_in(start_ns, end_ns)
     if requests == 0:
-        raise NoProfile("no request was served while the profiler looked")
+        raise NoProfile("no request was served while the profiler sampled")
     try:
         cpu_ns = data.counters.containers[node]["cpu_usage_ns"].increase(start_ns, end_ns)
     except (KeyError, NotDerivableError) as error:
@@ -138,7 +138,7 @@ def _node(node: str, data: TrialData, chosen: Sequence[Slice], samples: int) -> 
 
 
 def _explained(error: UserError) -> UserError:
-    """Return the error that says that there is no profiler, where a container's last words do."""
+    """Return the error that says that there is no profiler, if a container's log says so."""
     if "Could not find agent library" not in error.hint:
         return error
     return NoProfiler(f"the services' image has no {LIBRARY}", "no level can be profiled: build the image again")

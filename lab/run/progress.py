@@ -1,4 +1,4 @@
-"""What a person sees while a long run goes on: a line per thing done, and a bar with the time left on a terminal."""
+"""What a person sees during a long run: a line for each step, and on a terminal a bar with the time left."""
 
 import math
 import time
@@ -13,22 +13,22 @@ from rich.progress import Progress as Bar
 from lab.run.plan import Trial
 
 Report = Callable[[Trial, Sequence[str], float, bool], None]
-"""Told of each attempt: the trial, why it was refused (if it was), its seconds, and whether the trial is settled."""
+"""Called after each attempt: the trial, why it was rejected (if it was), its seconds, whether the trial is settled."""
 
 
 class Progress:
-    """Speaks to one console. Without a terminal there is no bar and no colour, only lines."""
+    """Prints to one console. Without a terminal there is no bar and no colour, only lines."""
 
     def __init__(self, console: Console) -> None:
         self.console = console
 
     def say(self, text: str) -> None:
-        """One line."""
+        """Prints a line."""
         self.console.print(escape(text), highlight=False, soft_wrap=True)
 
     @contextmanager
     def step(self, text: str) -> Iterator[None]:
-        """Says what begins, and how long it took once it is done."""
+        """Prints what begins, and at its end how long it took."""
         started_s = time.monotonic()
         self.say(f"{text} ...")
         yield
@@ -36,12 +36,12 @@ class Progress:
 
     @contextmanager
     def trials(self, total: int, done: int, bound_s: Callable[[], float] = lambda: math.inf) -> Iterator[Report]:
-        """Yields a function to call after each attempt; `done` trials of `total` are there already.
+        """Yields a function to call after each attempt; `done` trials of `total` were run before.
 
-        `bound_s` says when asked how many seconds are left at most, whatever is to be done yet.
+        `bound_s` returns how many seconds are left at most, however many trials are left.
         """
         if done:
-            self.say(f"{done} of {total} trials are there already")
+            self.say(f"{done} of {total} trials were run before")
         # Once a second: drawing the bar takes CPU from what is measured.
         bar = Bar(
             TextColumn("{task.description}"),
@@ -66,7 +66,7 @@ class Progress:
 
 
 class _Tally:
-    """Counts trials and tells how long the rest will take."""
+    """Counts trials and estimates how long the rest will take."""
 
     def __init__(self, total: int, done: int, bound_s: Callable[[], float]) -> None:
         self.total, self.done, self.bound_s = total, done, bound_s
@@ -87,7 +87,7 @@ class _Tally:
         return f"trial {min(self.done + 1, self.total)} of {self.total}{self.left()}"
 
     def lines(self, trial: Trial, reasons: Sequence[str], took_s: float) -> list[str]:
-        verdict = "refused" if reasons else "valid"
+        verdict = "rejected" if reasons else "valid"
         place = f"[{trial.number:>3}/{self.total}] block {trial.block + 1}"
         head = f"{place}  {trial.level:<20} {verdict:<8} {took_s:3.0f} s{self.left()}"
         return [head, *(f"          because {reason}" for reason in reasons)]
@@ -97,5 +97,5 @@ def minutes(seconds: float) -> str:
     """`45 s`, `7 min` or `1 h 20 min`."""
     if seconds < 90:
         return f"{seconds:.0f} s"
-    whole = round(seconds / 60)
-    return f"{whole} min" if whole < 60 else f"{whole // 60} h {whole % 60:02d} min"
+    rounded = round(seconds / 60)
+    return f"{rounded} min" if rounded < 60 else f"{rounded // 60} h {rounded % 60:02d} min"

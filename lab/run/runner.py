@@ -28,7 +28,7 @@ from lab.run.start import Context
 from lab.run.stopping import Budget, budget, narrow_enough
 from lab.spec.level import Level
 
-# Below this a record cannot be trusted to be whole.
+# With less free space a record may be incomplete.
 FULL_DISK_BYTES = 1 << 20
 
 
@@ -40,7 +40,7 @@ class Run:
     manifest: dict[str, Any]
 
     def save(self) -> None:
-        """Writes the manifest, whole or not at all."""
+        """Writes the manifest completely or not at all."""
         write_json_atomic(self.folder / "manifest.json", self.manifest)
 
 
@@ -75,9 +75,9 @@ _ENDS = ("budget_min", "half_width", "repetitions")
 
 
 def unfinished_run(context: Context, results: Path) -> Run:
-    """The newest run of this experiment that has no end, or another now: a budget, a precision, or more repetitions.
+    """The newest run of this experiment that was interrupted, or may now continue: longer, more precise, more blocks.
 
-    Raises `UserError` where there is none, or its spec differs in more than that.
+    Raises `UserError` if there is none, or its spec differs in more than that.
     """
     wanted = context.experiment.recorded()
     order = [asdict(trial) for trial in make_plan(context.experiment).trials]
@@ -90,11 +90,11 @@ def unfinished_run(context: Context, results: Path) -> Run:
             continue
         if not same:
             raise UserError(
-                f"{folder.name} was begun with another specification of {context.experiment.name}",
-                "undo the change (or the overrides), or start anew without --resume",
+                f"{folder.name} was started with another specification of {context.experiment.name}",
+                "undo the change (or the overrides), or start a new run without --resume",
             )
         return Run(folder, {**manifest, "spec": wanted, "order": order, "finished": None, "stopped": None})
-    raise UserError(f"no interrupted run of {context.experiment.name} to go on with", "start one without --resume")
+    raise UserError(f"no interrupted run of {context.experiment.name} to continue", "start one without --resume")
 
 
 def _without_ends(spec: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -182,7 +182,7 @@ def _until_valid(
     say: Callable[[str], None],
     report: Report,
 ) -> bool:
-    """Runs a start's trials until each is valid or refused for good; returns whether the budget allowed that."""
+    """Runs a start's trials until each is valid or finally rejected; returns whether the budget allowed that."""
     while unsettled := [trial for trial in start if not _settled(context, run, trial)]:
         levels = [plan.level(trial) for trial in unsettled]
         if not left.allows(levels[0].start):
@@ -205,7 +205,7 @@ def _attempt(
     found: Mapping[str, float],
     say: Callable[[str], None],
 ) -> list[Sequence[str]]:
-    """Runs the trials of a start and keeps them; returns of each why it was refused.
+    """Runs the trials of a start and keeps them; returns why each was rejected.
 
     Ctrl-C, and an engine that does not remove a start, keep those that were measured, too.
     """
@@ -248,14 +248,14 @@ def _share(found: Mapping[str, float], level: Level[Any]) -> Mapping[str, float]
 
 @contextmanager
 def _disk_watched(folder: Path) -> Iterator[None]:
-    """Says that the disk is full where it is: whatever else went wrong in the block then went wrong because of it."""
+    """Reports a full disk, which is then also the cause of any other error in the block."""
     try:
         yield
     finally:
         if shutil.disk_usage(folder).free < FULL_DISK_BYTES:
             raise UserError(
                 f"the disk of {folder.parent.parent.name}/ is full",
-                "make room, then go on with --resume: finished trials are kept",
+                "make room, then continue with --resume: finished trials are kept",
             )
 
 

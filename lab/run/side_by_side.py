@@ -27,7 +27,7 @@ from lab.spec.level import Level
 
 SPEED = "speed.jsonl"
 LOOK_EVERY_S = 1.0
-# To ask the engine costs CPU; nothing is measured meanwhile.
+# A request to the engine costs CPU; nothing is measured meanwhile.
 ASK_ENGINE_EVERY_S = 10.0
 # From the window's end until every system has answered a request that ended after it.
 TAIL_BOUND_S = 60.0
@@ -72,10 +72,11 @@ def _shares(users: int, fractions: Sequence[float]) -> list[int]:
     fewest = max(1, round(users * smallest / len(fractions)))
     by_fraction = {fraction: round(fewest * fraction / smallest) for fraction in fractions}
     if len(set(by_fraction.values())) < len(by_fraction):
-        told = " and ".join(f"{fraction:g}" for fraction in sorted(by_fraction))
+        listed = " and ".join(f"{fraction:g}" for fraction in sorted(by_fraction))
         raise UserError(
-            f"of {users} users shared by {len(fractions)} systems, the users_fractions {told} are not different loads",
-            "ask more users (--set load.users=...), or measure one after the other: --set side_by_side=false",
+            f"of {users} users shared by {len(fractions)} systems, "
+            f"the users_fractions {listed} are not different loads",
+            "set more users (--set users=...), or measure one after the other: --set side_by_side=false",
         )
     return [by_fraction[fraction] for fraction in fractions]
 
@@ -130,7 +131,7 @@ def _load_of(start: Start, measuring: Measuring, start_ns: int, end_ns: int) -> 
 
 
 def _generator(context: Context) -> str:
-    assert context.generator is not None  # side by side needs one that goes on until it is stopped
+    assert context.generator is not None  # side by side needs one that sends until it is stopped
     return context.generator.service
 
 
@@ -146,7 +147,7 @@ def _await(starts: Sequence[Start], met: Callable[[Start], bool], bound_s: float
         late = [start for start in starts if not met(start)]
         for start in starts:
             if not start.place.driver.containers()[generator].running:
-                raise start.failed(generator, f"of level {start.level.name} ended before it was asked to")
+                raise start.failed(generator, f"of level {start.level.name} ended before it was stopped")
         if late and clock.now_s() > end_s:
             raise late[0].failed(generator, f"of level {late[0].level.name} {missed} within {bound_s:.0f} s")
 
@@ -165,7 +166,7 @@ def _measured(starts: Sequence[Start], loads: Sequence[Load]) -> list[Measured]:
 def _cores(out: Path, loaded: Loaded | None) -> float:
     """The cores that a system's containers used in the window; none that the observer did not see to its end.
 
-    Such a trial is refused by itself, whatever its neighbours' sums say.
+    Such a trial is rejected by its own checks, whatever its neighbours' sums say.
     """
     if loaded is None:
         return 0.0

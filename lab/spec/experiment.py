@@ -44,7 +44,7 @@ class ExperimentFile(Shape):
     protocol: Protocol
     observer: Observer = Observer()
     headline: str | None = Field(
-        default=None, max_length=100, description="the metric that answers the question; the target's where left out"
+        default=None, max_length=100, description="the metric that answers the question; by default the target's"
     )
     claims: list[ClaimsRef] = Field(
         default_factory=list, description="files of experiments/claims/: `study`, or some of its claims: `study:O1,O2`"

@@ -1,4 +1,4 @@
-"""Finding the right name that a wrong one was probably meant to be."""
+"""Find the right name that a wrong one was probably meant to be."""
 
 import difflib
 from collections.abc import Iterable
@@ -7,13 +7,13 @@ _MAX_LISTED = 20
 
 
 def nearest(name: str, names: Iterable[str]) -> str | None:
-    """Return the name most like `name`, or None where nothing is like it."""
+    """Return the name most like `name`, or None if none is similar."""
     matches = difflib.get_close_matches(name, sorted(names), n=1, cutoff=0.5)
     return matches[0] if matches else None
 
 
 def suggestion(name: str, names: Iterable[str]) -> str:
-    """Say what `name` could have been: the nearest right one and (the first of) all others."""
+    """Return what `name` could have been: the nearest right name, and the first names of all."""
     known = sorted(names)
     meant = nearest(name, known)
     more = ", ..." if len(known) > _MAX_LISTED else ""

@@ -28,7 +28,7 @@ HINT = "docs/formats.md describes the format; experiments/README.md has an examp
 
 @dataclass(frozen=True)
 class TargetModels:
-    """What an experiment file may say of one kind of target. `problems` finds what the models cannot."""
+    """What an experiment file may contain for one kind of target. `problems` finds what the models cannot."""
 
     settings: type[TargetSettings]
     level: type[LevelSettings]
@@ -37,7 +37,7 @@ class TargetModels:
 
 @dataclass(frozen=True)
 class Grammar:
-    """What an experiment file may say: the models of the targets by kind, and of the generators."""
+    """What an experiment file may contain: the models of the targets by kind, and of the generators."""
 
     targets: Mapping[str, TargetModels]
     loads: Sequence[type[Load]]

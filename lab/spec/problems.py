@@ -1,4 +1,4 @@
-"""What is wrong in a file that a user wrote: where, and what; and how that is told."""
+"""What is wrong in a file that a user wrote, and where; and how that is reported."""
 
 import json
 import re
@@ -22,7 +22,7 @@ class Problem:
 
 
 class SpecError(Exception):
-    """A text is not what its reader wants. The reader's edge knows the file and makes a `UserError` of it."""
+    """A text is wrong. The caller that knows its file makes a `UserError` of it."""
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(problems)
@@ -30,7 +30,7 @@ class SpecError(Exception):
 
 
 def user_error(source: str, problems: Iterable[Problem], place: Callable[[Path], str], hint: str) -> UserError:
-    """Tell the first few problems, a line each: the file, the place in it, what is wrong."""
+    """Return the error that reports the first few problems, a line each: the file, the place in it, what is wrong."""
     lines = [": ".join(part for part in (source, place(problem.path), problem.text) if part) for problem in problems]
     shown = lines[:MAX_PROBLEMS_SHOWN]
     if len(lines) > MAX_PROBLEMS_SHOWN:

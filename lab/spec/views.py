@@ -20,7 +20,7 @@ Levels = Annotated[Sequence[str], Field(min_length=2, max_length=100)]
 
 
 class Waterfall(Shape):
-    """A ladder: what each level adds to the one before it. All waterfalls of an experiment stand side by side."""
+    """A ladder: what each level adds to the one before it. All waterfalls of an experiment are drawn side by side."""
 
     kind: Literal["waterfall"]
     title: Title = Field(description="what is climbed, shown above the ladder")
@@ -28,7 +28,7 @@ class Waterfall(Shape):
 
 
 class Sweep(Shape):
-    """One setting at several values, a level each: what follows it, and what does not."""
+    """One setting at several values, a level each: which measures follow it, and which do not."""
 
     kind: Literal["sweep"]
     title: Title = Field(description="one line, shown above the figure")
@@ -51,7 +51,7 @@ class Interaction(Shape):
 
 
 class Frontier(Shape):
-    """Cost against the share of requests that succeed, so that one sees which level buys it at the least cost."""
+    """Cost against the share of requests that succeed: which level achieves a share at the least cost."""
 
     kind: Literal["frontier"]
     title: Title = Field(description="one line, shown above the figure")

@@ -1,4 +1,4 @@
-"""Reading YAML that a person wrote: small files, YAML 1.2's plain types, and nothing surprising."""
+"""Read YAML that a person wrote: small files, the plain types of YAML 1.2, and nothing surprising."""
 
 import re
 from pathlib import Path
@@ -18,7 +18,7 @@ MAX_DEPTH = 20
 _NULL = {"", "~", "null", "Null", "NULL"}
 _TRUE = {"true", "True", "TRUE"}
 _FALSE = {"false", "False", "FALSE"}
-# No more digits than Python turns into a number without protest; longer ones become an infinite float.
+# Python converts no more digits to an integer; longer ones become an infinite float.
 _INTEGER = re.compile(r"[-+]?[0-9]{1,4000}")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _NOT_FINITE = re.compile(r"([-+]?)\.(inf|Inf|INF|nan|NaN|NAN)")
@@ -60,10 +60,10 @@ def read_text(path: Path) -> str:
 
 
 def parse_yaml(text: str) -> object:
-    """Return what one YAML document says, as mappings, lists, text, numbers, booleans and None.
+    """Return the content of a YAML document: mappings, lists, text, numbers, booleans and None.
 
-    Keys are always text, as written. Raises `SpecError` for what is not YAML, and for what YAML allows but
-    a file like this has no use for: a key given twice, aliases, tags, a second document, deep nesting.
+    Keys are always text, as written. Raises `SpecError` for what is not YAML, and for what experiment files do not
+    need of YAML: a key given twice, aliases, tags, a second document, deep nesting.
     """
     try:
         node = _Composer(text).get_single_node()
@@ -92,11 +92,11 @@ class _Composer(yaml.SafeLoader):
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         event = self.peek_event()  # type: ignore[no-untyped-call]
         if isinstance(event, yaml.AliasEvent):
-            raise _refusal("aliases are not read here: write the value out", event.start_mark)
+            raise _rejected("aliases are not read here: write the value out", event.start_mark)
         if event.tag is not None:
-            raise _refusal("tags are not read here", event.start_mark)
+            raise _rejected("tags are not read here", event.start_mark)
         if self.depth == MAX_DEPTH:
-            raise _refusal(f"nested deeper than {MAX_DEPTH}", event.start_mark)
+            raise _rejected(f"nested deeper than {MAX_DEPTH}", event.start_mark)
         self.depth += 1
         try:
             return super().compose_node(parent, index)
@@ -104,7 +104,7 @@ class _Composer(yaml.SafeLoader):
             self.depth -= 1
 
 
-def _refusal(problem: str, mark: Any) -> yaml.MarkedYAMLError:
+def _rejected(problem: str, mark: Any) -> yaml.MarkedYAMLError:
     return yaml.composer.ComposerError(None, None, problem, mark)
 
 
@@ -114,7 +114,7 @@ def _value(node: yaml.Node, path: ProblemPath) -> object:
     if isinstance(node, yaml.SequenceNode):
         return [_value(item, (*path, index)) for index, item in enumerate(node.value)]
     assert isinstance(node, yaml.ScalarNode)  # there is no fourth kind
-    _refuse_unprintable(node)
+    _reject_unprintable(node)
     return _plain_value(node.value) if node.style is None else node.value
 
 
@@ -124,7 +124,7 @@ def _mapping(node: yaml.MappingNode, path: ProblemPath) -> dict[str, object]:
         line = key_node.start_mark.line + 1
         if not isinstance(key_node, yaml.ScalarNode):
             raise _wrong(line, "a key must be text")
-        _refuse_unprintable(key_node)
+        _reject_unprintable(key_node)
         key = key_node.value
         if key in result:
             raise _wrong(line, f"{dotted((*path, key))} is given twice")
@@ -132,7 +132,7 @@ def _mapping(node: yaml.MappingNode, path: ProblemPath) -> dict[str, object]:
     return result
 
 
-def _refuse_unprintable(node: yaml.ScalarNode) -> None:
+def _reject_unprintable(node: yaml.ScalarNode) -> None:
     if found := _UNPRINTABLE.search(node.value):
         raise _wrong(node.start_mark.line + 1, f"character {ord(found[0]):#x} is not allowed")
 

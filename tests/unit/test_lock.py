@@ -1,4 +1,4 @@
-"""Two runs at once would measure each other: the second is told who the first is."""
+"""Two runs at once would measure each other: the second names the first."""
 
 import os
 import subprocess
@@ -11,7 +11,7 @@ from lab.engine.lock import only_run
 from lab.errors import UserError
 
 
-def test_a_second_holder_is_refused_and_told_the_first(tmp_path: Path) -> None:
+def test_a_second_holder_is_rejected_and_the_first_is_named(tmp_path: Path) -> None:
     message = f"in use by process {os.getpid()}"
     with only_run(tmp_path / "lock"), pytest.raises(UserError, match=message), only_run(tmp_path / "lock"):
         pass

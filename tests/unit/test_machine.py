@@ -60,7 +60,7 @@ def silence(_command: Sequence[str]) -> str | None:
     return None
 
 
-def test_the_engine_is_asked_first(roots: tuple[Path, Path]) -> None:
+def test_the_engine_is_queried_first(roots: tuple[Path, Path]) -> None:
     machine = read_machine(*roots, run=answers, pause=lambda _: None)
     assert (machine.cores, machine.memory_bytes, machine.cgroup_version) == (4, 8_000_000_000, 2)
     assert (machine.kernel, machine.os) == ("6.12.0", "Debian GNU/Linux 13 (trixie)")

@@ -23,11 +23,11 @@ def test_without_a_terminal_there_are_lines_with_the_time_left_and_no_escape_cod
         report(Trial(2, 0, 1, "otel-agent", 1), [], 40.0, True)
         report(Trial(3, 0, 2, "[bold]", 1), ["the host stole 9 %"], 20.0, False)
     lines = out.getvalue().splitlines()
-    assert lines[0] == "1 of 4 trials are there already"
+    assert lines[0] == "1 of 4 trials were run before"
     assert lines[1].startswith("[  2/4] block 1  otel-agent")
     assert lines[1].endswith("40 s, about 80 s left")
     assert "[bold]" in lines[2]
-    assert "refused" in lines[2]
+    assert "rejected" in lines[2]
     assert lines[3].strip() == "because the host stole 9 %"
     assert "\x1b" not in out.getvalue()
 

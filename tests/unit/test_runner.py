@@ -183,7 +183,7 @@ def test_whatever_ends_a_run_leaves_nothing_running_and_resuming_does_the_rest(
     resumed = runner.unfinished_run(on, tmp_path)
     assert resumed.folder == run.folder
     _, said = complete(on, tmp_path, resumed)
-    assert "2 of 6 trials are there already" in said
+    assert "2 of 6 trials were run before" in said
     assert len(trials(run)) == 6
     assert {name: trial for name, trial in trials(run).items() if name in kept} == kept
     assert not (run.folder / ".in-progress").exists()
@@ -257,11 +257,11 @@ def test_a_run_that_its_budget_ended_goes_on_with_a_larger_one(tmp_path: Path) -
     driver = FakeDriver()
     run, _ = complete(context(driver, small), tmp_path)
     assert len(trials(run)) == 2
-    with pytest.raises(Exception, match="no interrupted run of test"):
+    with pytest.raises(Exception, match="no interrupted run of test to continue"):
         runner.unfinished_run(context(driver, small), tmp_path)
     on = context(driver, large)
     run, said = complete(on, tmp_path, runner.unfinished_run(on, tmp_path))
-    assert "2 of 6 trials are there already" in said
+    assert "2 of 6 trials were run before" in said
     assert len(trials(run)) == 6
     assert run.manifest["stopped"] is None
     assert run.manifest["spec"]["protocol"]["budget_min"] == 30
@@ -272,10 +272,10 @@ def test_a_run_with_an_end_goes_on_with_more_repetitions_and_not_with_fewer(tmp_
     run, _ = complete(context(driver), tmp_path)
     before = trials(run)
     more, fewer = (context(driver, SPEC.replace("repetitions: 2", f"repetitions: {n}")) for n in (3, 1))
-    with pytest.raises(Exception, match="no interrupted run of test"):
+    with pytest.raises(Exception, match="no interrupted run of test to continue"):
         runner.unfinished_run(fewer, tmp_path)
     run, said = complete(more, tmp_path, runner.unfinished_run(more, tmp_path))
-    assert "6 of 9 trials are there already" in said
+    assert "6 of 9 trials were run before" in said
     found = trials(run)
     assert before.items() <= found.items()
     assert [trial["level"] for trial in found.values()] == [planned["level"] for planned in run.manifest["order"]]
@@ -284,7 +284,7 @@ def test_a_run_with_an_end_goes_on_with_more_repetitions_and_not_with_fewer(tmp_
 
 def test_there_must_be_something_to_resume(tmp_path: Path) -> None:
     complete(context(FakeDriver()), tmp_path)
-    with pytest.raises(Exception, match="no interrupted run of test"):
+    with pytest.raises(Exception, match="no interrupted run of test to continue"):
         runner.unfinished_run(context(FakeDriver()), tmp_path)
 
 

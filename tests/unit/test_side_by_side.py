@@ -101,15 +101,15 @@ def test_a_block_is_one_window_of_all_levels(tmp_path: Path) -> None:
     assert [driver.done[-1] for driver in drivers] == ["remove"] * 3
 
 
-@pytest.mark.parametrize(("users", "whole", "half"), [(12, 4, 2), (3, 2, 1)])
-def test_a_level_with_half_of_the_load_has_half_of_its_share(users: int, whole: int, half: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("users", "full", "half"), [(12, 4, 2), (3, 2, 1)])
+def test_a_level_with_half_of_the_load_has_half_of_its_share(users: int, full: int, half: int, tmp_path: Path) -> None:
     spec = SPEC.replace("users: 12", f"users: {users}")
     on, _ = side_by_side(spec.replace("otel-manual: {telemetry", "otel-manual: {users_fraction: 0.5, telemetry"))
     run, _ = complete(on, tmp_path)
     found = [read_trial_record(path.parent) for path in run.folder.glob("trials/*/trial.json")]
     assert {trial.level: trial.found["users"] for trial in found} == {
-        "baseline": whole,
-        "placebo": whole,
+        "baseline": full,
+        "placebo": full,
         "otel-manual": half,
     }
 
@@ -202,9 +202,9 @@ def test_an_engine_that_does_not_remove_a_system_loses_nothing_that_was_measured
     on, drivers = side_by_side()
     drivers[1].fail["remove"] = failure("the engine holds networks in use", "restart the engine")
     run = runner.new_run(on, tmp_path, ["lab", "run", "test"], {})
-    with pytest.raises(UserError, match="holds networks in use") as refused:
+    with pytest.raises(UserError, match="holds networks in use") as failed:
         runner.complete(on, run, silent())
-    assert (refused.value.hint, refused.value.exit_code) == ("restart the engine", failure.exit_code)
+    assert (failed.value.hint, failed.value.exit_code) == ("restart the engine", failure.exit_code)
     assert [driver.done[-1] for driver in drivers] == ["remove"] * 3
     assert_first_block_is_kept_and_the_second_follows(on, drivers, tmp_path)
 
@@ -243,7 +243,7 @@ def test_one_that_is_never_warm_is_named(tmp_path: Path) -> None:
 def test_one_whose_load_ends_by_itself_is_named_long_before_all_should_be_warm(tmp_path: Path) -> None:
     on, drivers = side_by_side()
     drivers[2].asked_on, drivers[2].dies_at_start = False, "locust"
-    with pytest.raises(StartFailed, match=r"locust of level .* ended before it was asked to"):
+    with pytest.raises(StartFailed, match=r"locust of level .* ended before it was stopped"):
         complete(on, tmp_path)
     assert on.place.clock.now_s() < 120
     assert [driver.done[-1] for driver in drivers] == ["remove"] * 3

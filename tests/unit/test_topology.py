@@ -11,11 +11,11 @@ from lab.target.mesh.spantree import ExpectedSpan
 from lab.target.mesh.topology import Service, Topology, find_topology, load_topology, parse_topology
 
 ROOT = Path(__file__).parents[2]
-SHARED = ROOT / "services" / "workload" / "src" / "test" / "resources" / "topologies"
+FIXTURES = ROOT / "tests" / "fixtures" / "topologies"
 SHIPPED = ROOT / "experiments" / "topologies"
 MESH = SHIPPED / "mesh.yaml"
-VALID = sorted((SHARED / "valid").glob("*.yaml"))
-INVALID = sorted((SHARED / "invalid").glob("*.yaml"))
+VALID = sorted((FIXTURES / "valid").glob("*.yaml"))
+INVALID = sorted((FIXTURES / "invalid").glob("*.yaml"))
 
 HEAD = "format: tollbooth.topology\nversion: 1\nentry: gateway\nnodes:\n"
 
@@ -42,7 +42,7 @@ def first_comment(path: Path, key: str) -> str:
     return found[1]
 
 
-def test_the_shared_fixtures_are_there() -> None:
+def test_the_fixtures_exist() -> None:
     assert len(VALID) >= 5 and len(INVALID) >= 45
 
 
@@ -54,7 +54,7 @@ def test_a_valid_topology_makes_the_calls_that_its_file_states(path: Path) -> No
 
 
 @pytest.mark.parametrize("path", INVALID, ids=lambda path: path.stem)
-def test_an_invalid_topology_is_refused_naming_node_and_field(path: Path) -> None:
+def test_an_invalid_topology_is_rejected_naming_node_and_field(path: Path) -> None:
     with pytest.raises(UserError) as caught:
         load_topology(path)
     first, *_ = caught.value.message.splitlines()
@@ -76,7 +76,7 @@ def test_a_request_through_mesh_makes_123_spans_by_every_route() -> None:
 
 
 @pytest.mark.parametrize("name", ["fan-out", "chain"])
-def test_the_published_topologies_are_asked_by_grpc_and_make_five_spans(name: str) -> None:
+def test_the_published_topologies_are_called_by_grpc_and_make_five_spans(name: str) -> None:
     topology = load_topology(find_topology(name, SHIPPED))
     assert (topology.entry, topology.entry_protocol, topology.routes()) == ("s1", "grpc", ("work",))
     assert topology.expected_spans("work") == 5
@@ -98,13 +98,13 @@ def test_the_tree_of_a_fan_out_has_one_step_and_that_of_a_chain_one_branch() -> 
     assert chain == ExpectedSpan("s1", "server", ((call("s1", passing),),))
 
 
-def test_a_gateway_is_asked_by_http_whatever_is_behind_it() -> None:
-    mixed = load_topology(SHARED / "valid" / "mixed.yaml")
+def test_a_gateway_is_called_by_http_whatever_is_behind_it() -> None:
+    mixed = load_topology(FIXTURES / "valid" / "mixed.yaml")
     assert (mixed.entry_protocol, mixed.routes()) == ("http", ("rest", "grpc"))
 
 
 def test_the_routes_of_a_grpc_entry_are_its_operations_in_order() -> None:
-    topology = load_topology(SHARED / "valid" / "grpc-entry.yaml")
+    topology = load_topology(FIXTURES / "valid" / "grpc-entry.yaml")
     assert (topology.entry_protocol, topology.routes()) == ("grpc", ("work", "through", "alone"))
     assert topology.expected_tree("alone") == ExpectedSpan("s1", "server")
 
@@ -115,7 +115,7 @@ def test_a_rest_service_is_no_entry() -> None:
 
 
 def test_the_mean_is_over_routes() -> None:
-    assert load_topology(SHARED / "valid" / "chain.yaml").mean_spans_per_request() == (15 + 7) / 2
+    assert load_topology(FIXTURES / "valid" / "chain.yaml").mean_spans_per_request() == (15 + 7) / 2
 
 
 def test_the_tree_of_calls_in_sequence_alternates_over_the_callees() -> None:
@@ -138,7 +138,7 @@ def test_a_longer_cycle_is_named_in_the_order_of_the_calls() -> None:
         )
 
 
-def test_a_cycle_that_no_route_reaches_is_refused_too() -> None:
+def test_a_cycle_that_no_route_reaches_is_rejected_too() -> None:
     with pytest.raises(SpecError, match=r"a1\.b -> a1\.b"):
         topology_of("work: {}, b: {calls: [{to: [a1.b]}]}")
 
@@ -175,7 +175,7 @@ def test_whatever_is_in_the_file_the_answer_is_a_topology_or_a_user_error(seed: 
 
 
 @pytest.mark.parametrize("kind", ["5", "[svc-a]", "{}", "~", "true", "svc-c"])
-def test_a_kind_that_is_none_is_refused(kind: str) -> None:
+def test_an_unknown_kind_is_rejected(kind: str) -> None:
     with pytest.raises(SpecError, match=r"nodes\.a4\.kind: saw .*, wanted \"gateway\" or \"svc-a\" or \"svc-b\""):
         parse_topology(MESH.read_text().replace("a4:\n    kind: svc-a", f"a4:\n    kind: {kind}"))
 

@@ -63,7 +63,7 @@ def test_an_unknown_variant_is_answered_with_the_nearest(tmp_path: Path) -> None
         ("A: b", "A: 1", "environment.A: saw 1, wanted text of 0 to 4000 characters: put it in quotes"),
     ],
 )
-def test_a_wrong_variant_file_is_told_in_one_line(tmp_path: Path, old: str, new: str, message: str) -> None:
+def test_a_wrong_variant_file_is_reported_in_one_line(tmp_path: Path, old: str, new: str, message: str) -> None:
     add(tmp_path, "bad", GOOD.replace(old, new))
     with pytest.raises(UserError) as caught:
         load_variants(tmp_path)
