@@ -34,6 +34,7 @@ def summary(values: Values, noise_floor: float | None = 0.02, margin: float = 0.
         title="A title",
         baseline="baseline",
         placebo="placebo",
+        compared_with=("baseline",),
         confidence=0.95,
         equivalence_margin=margin,
         metrics={metric: MetricSummary(title=metric, unit="ms", better="lower") for metric in values},

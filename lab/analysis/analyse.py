@@ -119,11 +119,12 @@ def _estimates(
     for trial in trials:
         if metric in trial.values:
             by_level[trial.level].append(trial)
-    beside = _compared_with(experiment)
+    references = _compared_with(experiment)
     comparisons = {
         level: found
         for level in by_level
-        if level != experiment.baseline and (found := _comparison(measure, by_level, level, beside, seed)) is not None
+        if level != experiment.baseline
+        and (found := _comparison(measure, by_level, level, references, seed)) is not None
     }
     adjusted = holm({name: found.p_value for name, found in comparisons.items() if found.p_value is not None})
     noise_floor = _noise_floor(comparisons.get(PLACEBO))
@@ -142,7 +143,7 @@ def _estimates(
             n=len(by_level[level]),
             noise_floor=noise_floor,
         )
-        if level != experiment.baseline and not by_level.keys().isdisjoint(beside):
+        if level != experiment.baseline and not by_level.keys().isdisjoint(references):
             row = row.model_copy(update=_compared(comparisons.get(level), adjusted.get(level)))
         rows.append(row)
     return rows
@@ -160,18 +161,18 @@ def _compared_with(experiment: Experiment) -> tuple[str, ...]:
 
 
 def _comparison(
-    measure: Measure, by_level: Mapping[str, Sequence[TrialSummary]], level: str, beside: Sequence[str], seed: int
+    measure: Measure, by_level: Mapping[str, Sequence[TrialSummary]], level: str, references: Sequence[str], seed: int
 ) -> Comparison | None:
-    """Compare a level with the mean of those `beside`, without itself; None where no block has both."""
+    """Compare a level with the mean of the `references` other than itself; None where no block has both."""
     metric, share_of, trials = measure.name, measure.share_of, by_level[level]
-    references = [by_level.get(name, ()) for name in beside if name != level]
-    pairs = paired(_by_block(metric, trials), mean_of([_by_block(metric, reference) for reference in references]))
+    others = [by_level.get(name, ()) for name in references if name != level]
+    pairs = paired(_by_block(metric, trials), mean_of([_by_block(metric, other) for other in others]))
     if not pairs:
         return None
     comparison = compare(pairs, CONFIDENCE, seed)
     if share_of is None:
         return comparison
-    return by_counts(share_of, comparison, trials, [trial for found in references for trial in found], CONFIDENCE)
+    return by_counts(share_of, comparison, trials, [trial for found in others for trial in found], CONFIDENCE)
 
 
 def _by_block(metric: str, trials: Sequence[TrialSummary]) -> dict[int, float]:
@@ -199,7 +200,7 @@ def _compared(comparison: Comparison | None, p_adjusted: float | None) -> dict[s
 
 
 def _noise_floor(placebo: Comparison | None) -> float | None:
-    """Return how far from 1 the placebo's ratio may be: what this run cannot tell from no effect."""
+    """Return how far from 1 the placebo's ratio may be: smaller differences are noise."""
     if placebo is None or placebo.ratio is None or placebo.ratio.low is None or placebo.ratio.high is None:
         return None
     return max(abs(placebo.ratio.low - 1), abs(placebo.ratio.high - 1))

@@ -1,7 +1,7 @@
-"""Whether a trial may count: each check says what is wrong with its records, or nothing.
+"""Whether a trial counts: each check yields what is wrong with its records, or nothing.
 
-A rejected trial is kept, with its reasons, and run again. The checks look at how the trial was run, never at
-whether its result is welcome, so that rejecting does not bend the estimates.
+A rejected trial is kept with its reasons and repeated. The checks look at how the trial was run, never at its
+result. Otherwise rejecting would bias the estimates.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ from lab.record.series import NotDerivableError, Series
 from lab.record.trial import TrialRecord
 
 SECOND_NS = 1e9
-# What a level's `sidecar` says where no pattern changes the answers.
+# The values of a level's `sidecar` with which no pattern changes the answers.
 NO_SIDECAR = "none"
 WITHOUT_PATTERNS = {NO_SIDECAR, "passthrough"}
 HOST_BUSY = ("cpu_user_ns", "cpu_nice_ns", "cpu_system_ns", "cpu_irq_ns", "cpu_softirq_ns")
@@ -27,33 +27,33 @@ HOST_BUSY = ("cpu_user_ns", "cpu_nice_ns", "cpu_system_ns", "cpu_irq_ns", "cpu_s
 
 @dataclass(frozen=True)
 class Bounds:
-    """What a valid trial must keep to."""
+    """The limits of a valid trial."""
 
     # A tenth of the shortest think time of the studies: later starts would make it another load.
     start_delay_p99_ms: float = 100.0
     # A generator in one process cannot use more than one core; near it, its own queueing is what is measured.
     generator_cores: float = 0.9
-    # The hypervisor took the CPU away; 5 % is the size of the effects that the lab wants to see.
+    # CPU time that the hypervisor took away. 5 % is the size of the effects that the lab measures.
     steal_fraction: float = 0.05
-    # Share of the host's CPUs that is busy with something else than the lab's containers. The engine and
-    # interrupts, which belong to no container, take up to a tenth of a small machine.
+    # Share of the host's CPUs used by anything but the lab's containers. The engine and interrupts belong to no
+    # container and use up to a tenth of a small machine.
     other_load_fraction: float = 0.15
-    # The observer may miss a tick on a full machine; two in a row mean that it, too, got no CPU.
+    # The observer may miss one tick on a busy machine. Two in a row mean that it got no CPU either.
     gap_intervals: float = 3.0
-    # Fewer say little about a 95th percentile, and each edge of the window, a request more or less, costs over 3 %.
+    # With fewer, a 95th percentile says little, and one request at an edge of the window changes results by over 3 %.
     requests: int = 30
-    # Last third of the window against the first. In 1,000 made-up closed loops of 15 s the requests of two thirds
-    # differ by at most 12 % with 6 to 24 users, so a fall by more than 20 % is a stall,
+    # Last third of the window against the first. In 1,000 simulated closed loops of 15 s with 6 to 24 users, the
+    # requests of two thirds differ by at most 12 %. So a fall by more than 20 % is a stall,
     throughput_fall: float = 0.20
     # unless it is this small: with few users the edges of the thirds move that many requests.
     throughput_fall_requests: int = 3
-    # Something grows: a leak, a queue, a neighbour.
+    # Something grows: a leak, a queue, another program.
     cpu_rise: float = 0.35
-    # A JVM goes on compiling for a minute and more, at fewer and fewer ms per request (measured on 2 cores, 10 s after
-    # the first request: by 40 % within 15 s). Every level has that tail; more than this is no window but a start.
+    # A JVM compiles for a minute and more, with less and less CPU per request (measured on 2 cores, 10 s after the
+    # first request: by 40 % within 15 s). Every level has that tail. A larger fall is still the warm-up.
     warm_up_tail: float = 0.60
 
-    # A count of drawn errors that is less likely than this, on either side, has another reason.
+    # If a count of drawn errors is less likely than this, on either side, it has another cause.
     error_chance: float = 1e-6
 
 
@@ -74,15 +74,15 @@ def reasons(data: TrialData, stages: Sequence[Sequence[Check]]) -> list[str]:
 def requests_present(data: TrialData) -> Iterator[str]:
     """Reject trials without a request."""
     if not data.has("requests") or len(data.requests) == 0:
-        yield "the load generator finished no request: its log says why"
+        yield "the load generator finished no request: see its log"
 
 
 def records_complete(data: TrialData, bounds: Bounds = BOUNDS) -> Iterator[str]:
     """Reject records whose writer was killed."""
     if data.counters.truncated:
-        yield "the observer was killed: its last record is not whole"
+        yield "the observer was killed: its last record is incomplete"
     if data.requests.truncated:
-        yield "the load generator was killed: its last record is not whole"
+        yield "the load generator was killed: its last record is incomplete"
 
 
 def containers_present(data: TrialData, bounds: Bounds = BOUNDS) -> Iterator[str]:
@@ -108,7 +108,7 @@ def containers_present(data: TrialData, bounds: Bounds = BOUNDS) -> Iterator[str
 
 
 def observed_throughout(data: TrialData, bounds: Bounds = BOUNDS) -> Iterator[str]:
-    """Reject windows that the observer did not see whole."""
+    """Reject windows that the observer did not see completely."""
     trial = data.trial
     containers_by_fault: dict[str, list[str]] = {}
     meant = ended_on_purpose(data.injections)
@@ -137,7 +137,7 @@ def _unseen(cpu: Series | None, trial: TrialRecord, longest_ns: float) -> str | 
 
 
 def load_held(data: TrialData, bounds: Bounds = BOUNDS) -> Iterator[str]:
-    """Reject trials whose generator could not make the load it was asked for."""
+    """Reject trials whose generator did not send the load as planned."""
     requests = window_requests(data)
     if len(requests) < bounds.requests:
         yield f"{len(requests)} requests ended in the window (at least {bounds.requests} are needed)"
@@ -151,20 +151,20 @@ def load_held(data: TrialData, bounds: Bounds = BOUNDS) -> Iterator[str]:
 
 
 def generator_had_cpu(data: TrialData, bounds: Bounds = BOUNDS) -> Iterator[str]:
-    """Reject trials whose generator was at the end of its CPU."""
+    """Reject trials whose generator was saturated."""
     for name in data.trial.names("generator"):
         cores = cpu_cores(data, [name])
         if cores > bounds.generator_cores:
             yield (
                 f"the generator {name} used {_percent(cores)} of a core (limit {_percent(bounds.generator_cores)}): "
-                "it measured itself"
+                "generator saturated"
             )
 
 
 def answers_right(data: TrialData, bounds: Bounds = BOUNDS) -> Iterator[str]:
-    """Reject errors that nothing explains, and drawn ones that did not come.
+    """Reject unexplained errors, and missing errors where some were drawn.
 
-    With faults, or sidecars that do more than pass requests on, how many fail is what the trial is to find out.
+    With faults or resilience patterns the share of failed requests is what the trial measures.
     """
     requests = window_requests(data)
     failed = requests.status[requests.status != 200]
@@ -182,7 +182,7 @@ def answers_right(data: TrialData, bounds: Bounds = BOUNDS) -> Iterator[str]:
 
 
 def host_left_alone(data: TrialData, bounds: Bounds = BOUNDS) -> Iterator[str]:
-    """Reject windows in which somebody else had the CPUs: another virtual machine, or another program."""
+    """Reject windows in which another virtual machine or another program used the CPUs."""
     trial, host = data.trial, data.counters.host
     try:
         busy_ns, steal_ns = (
@@ -213,9 +213,9 @@ def host_left_alone(data: TrialData, bounds: Bounds = BOUNDS) -> Iterator[str]:
 
 
 def window_steady(data: TrialData, bounds: Bounds = BOUNDS) -> Iterator[str]:
-    """Reject windows whose last third is another state than the first: a stall, growth, or a warm-up that goes on.
+    """Reject windows whose last third differs from the first: a stall, growth, or a warm-up that continues.
 
-    With faults a window is not meant to be steady.
+    A window with faults is not steady by design.
     """
     if data.injections:
         return
@@ -243,12 +243,12 @@ def window_steady(data: TrialData, bounds: Bounds = BOUNDS) -> Iterator[str]:
 
 
 def faults_verified(data: TrialData, bounds: Bounds = BOUNDS) -> Iterator[str]:
-    """Reject trials whose declared faults the data path does not show."""
+    """Reject trials whose declared faults do not show in the counters."""
     yield from unverified(data, data.injections)
 
 
 def spans_as_predicted(data: TrialData, bounds: Bounds = BOUNDS) -> Iterator[str]:
-    """Reject traced trials whose trace is not what the topology predicts: they did other work."""
+    """Reject traced trials whose trace differs from the topology's prediction: they did other work."""
     if data.trial.trace_difference is not None:
         yield f"the trace ({data.trial.spans_in_trace} spans) is not as predicted: {data.trial.trace_difference}"
 

@@ -34,7 +34,7 @@ class PartRow:
 
 @dataclass(frozen=True)
 class ClaimRow:
-    """A claim, what was published of it, and what is here."""
+    """A claim, its published numbers, and this run's."""
 
     id: str
     says: str
@@ -46,7 +46,7 @@ class ClaimRow:
 
 @dataclass(frozen=True)
 class FigureCell:
-    """A published number beside this run's."""
+    """A published number and this run's."""
 
     published: str
     here: str
@@ -63,7 +63,7 @@ class FigureTable:
 
 @dataclass(frozen=True)
 class Claims:
-    """Everything that the page says of claims."""
+    """Everything that the page says about claims."""
 
     confidence: str
     counts: str
@@ -118,7 +118,7 @@ def _figure_table(levels: Sequence[str], columns: Sequence[Sequence[Beside]]) ->
 
 
 def _figure(beside: Beside, scale: Scale) -> FigureCell:
-    """Format each number for itself: a table of error rates spans four orders of magnitude."""
+    """Format each number separately: a table of error rates spans four orders of magnitude."""
 
     def show(value: float) -> str:
         return number(value / scale.factor)

@@ -1,4 +1,4 @@
-"""Crossed factors: what the levels of one cost beside each level of the other, and whether that differs."""
+"""Crossed factors: what the levels of one cost at each level of the other, and whether that differs."""
 
 import itertools
 from collections.abc import Mapping, Sequence
@@ -11,15 +11,16 @@ from lab.record.summary import Summary
 from lab.report.blocks import by_block
 from lab.spec.views import Interaction
 
-METRICS = ("cpu_per_request_services_ms", "memory_services_mean_mib", "latency_p95_ms")
+FURTHER = ("memory_services_mean_mib", "latency_p95_ms")
+"""The metrics that are compared besides the headline's."""
 
 
 @dataclass(frozen=True)
 class Crossed:
     """One metric, by (level of the first factor, level of the second).
 
-    `ratios`: to the first factor's reference level, beside that same level of the second. `interactions`: how many
-    times larger that ratio is than beside the second's reference level, with what that allows to say.
+    `ratios`: to the first factor's reference level, at that same level of the second. `interactions`: how many
+    times larger that ratio is than at the second's reference level, with what that allows to say.
     """
 
     metric: str
@@ -58,7 +59,10 @@ def cross(summary: Summary, view: Interaction, factors: Mapping[str, Sequence[st
         (a, b): "/".join((reference | {one: a, other: b})[factor] for factor in factors)
         for a, b in itertools.product(first, second)
     }
-    found = [_crossed(summary, metric, names, (first[0], second[0]), seed) for metric in METRICS]
+    found = [
+        _crossed(summary, metric, names, (first[0], second[0]), seed)
+        for metric in dict.fromkeys((summary.headline.primary, *FURTHER))
+    ]
     held = {factor: level for factor, level in reference.items() if factor not in view.factors}
     return Crossing(view.title, view.factors, held, first, second, [crossed for crossed in found if crossed.ratios])
 

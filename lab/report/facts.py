@@ -1,4 +1,4 @@
-"""The manifest's part of the page: what the run was made with, and how to make it again."""
+"""The manifest's part of the page: how the run was made, and how to repeat it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,21 +19,21 @@ class Facts:
 
 @dataclass(frozen=True)
 class Document:
-    """A part of the manifest shown whole, as text."""
+    """A part of the manifest as text."""
 
     title: str
     text: str
 
 
 def facts(manifest: Mapping[str, Any]) -> list[Facts]:
-    """List what is known of the run; a part that is missing is left out."""
+    """List what the manifest says about the run, without missing parts."""
     git = mapping(manifest.get("git"))
-    revision = f"{git.get('revision') or 'unknown'}{', with changes not committed' if git.get('dirty') else ''}"
+    revision = f"{git.get('revision') or 'unknown'}{', with uncommitted changes' if git.get('dirty') else ''}"
     run = [
         ("experiment", str(manifest.get("experiment", "unknown"))),
         ("command", str(manifest.get("command", "unknown"))),
         ("started", str(manifest.get("started") or "unknown")),
-        ("finished", str(manifest.get("finished") or "not: the run was interrupted")),
+        ("finished", str(manifest.get("finished") or "not finished: the run was interrupted")),
         *([("ended early", str(manifest["stopped"]))] if manifest.get("stopped") else []),
         ("git revision", revision),
         ("seed", str(manifest.get("seed", "unknown"))),
@@ -85,36 +85,36 @@ def documents(manifest: Mapping[str, Any]) -> list[Document]:
 
 
 def commands(manifest: Mapping[str, Any]) -> list[str]:
-    """List what to type to run it again."""
+    """List the commands that run it again."""
     revision = mapping(manifest.get("git")).get("revision")
     checkout = [f"git checkout {revision}"] if revision else []
     return [*checkout, "make setup", f".venv/bin/{manifest.get('command') or 'lab experiment'}"]
 
 
 def rerun_note(manifest: Mapping[str, Any]) -> str:
-    """Say what the commands cannot give back; empty where they give back all."""
+    """Say what the commands do not reproduce; empty where they reproduce everything."""
     if mapping(manifest.get("git")).get("dirty"):
-        return "The run was made with changes that were not committed: the revision alone does not give it back."
+        return "The run was made with uncommitted changes: the revision alone does not reproduce it."
     return ""
 
 
 _ONE_AFTER_THE_OTHER = (
-    "Every block runs each level once, in an order drawn from the seed, so that what drifts hits all alike."
+    "Every block runs each level once, in an order drawn from the seed, so drift affects all levels alike."
 )
 _SIDE_BY_SIDE = "Every block starts each level once, in an order drawn from the seed, and measures all in one window."
 _SHARED = (
-    "All levels of a block were measured at the same time, side by side: ratios are those of systems that share a "
-    "machine, and latencies those of systems that wait for each other."
+    "All levels of a block were measured at the same time, side by side. Ratios are of systems that share a machine; "
+    "latencies include waiting for the other systems."
 )
 
 
 def order(manifest: Mapping[str, Any]) -> str:
-    """Return how the trials of a block came after each other."""
+    """Return in which order the trials of a block were run."""
     return _SIDE_BY_SIDE if _side_by_side(manifest) else _ONE_AFTER_THE_OTHER
 
 
 def shared_machine(manifest: Mapping[str, Any]) -> Sequence[str]:
-    """Return what to keep in mind of levels that were measured at once; nothing where each was alone."""
+    """Return a caution for levels that were measured at once; nothing for a run that measured one at a time."""
     return [_SHARED] if _side_by_side(manifest) else []
 
 

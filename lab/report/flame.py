@@ -44,7 +44,7 @@ class Flame:
 
 @dataclass(frozen=True)
 class Profiled:
-    """A profiled trial, beside the mean of the measured ones."""
+    """A profiled trial, and the mean of the measured trials."""
 
     level: str
     samples: str
@@ -84,7 +84,9 @@ def _flame(index: int, profile: Profile, baseline: Profile) -> Flame:
     root = tree(profile.costs, baseline.costs, "all services")
     libraries, threads = by_library(profile.costs, baseline.costs), by_thread(profile.costs, baseline.costs)
     most = ", ".join(f"{group.name} {_added(group.cost)}" for group in libraries[:MOST_ADDED] if group.cost.sure)
-    description = f"{level} beside {base}, {_added(root.cost)} per request. Beyond sampling: {most or 'nothing'}."
+    description = (
+        f"{level} compared with {base}, {_added(root.cost)} per request. Beyond sampling: {most or 'nothing'}."
+    )
     return Flame(
         level=level,
         added=_added(root.cost),

@@ -1,4 +1,4 @@
-"""Frontiers: which levels buy their success rate at the least cost."""
+"""Frontiers: which levels reach their success rate at the lowest cost."""
 
 from collections.abc import Mapping, Sequence
 
@@ -11,7 +11,7 @@ from lab.report.figures.frontier import Panel, Point
 from lab.report.numbers import divided, scale_for
 from lab.spec.views import Frontier
 
-COSTS = ("cpu_per_request_proxied_ms", "latency_p99_ms")
+TAIL = "latency_p99_ms"
 PERCENT = 100.0
 
 
@@ -19,7 +19,7 @@ def frontier_panels(summary: Summary, view: Frontier) -> list[Panel]:
     """Return a panel for each cost that two levels of the view have."""
     panels = []
     pooled = failed(summary)
-    for metric in COSTS:
+    for metric in dict.fromkeys((summary.headline.primary, TAIL)):
         points = _points(summary, pooled, view, metric)
         if len(points) > 1:
             scale = scale_for(summary.metrics[metric].unit, [point.cost.mean for point in points])
@@ -45,7 +45,7 @@ def _success(found: Pooled, confidence: float) -> Interval:
 
 
 def undominated(points: Sequence[Point]) -> list[str]:
-    """Name the levels that no other beats: none succeeds as often at less cost, by the estimates alone."""
+    """Name the levels for which no other succeeds as often at a lower cost, by the estimates alone."""
     return [
         point.level
         for point in points

@@ -9,15 +9,16 @@ from lab.analysis.stats.intervals import Interval, mean_interval
 from lab.analysis.stats.multiple import holm
 from lab.record.summary import Summary
 from lab.report.blocks import by_block, having
+from lab.report.findings import title_of
 from lab.report.numbers import Scale, scale_for
 from lab.spec.views import Waterfall
 
 
 @dataclass(frozen=True)
 class Measure:
-    """What a ladder is climbed in: a sum of metrics or, `of_foot`, how many times that of the foot in the same block.
+    """What a ladder shows: a sum of metrics. `of_foot`: as a share of the first level's sum in the same block.
 
-    Where a machine's speed changes from block to block, such shares are known better than the values themselves.
+    If the machine's speed changes between blocks, such shares are more precise than the values.
     """
 
     title: str
@@ -26,11 +27,8 @@ class Measure:
     of_foot: bool = False
 
 
-CPU = "cpu_per_request_services_ms"
-MEASURES = (
-    Measure("CPU per request, services", "ms", (CPU,)),
-    Measure("CPU per request, services, of the first level's", "fraction", (CPU,), of_foot=True),
-    Measure("Bytes per request, services, both planes", "B", ("bytes_per_request_app", "bytes_per_request_telemetry")),
+BYTES = Measure(
+    "Bytes per request, services, both planes", "B", ("bytes_per_request_app", "bytes_per_request_telemetry")
 )
 
 
@@ -49,18 +47,18 @@ class Step:
 
     @property
     def sure(self) -> bool:
-        """Whether it is told apart from nothing."""
+        """Whether it is a difference beyond the noise."""
         return self.finding in {"higher", "lower"} and not self.within_noise
 
 
 @dataclass(frozen=True)
 class Climb:
-    """One measure of a ladder: its mean at the foot, each step, and what all of them come to."""
+    """One measure of a ladder: its mean at the foot, each step, and the sum of all steps."""
 
     measure: Measure
     foot: float | None
     steps: Sequence[Step]
-    whole: Step
+    total: Step
 
 
 @dataclass(frozen=True)
@@ -72,11 +70,20 @@ class Ladder:
     climbs: Sequence[Climb]
 
 
+def measures(summary: Summary) -> tuple[Measure, ...]:
+    """Return what ladders show: the headline's metric, its share of the first level's, and bytes."""
+    primary = summary.headline.primary
+    title = title_of(summary, primary)
+    unit = summary.metrics[primary].unit if primary in summary.metrics else ""
+    share = Measure(f"{title}, of the first level's", "fraction", (primary,), of_foot=True)
+    return Measure(title, unit, (primary,)), share, BYTES
+
+
 def climb_ladder(summary: Summary, view: Waterfall, seed: int) -> Ladder:
     """Compare each level of a view with the one before it, in each measure that the run has."""
     climbs = [
         _climb(summary, view.levels, measure, seed)
-        for measure in MEASURES
+        for measure in measures(summary)
         if having(summary, view.levels, *measure.metrics)
     ]
     return Ladder(view.title, view.levels[0], climbs)
@@ -93,22 +100,22 @@ def _climb(summary: Summary, levels: Sequence[str], measure: Measure, seed: int)
 
     def step(upper: Mapping[int, float], lower: Mapping[int, float]) -> Comparison | None:
         pairs = paired(upper, lower)
-        # Differences add up along the ladder; ratios, which have a margin to be the same within, do not.
+        # Differences add up along the ladder; ratios do not.
         return replace(compare(pairs, summary.confidence, seed), ratio=None) if pairs else None
 
-    # The placebo is held against the baseline alone, all others against the mean of both.
+    # The placebo is compared with the baseline alone, all others with the mean of both.
     noise = _reach(step(values[summary.placebo], values[summary.baseline]))
     values[summary.baseline] = references
     foot = list(values[levels[0]].values())
     steps = {upper: step(values[upper], values[lower]) for lower, upper in itertools.pairwise(levels)}
-    whole = step(values[levels[-1]], values[levels[0]])
+    total = step(values[levels[-1]], values[levels[0]])
     found = {level: comparison.p_value for level, comparison in steps.items() if comparison is not None}
     adjusted = holm({level: p_value for level, p_value in found.items() if p_value is not None})
     return Climb(
         measure,
         mean_interval(foot, summary.confidence, seed).mean if foot else None,
         [_step(summary, level, comparison, adjusted.get(level), noise) for level, comparison in steps.items()],
-        _step(summary, levels[-1], whole, whole.p_value if whole else None, noise),
+        _step(summary, levels[-1], total, total.p_value if total else None, noise),
     )
 
 
@@ -137,7 +144,7 @@ def step_scales(ladders: Sequence[Ladder]) -> Mapping[str, Scale]:
     sizes: dict[Measure, list[float]] = {}
     for ladder in ladders:
         for climb in ladder.climbs:
-            steps = (*climb.steps, climb.whole)
+            steps = (*climb.steps, climb.total)
             sizes.setdefault(climb.measure, []).extend(abs(step.added.mean) for step in steps if step.added)
     largest = {measure: max(found, default=0.0) for measure, found in sizes.items()}
     return {measure.title: scale_for(measure.unit, [size, size / 3]) for measure, size in largest.items()}

@@ -1,4 +1,4 @@
-"""Numbers as a reader wants them: few digits, a unit that fits, and the sign that belongs to a change."""
+"""Numbers for readers: few digits, a fitting unit, and a sign for changes."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from math import floor, isfinite, log10
 from lab.analysis.stats.intervals import Interval
 
 DASH = "\N{EN DASH}"
-"""Stands where there is no value."""
+"""Shown where there is no value."""
 MINUS = "\N{MINUS SIGN}"
 TIMES = "\N{MULTIPLICATION SIGN}"
 
@@ -124,20 +124,20 @@ def percent(value: float | None) -> str:
 
 
 def noise(floor: float | None) -> str:
-    """Format a noise floor as a percentage. Beyond 100 % any ratio may be noise; how far beyond says nothing."""
+    """Format a noise floor as a percentage. Above 100 % any ratio may be noise."""
     return ">100 %" if floor is not None and floor > 1 else percent(floor)
 
 
 def duration(seconds: float) -> str:
     """Format a span of time: `45 s`, `7 min 05 s`, `2 h 03 min`."""
-    whole = round(seconds)
-    if whole < 60:
+    rounded = round(seconds)
+    if rounded < 60:
         return f"{number(seconds, 2)} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60:02d} s"
-    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+    if rounded < 3600:
+        return f"{rounded // 60} min {rounded % 60:02d} s"
+    return f"{rounded // 3600} h {rounded % 3600 // 60:02d} min"
 
 
 def short(name: str, longest: int = 32) -> str:
-    """Shorten a name for a figure's label; tables show it whole."""
+    """Shorten a name for a figure's label; tables show it completely."""
     return name if len(name) <= longest else name[: longest - 1] + "…"

@@ -20,7 +20,7 @@ from lab.report.figures.outages import Served
 from lab.report.figures.usage import Line
 
 MOST_POINTS = 120
-"""Points of a line over time: more could not be told apart in a panel of a few centimetres."""
+"""Points of a line over time: more cannot be seen in a panel of a few centimetres."""
 MOST_QUANTILES = 4000
 """Requests of a level that the figure of latencies keeps; with more, evenly spaced ones of the sorted."""
 
@@ -42,7 +42,7 @@ class Observed:
     cpu: Line
     memory: Line
     jvm: Mapping[str, Curve]
-    """By measure; without those that the services' JVMs did not tell."""
+    """By measure; without those that the services' JVMs did not report."""
     served: Sequence[Served] = ()
     """Around each of the trial's faults."""
 
@@ -63,16 +63,15 @@ def observe(data: TrialData) -> Observed:
 
 
 def _served(data: TrialData, injection: Injection) -> Served:
-    """Count what was asked and served around a fault, by when users wanted it."""
+    """Count the requests due and served around a fault, by when they were due."""
     assert injection.injected and injection.lifted
     begin_ns = injection.injected.begin_ns
-    wanted_s = (data.requests.intended_ns - begin_ns) / 1e9
-    steps = np.arange(np.ceil(wanted_s.min() / STEP_S), np.floor(wanted_s.max() / STEP_S) + 1)
-    asked, served = (
-        np.histogram(some, steps * STEP_S)[0].astype(np.float64)
-        for some in (wanted_s, wanted_s[data.requests.status == OK])
+    due_s = (data.requests.intended_ns - begin_ns) / 1e9
+    steps = np.arange(np.ceil(due_s.min() / STEP_S), np.floor(due_s.max() / STEP_S) + 1)
+    due, served = (
+        np.histogram(some, steps * STEP_S)[0].astype(np.float64) for some in (due_s, due_s[data.requests.status == OK])
     )
-    return Served(_middles(steps * STEP_S), asked, served, (injection.lifted.begin_ns - begin_ns) / 1e9)
+    return Served(_middles(steps * STEP_S), due, served, (injection.lifted.begin_ns - begin_ns) / 1e9)
 
 
 def _cpus(counter_ns: Floats, step_s: float) -> Floats:

@@ -1,7 +1,7 @@
 """The page's colours: one per level, the same in every table and figure, each with its dark counterpart.
 
 The levels' hues are those of Okabe and Ito's palette, which colour-blind readers can tell apart; baseline and
-placebo are greys, since they are what the others are held against. Figures are drawn with the light colours;
+placebo are greys, since they are what the others are compared with. Figures are drawn with the light colours;
 `lab.report.svg` then puts the CSS variable in each one's place, so that the page can be dark on a screen and
 light on paper.
 """
@@ -24,7 +24,7 @@ MUTED = Colour("--muted", "#576271", "#a3adba")
 RULE = Colour("--rule", "#d3d9e1", "#38424f")
 BAND = Colour("--band", "#e6ebf1", "#2a3440")
 PAPER = Colour("--paper", "#fffffe", "#151b23")
-REFUSED = Colour("--refused", "#b3261e", "#ff8a80")
+REJECTED = Colour("--rejected", "#b3261e", "#ff8a80")
 WORSE = Colour("--worse", "#a33b00", "#ff9a5c")
 BETTER = Colour("--better", "#00694d", "#4fd6a8")
 
@@ -41,7 +41,7 @@ OTHERS = (
     Colour("--level-8", "#8a6d3b", "#c2a56f"),
 )
 
-PALETTE = (INK, MUTED, RULE, BAND, PAPER, REFUSED, WORSE, BETTER, BASELINE, PLACEBO, *OTHERS)
+PALETTE = (INK, MUTED, RULE, BAND, PAPER, REJECTED, WORSE, BETTER, BASELINE, PLACEBO, *OTHERS)
 
 
 def level_colours(levels: Sequence[str], baseline: str, placebo: str) -> Mapping[str, Colour]:

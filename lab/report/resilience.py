@@ -3,8 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from lab.analysis.checks import NO_SIDECAR, WITHOUT_PATTERNS
 from lab.analysis.metrics.errors import FAILED
 from lab.analysis.metrics.shares import pooled_share
+from lab.analysis.metrics.sidecars import AS_PUBLISHED
 from lab.analysis.stats.compare import paired
 from lab.analysis.stats.proportions import ConfidenceInterval, Pooled
 from lab.analysis.stats.ttests import ASSUMPTIONS, student, welch
@@ -15,8 +17,6 @@ from lab.report.cells import Shown
 from lab.report.failed import failed
 from lab.report.numbers import DASH, interval, number, percent, scale_for, signed
 from lab.report.twins import less, mode, without_sidecars
-from lab.target.mesh.sidecars.counters import AS_PUBLISHED
-from lab.target.mesh.sidecars.modes import NONE, PASSTHROUGH
 
 TESTED = "latency_mean_ms"
 """What the sidecar study's t test was about: the time that requests take."""
@@ -27,12 +27,11 @@ ADDED = (
     ("Latency, 99th percentile, ms", "latency_p99_ms", 1.0),
 )
 """What sidecars add: the column's title, the metric, and how many of its units are one here."""
-WITHOUT_PATTERNS = {NONE, PASSTHROUGH}
 
 
 @dataclass(frozen=True)
 class ErrorRow:
-    """What failed at a level, all its valid trials together, beside what the drawn errors alone would fail."""
+    """What failed at a level, all its valid trials together, and the share expected from the drawn errors."""
 
     level: str
     requests: str
@@ -43,7 +42,7 @@ class ErrorRow:
     covered: str
     """Whether the interval covers what is expected; empty where sidecars change it."""
     attempts: str
-    refused: str
+    rejected: str
     used_up: str
 
 
@@ -61,7 +60,7 @@ class AddedRow:
     """What sidecars add to the level that differs in them alone, a cell for each of `ADDED`, paired within blocks."""
 
     level: str
-    beside: str
+    twin: str
     added: Sequence[Shown]
     n: str
 
@@ -71,7 +70,7 @@ class TestRow:
     """Two t tests of a level against the one that differs from it in its sidecars alone."""
 
     level: str
-    beside: str
+    twin: str
     difference: str
     interval: str
     student_p: str
@@ -105,7 +104,7 @@ def resilience(summary: Summary, trials: Sequence[TrialRecord]) -> Resilience | 
     found = {
         level: [trial for trial in summary.trials if trial.valid and trial.level == level] for level in summary.levels
     }
-    if not any(mode(summary, level) != NONE for level in found) and not any(
+    if not any(mode(summary, level) != NO_SIDECAR for level in found) and not any(
         "expected_error_fraction" in trial.values for trial in summary.trials
     ):
         return None
@@ -130,7 +129,7 @@ def resilience(summary: Summary, trials: Sequence[TrialRecord]) -> Resilience | 
 def _errors(summary: Summary, level: str, pooled: Pooled, trials: Sequence[TrialSummary]) -> ErrorRow:
     bounds = pooled.interval(summary.confidence)
     expected = trials[0].values.get("expected_error_fraction", 0.0)
-    # Where a fault makes requests fail, too, nobody knows how many should.
+    # With faults, the number of requests that should fail is unknown.
     plain = mode(summary, level) in WITHOUT_PATTERNS and not summary.levels[level].settings.get("faults")
     return ErrorRow(
         level=level,
@@ -141,7 +140,7 @@ def _errors(summary: Summary, level: str, pooled: Pooled, trials: Sequence[Trial
         expected=_percent(expected),
         covered=_covered(bounds, expected) if plain else "",
         attempts=_mean(trials, "attempts_per_request"),
-        refused=_mean(trials, "retries_refused_per_request"),
+        rejected=_mean(trials, "retries_refused_per_request"),
         used_up=_mean(trials, "retries_used_up_per_request"),
     )
 
@@ -151,7 +150,7 @@ def _covered(bounds: ConfidenceInterval, expected: float) -> str:
 
 
 def _covered_trials(summary: Summary, trials: Sequence[TrialSummary]) -> str:
-    """Count the trials whose own interval covers what the draws alone would fail: there are many more than levels."""
+    """Count the trials whose own interval covers the share expected from the drawn errors."""
     alone = [(pooled_share(FAILED, [trial]), trial.values.get("expected_error_fraction", 0.0)) for trial in trials]
     known = [pooled.interval(summary.confidence).covers(expected) for pooled, expected in alone if pooled is not None]
     return f"{sum(known)} of {len(known)}"
@@ -173,20 +172,20 @@ def _tries_again(trials: Sequence[TrialSummary]) -> bool:
 
 
 def _origin(trials: Sequence[TrialSummary]) -> str:
-    """Say what the sidecars' own counters make of the requests that failed."""
+    """Say what the sidecars' counters show about the failed requests."""
     failed = round(sum(trial.values["requests_failed"] for trial in trials))
-    tried, refused, used_up = (
+    tried, rejected, used_up = (
         round(sum(trial.values[name] * trial.values["requests"] for trial in trials))
         for name in ("retries_per_request", "retries_refused_per_request", "retries_used_up_per_request")
     )
-    did = [f"tried {tried:,} times again"]
-    if refused:
-        under_way = "as many retries as the circuit breaker allows were under way (upstream_rq_retry_overflow)"
-        did.append(f"did not try {refused:,} times because {under_way}")
+    did = [f"retried {tried:,} times"]
+    if rejected:
+        limit = "the circuit breaker's limit of concurrent retries was reached (upstream_rq_retry_overflow)"
+        did.append(f"rejected {rejected:,} retries because {limit}")
     if used_up:
-        did.append(f"gave up {used_up:,} times after the last attempt allowed (upstream_rq_retry_limit_exceeded)")
-    if not refused and not used_up:
-        did.append("refused no retry and used up no request's attempts")
+        did.append(f"gave up {used_up:,} times after the last allowed attempt (upstream_rq_retry_limit_exceeded)")
+    if not rejected and not used_up:
+        did.append("rejected no retry, and no request used up its attempts")
     return f"{failed:,} requests failed. The sidecars {'; '.join(did)}."
 
 
@@ -213,23 +212,21 @@ def _of_level(level: str, trials: Sequence[TrialRecord]) -> list[CounterRow]:
 
 def _added(summary: Summary, level: str) -> AddedRow | None:
     """Compare a level with its twin without sidecars; None where there is none, or no block has both."""
-    beside = without_sidecars(summary, level)
-    if beside is None:
+    twin = without_sidecars(summary, level)
+    if twin is None:
         return None
     first = ADDED[0][1]
-    blocks = len(paired(by_block(summary, level, first), by_block(summary, beside, first)))
-    cells = [less(summary, metric, level, beside, factor) for _, metric, factor in ADDED]
-    return AddedRow(level, beside, cells, str(blocks)) if blocks else None
+    blocks = len(paired(by_block(summary, level, first), by_block(summary, twin, first)))
+    cells = [less(summary, metric, level, twin, factor) for _, metric, factor in ADDED]
+    return AddedRow(level, twin, cells, str(blocks)) if blocks else None
 
 
 def _tested(summary: Summary, level: str, trials: Mapping[str, Sequence[TrialSummary]]) -> TestRow | None:
     """Test a level with sidecars against the one without; None where there is none, or too few trials."""
-    beside = without_sidecars(summary, level)
-    if beside is None:
+    twin = without_sidecars(summary, level)
+    if twin is None:
         return None
-    one, other = (
-        [trial.values[TESTED] for trial in trials[name] if TESTED in trial.values] for name in (level, beside)
-    )
+    one, other = ([trial.values[TESTED] for trial in trials[name] if TESTED in trial.values] for name in (level, twin))
     try:
         equal, unequal = student(one, other, summary.confidence), welch(one, other, summary.confidence)
     except ValueError:
@@ -237,7 +234,7 @@ def _tested(summary: Summary, level: str, trials: Mapping[str, Sequence[TrialSum
     scale = scale_for(summary.metrics[TESTED].unit, [equal.difference])
     return TestRow(
         level=level,
-        beside=beside,
+        twin=twin,
         difference=f"{signed(equal.difference, scale)} {scale.unit}",
         interval=interval(equal.low, equal.high, scale.show),
         student_p=number(equal.p_value, 2),

@@ -69,7 +69,7 @@ def draw(name: str, title: str, description: str, height_in: float, fill: Callab
 
 @dataclass(frozen=True)
 class Margins:
-    """The inches around a figure's panels, and between those beside (`across`) and below (`down`) each other.
+    """The inches around a figure's panels, and between neighbours (`across` and `down`).
 
     Known beforehand, they make a figure in a third of the time that Matplotlib's layout engines take to find them.
     """

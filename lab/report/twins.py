@@ -1,33 +1,33 @@
-"""Each level with sidecars, beside the one that differs from it in them alone."""
+"""Each level with sidecars, compared with the level that differs from it only in them."""
 
 from collections.abc import Mapping
 
+from lab.analysis.checks import NO_SIDECAR
 from lab.analysis.metrics.shares import SEED
 from lab.analysis.stats.compare import compare, paired
 from lab.record.summary import Summary
 from lab.report.blocks import by_block
 from lab.report.cells import NOTHING, Shown
 from lab.report.numbers import interval, number
-from lab.target.mesh.sidecars.modes import NONE
 
 OF_SIDECARS = {"sidecar", "sidecar_side", "envoy_runtime"}
 
 
 def mode(summary: Summary, level: str) -> str:
     """Return what the level's sidecars are: `none` where it has none."""
-    return str(summary.levels[level].settings.get("sidecar", NONE))
+    return str(summary.levels[level].settings.get("sidecar", NO_SIDECAR))
 
 
 def without_sidecars(summary: Summary, level: str) -> str | None:
     """Return the level's twin; None where it has no sidecars itself, or there is none."""
-    if mode(summary, level) == NONE:
+    if mode(summary, level) == NO_SIDECAR:
         return None
     wanted = _others(summary.levels[level].settings)
     return next(
         (
             name
             for name, one in summary.levels.items()
-            if name != summary.placebo and mode(summary, name) == NONE and _others(one.settings) == wanted
+            if name != summary.placebo and mode(summary, name) == NO_SIDECAR and _others(one.settings) == wanted
         ),
         None,
     )

@@ -1,4 +1,4 @@
-"""The page's words and tables as plain data: everything is computed here, the templates only show it."""
+"""The page's words and tables as plain data. Everything is computed here; the templates only show it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,30 +24,6 @@ from lab.report.numbers import (
 )
 from lab.report.palette import level_colours
 from lab.report.view_rows import CrossingRows, LadderRows, crossing_rows, ladder_rows
-
-MAIN = (
-    "cpu_per_request_services_ms",
-    "cpu_per_request_backends_ms",
-    "memory_services_mean_mib",
-    "latency_p50_ms",
-    "latency_p95_ms",
-    "bytes_per_request_app",
-    "bytes_per_request_telemetry",
-    "startup_s",
-)
-"""The metrics of the overview, the first table and the interval plots, in this order; the others come after."""
-MAIN_WITH_SIDECARS = (
-    "cpu_per_request_proxied_ms",
-    "cpu_per_request_services_ms",
-    "cpu_per_request_sidecars_ms",
-    "memory_services_mean_mib",
-    "memory_sidecars_mean_mib",
-    "error_fraction",
-    "latency_p50_ms",
-    "latency_p99_ms",
-    "requests_per_s",
-)
-"""The same of a study of sidecars."""
 
 
 @dataclass(frozen=True)
@@ -81,8 +57,8 @@ class MetricRows:
 
 
 @dataclass(frozen=True)
-class Refusal:
-    """A refused attempt and why."""
+class Rejection:
+    """A rejected attempt and why."""
 
     trial: str
     level: str
@@ -114,7 +90,7 @@ class Page:
     other_table: Sequence[MetricRows]
     ladders: Sequence[LadderRows]
     crossings: Sequence[CrossingRows]
-    refusals: Sequence[Refusal]
+    rejections: Sequence[Rejection]
     facts: Sequence[Facts]
     documents: Sequence[Document]
     commands: Sequence[str]
@@ -148,7 +124,7 @@ def page(summary: Summary, manifest: Mapping[str, Any], trials: Sequence[TrialRe
         other_table=[metric_rows(summary, name) for name in others],
         ladders=ladder_rows(compared.ladders),
         crossings=crossing_rows(summary, compared.crossings),
-        refusals=[_refusal(trial) for trial in trials if not trial.valid],
+        rejections=[_rejection(trial) for trial in trials if not trial.valid],
         facts=facts.facts(manifest),
         documents=facts.documents(manifest),
         commands=facts.commands(manifest),
@@ -161,8 +137,8 @@ def page(summary: Summary, manifest: Mapping[str, Any], trials: Sequence[TrialRe
 
 
 def main_metrics(summary: Summary) -> Mapping[str, MetricSummary]:
-    """Choose the metrics that come first; all of them where the summary has none of those."""
-    main = MAIN_WITH_SIDECARS if findings.has_sidecars(summary) else MAIN
+    """Return the headline's metrics that the summary has; all metrics where it has none of them."""
+    main = summary.headline.main
     return {name: summary.metrics[name] for name in main if name in summary.metrics} or summary.metrics
 
 
@@ -180,7 +156,7 @@ def _counts(summary: Summary, trials: Sequence[TrialRecord], manifest: Mapping[s
         _count(len(summary.levels), "level", "levels"),
         _count(len(blocks), "block", "blocks"),
         _count(len(valid), "valid trial", "valid trials"),
-        _count(len(trials) - len(valid), "refused attempt", "refused attempts"),
+        _count(len(trials) - len(valid), "rejected attempt", "rejected attempts"),
         *([(duration(took_s.get("total", sum(took_s.values()))), "in all")] if took_s else []),
     ]
 
@@ -226,7 +202,7 @@ def metric_rows(summary: Summary, name: str) -> MetricRows:
 def metric_scale(summary: Summary, name: str) -> Scale:
     """Choose how one of the summary's metrics is shown."""
     means = [estimate.mean for estimate in summary.estimates if estimate.metric == name]
-    return scale_for(summary.metrics[name].unit, means)
+    return scale_for(summary.metrics[name].unit if name in summary.metrics else "", means)
 
 
 def _row(estimate: Estimate, metric: MetricSummary, scale: Scale) -> Row:
@@ -247,8 +223,8 @@ def _difference(estimate: Estimate, scale: Scale) -> Shown:
     )
 
 
-def _refusal(trial: TrialRecord) -> Refusal:
-    return Refusal(
+def _rejection(trial: TrialRecord) -> Rejection:
+    return Rejection(
         trial=str(trial.number),
         level=trial.level,
         block=str(trial.block + 1),

@@ -13,7 +13,7 @@ from lab.report.numbers import Scale, ratio, signed, within
 
 @dataclass(frozen=True)
 class Added:
-    """What a step adds in one measure, and what may be said of it."""
+    """What a step adds in one measure, and its finding."""
 
     shown: Shown
     finding: Finding
@@ -28,19 +28,19 @@ class LadderRows:
     foot: str
     measures: Sequence[str]
     rows: Sequence[tuple[str, Sequence[Added]]]
-    whole: Sequence[Added]
+    total: Sequence[Added]
 
 
 @dataclass(frozen=True)
 class CrossingRow:
-    """What a level costs beside a level of the second factor, and how many times more than beside its first.
+    """What a level costs at a level of the second factor, and how many times more than at its first.
 
-    Beside the first itself there is nothing more to say: no `more` and no finding.
+    At the first level itself `more` and the finding are empty.
     """
 
     metric: str
     level: str
-    beside: str
+    at: str
     cost: Shown
     more: Shown
     finding: Finding | None
@@ -49,7 +49,7 @@ class CrossingRow:
 
 @dataclass(frozen=True)
 class CrossingRows:
-    """Two crossed factors' table. `held`: at which levels of other factors, in words; empty where there is none."""
+    """Two crossed factors' table. `held`: the levels of the other factors, in words; empty if there are none."""
 
     title: str
     factors: Sequence[str]
@@ -74,7 +74,7 @@ def _ladder(ladder: Ladder, scales: Sequence[Scale]) -> LadderRows:
         ladder.foot,
         [_heading(climb, scale) for climb, scale in zip(ladder.climbs, scales, strict=True)],
         [(steps[0].level, cells(steps)) for steps in by_level],
-        cells([climb.whole for climb in ladder.climbs]),
+        cells([climb.total for climb in ladder.climbs]),
     )
 
 
@@ -103,12 +103,12 @@ def crossing_rows(summary: Summary, crossings: Sequence[Crossing]) -> list[Cross
 
 def _crossed(title: str, metric: Crossed) -> list[CrossingRow]:
     return [
-        CrossingRow(title, level, beside, _ratio(cost), NOTHING, None, str(cost.n))
-        if (found := metric.interactions.get((level, beside))) is None
+        CrossingRow(title, level, at, _ratio(cost), NOTHING, None, str(cost.n))
+        if (found := metric.interactions.get((level, at))) is None
         else CrossingRow(
-            title, level, beside, _ratio(cost), _ratio(found), finding(metric.findings[level, beside]), str(found.n)
+            title, level, at, _ratio(cost), _ratio(found), finding(metric.findings[level, at]), str(found.n)
         )
-        for (level, beside), cost in metric.ratios.items()
+        for (level, at), cost in metric.ratios.items()
     ]
 
 

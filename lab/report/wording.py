@@ -5,11 +5,11 @@ import math
 from lab.analysis.claims.records import Judged, Part
 from lab.report.numbers import DASH, TIMES, change, number, ratio
 
-_VERBS = {"holds": "hold", "does not hold": "do not hold", "inconclusive": "cannot be told"}
+_VERBS = {"holds": "hold", "does not hold": "do not hold", "inconclusive": "are inconclusive"}
 
 
 def headline(judged: Judged) -> str:
-    """Say what decided a claim: of the comparisons that made the verdict, the one that fails first or most."""
+    """Say what decided a claim: the comparison of the verdict that is closest to failing, or fails most."""
     if not judged.parts:
         return judged.reason or ""
     answer = judged.verdict.removesuffix(" here")
@@ -30,7 +30,7 @@ def describe(part: Part) -> str:
 
 
 def compared(part: Part) -> str:
-    """Name what is held against what."""
+    """Name what is compared with what."""
     first, last = part.levels[0], part.levels[-1]
     match part.quantity:
         case "value":
@@ -40,11 +40,11 @@ def compared(part: Part) -> str:
         case "change":
             return f"from {first} to {last}"
         case "overhead ratio":
-            return f"overhead of {first} to that of {part.levels[1]}"
+            return f"overhead of {first} to overhead of {part.levels[1]}"
 
 
 def wanted(part: Part) -> str:
-    """Name the bounds that the whole interval must lie within."""
+    """Name the bounds that the complete interval must lie within."""
     low, high = part.wanted_low, part.wanted_high
     if low is not None and high is not None:
         return f"{_show(part, low)} to {_show(part, high)}"

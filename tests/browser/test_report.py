@@ -33,7 +33,7 @@ RUNS: dict[str, Callable[[Path], Path]] = {
 }
 SECTIONS = {
     "answer": 0, "table": 0, "intervals": 1, "latency": 1, "usage": 2, "jvm": 1, "bytes": 1, "trace": 2, "order": 1,
-    "refused": 0, "manifest": 0, "reading": 0, "again": 0,
+    "rejected": 0, "manifest": 0, "reading": 0, "again": 0,
 }  # fmt: skip
 """The page's sections in their order, and how many figures each has for `quick`."""
 MORE = {"study": {"claims": 0, "ladders": 1, "sweeps": 1}, "crossed": {"interactions": 1}}
@@ -192,7 +192,7 @@ def test_every_level_is_named_in_the_table(
 
 def test_reasons_are_text_and_never_markup(browser: Browser, reports: dict[str, Path]) -> None:
     page = opened(browser, reports["degenerate"], LAPTOP).page
-    assert "<i>not steady</i>" in page.locator("#refused").inner_text()
+    assert "<i>not steady</i>" in page.locator("#rejected").inner_text()
     assert page.locator("main i, main b").count() == 0
 
 

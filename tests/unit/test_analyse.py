@@ -7,15 +7,16 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from lab.analysis.analyse import analyse, summarise
+from lab.analysis.analyse import summarise
 from lab.analysis.claims.judge import judge
 from lab.analysis.claims.spec import Study
 from lab.errors import UserError
 from lab.record.summary import Estimate, Summary, TrialSummary, read_summary
 from lab.report.ladders import climb_ladder
 from lab.report.terminal.levels import print_table
-from lab.spec.experiment import Experiment
+from lab.spec.parse import recorded_experiment
 from lab.spec.views import Waterfall
+from tests.labs import LAB, MESH, analyse
 from tests.synthetic import QUICK, write_results
 
 CPU = "cpu_per_request_services_ms"
@@ -84,10 +85,10 @@ def test_p_values_are_corrected_over_the_levels(summary: Summary) -> None:
 def test_levels_come_in_the_readers_order_with_their_trials(summary: Summary) -> None:
     assert list(summary.levels) == ["baseline", "placebo", "otel-manual", "otel-agent"]
     assert {level.trials for level in summary.levels.values()} == {5}
-    assert sum(level.refused for level in summary.levels.values()) == 1
+    assert sum(level.rejected for level in summary.levels.values()) == 1
 
 
-def test_refused_trials_are_told_and_not_counted(summary: Summary) -> None:
+def test_rejected_trials_are_reported_and_not_counted(summary: Summary) -> None:
     refused = [trial for trial in summary.trials if not trial.valid]
     assert len(refused) == 1
     assert "the host stole" in refused[0].reasons[0]
@@ -95,7 +96,7 @@ def test_refused_trials_are_told_and_not_counted(summary: Summary) -> None:
 
 
 def test_the_summary_on_disk_is_the_one_returned(run: Path, summary: Summary) -> None:
-    assert read_summary(run / "summary.json") == summary
+    assert read_summary(run / "summary.json").model_dump(mode="json") == summary.model_dump(mode="json")
 
 
 def test_the_same_records_give_the_same_summary(run: Path, summary: Summary) -> None:
@@ -114,9 +115,10 @@ def test_one_pair_has_an_estimate_without_interval_and_two_have_one(tmp_path: Pa
 
 def summarised(run: Path, *trials: tuple[str, int, float]) -> Summary:
     """Summarise trials of (level, block, CPU per request)."""
-    experiment = Experiment.model_validate(json.loads((run / "manifest.json").read_text())["spec"])
+    experiment = recorded_experiment(json.loads((run / "manifest.json").read_text())["spec"], LAB.grammar)
     return summarise(
         experiment,
+        MESH,
         [
             TrialSummary(
                 trial=f"{level}-{block}", level=level, block=block, valid=True, reasons=[], values={CPU: value}
@@ -146,7 +148,7 @@ def test_levels_are_compared_with_the_baseline_and_the_placebo_which_repeats_it(
         *(("otel-agent", block, value) for block, value in enumerate((18.0, 36.0, 60.0, 90.0))),
     )
     row, placebo = estimate(found, "otel-agent"), estimate(found, "placebo")
-    assert found.references == ("baseline", "placebo")
+    assert found.compared_with == ("baseline", "placebo")
     assert (row.n, row.ratio) == (4, pytest.approx((18 / 12 * 36 / 18 * 60 / 40 * 90 / 30) ** (1 / 4)))
     assert row.difference == pytest.approx((6 + 18 + 20 + 60) / 4)
     assert (placebo.n, placebo.ratio) == (2, pytest.approx((1.4 * 0.8) ** (1 / 2)))
@@ -197,7 +199,7 @@ def test_a_folder_that_is_no_run_is_a_users_mistake(tmp_path: Path) -> None:
 
 
 def test_an_experiment_of_another_lab_is_a_users_mistake(tmp_path: Path) -> None:
-    manifest = {"format": "tollbooth.manifest", "version": 1, "spec": {"title": "?"}}
+    manifest = {"format": "tollbooth.manifest", "version": 2, "spec": {"title": "?"}}
     (tmp_path / "manifest.json").write_text(json.dumps(manifest))
     with pytest.raises(UserError, match="its experiment is not one that this lab knows"):
         analyse(tmp_path)
@@ -218,7 +220,7 @@ def test_the_table_has_a_row_per_level_and_the_refused_trials(summary: Summary) 
     found = estimate(summary, "otel-agent")
     assert f"{found.ratio:.2f} [{found.ratio_low:.2f}, {found.ratio_high:.2f}]  higher" in agent
     assert any(line.strip().startswith("noise floor") and "±" in line for line in lines)
-    assert any(line.startswith("refused ") and "the host stole 9 %" in line for line in lines)
+    assert any(line.startswith("rejected ") and "the host stole 9 %" in line for line in lines)
 
 
 def test_the_table_stays_readable_where_nothing_has_an_interval(tmp_path: Path) -> None:

@@ -12,9 +12,10 @@ from lab.analysis.claims.records import read_verdicts, write_verdicts
 from lab.analysis.claims.spec import load_claims, parse_claims
 from lab.analysis.stats.compare import compare
 from lab.errors import UserError
-from lab.spec.experiment import load_experiment
+from lab.spec.parse import load_experiment
 from lab.spec.problems import SpecError
 from tests.claim_runs import CPU, HEAD, MEMORY, judged, study, summary
+from tests.labs import LAB, METRICS
 
 FOLDER = Path(__file__).parents[2] / "experiments" / "claims"
 LADDER = ["batch-4", "batch-2", "batch-1"]
@@ -26,19 +27,19 @@ TRACED = {"baseline": BASELINE, "manual": MANUAL, "agent": AGENT}
 
 
 def test_the_shipped_study_has_all_the_claims_of_its_source() -> None:
-    (found,) = load_claims(["telemetry-overhead"], FOLDER)
+    (found,) = load_claims(["telemetry-overhead"], FOLDER, METRICS)
     assert list(found.claims) == [f"O{number}" for number in range(1, 14)]
 
 
 def test_every_shipped_claim_is_one_that_some_experiment_can_judge() -> None:
-    experiments = [load_experiment(path) for path in sorted(FOLDER.parent.glob("*.yaml"))]
+    experiments = [load_experiment(path, LAB.grammar) for path in sorted(FOLDER.parent.glob("*.yaml"))]
     judged_by = [
         (claimed.name, name, {level.name for level in experiment.levels()}, experiment.baseline)
         for experiment in experiments
-        for claimed in load_claims(experiment.claims, FOLDER)
+        for claimed in load_claims(experiment.claims, FOLDER, METRICS)
         for name in claimed.claims
     ]
-    for shipped in load_claims([path.stem for path in FOLDER.glob("*.yaml")], FOLDER):
+    for shipped in load_claims([path.stem for path in FOLDER.glob("*.yaml")], FOLDER, METRICS):
         for name, claim in shipped.claims.items():
             assert any(
                 {level for question in questions(claim, baseline, 0.05) for level in question.levels} <= levels
@@ -49,14 +50,12 @@ def test_every_shipped_claim_is_one_that_some_experiment_can_judge() -> None:
 
 def test_a_published_figure_of_an_unknown_metric_is_refused_with_the_nearest() -> None:
     text = f"{HEAD}  X1: {{says: a, tests: [{{metrics: [{CPU}], {ORDER}}}]}}\n"
-    with pytest.raises(
-        SpecError, match=r"figures\[0\].metric: unknown metric 'tags_per_spam'; did you mean 'tags_per"
-    ):
-        parse_claims(f"{text}figures:\n  - {{metric: tags_per_spam, level: a, published: 8}}\n", "paper")
+    with pytest.raises(SpecError, match=r"figures\[0\].metric: unknown metric 'tags_per_spam'; did you mean 'tags_per"):
+        parse_claims(f"{text}figures:\n  - {{metric: tags_per_spam, level: a, published: 8}}\n", "paper", METRICS)
 
 
 def test_a_reference_may_pick_claims() -> None:
-    (found,) = load_claims(["telemetry-overhead:O10, O11"], FOLDER)
+    (found,) = load_claims(["telemetry-overhead:O10, O11"], FOLDER, METRICS)
     assert (found.name, list(found.claims)) == ("telemetry-overhead", ["O10", "O11"])
 
 
@@ -70,7 +69,7 @@ def test_a_reference_may_pick_claims() -> None:
 )
 def test_a_reference_to_nothing_is_refused(reference: str, says: str) -> None:
     with pytest.raises(UserError, match="claim") as caught:
-        load_claims([reference], FOLDER)
+        load_claims([reference], FOLDER, METRICS)
     assert says in caught.value.message
     assert "\n" not in caught.value.message
 
@@ -93,7 +92,7 @@ WRONG = {
     "margin without a reason": (f"metrics: [{CPU}], {ORDER}, margin: 0.1", "because: missing; say why"),
     "level against itself": (
         f"metrics: [{CPU}], kind: order, lower: [a, b], higher: [b]",
-        "higher: level 'b' stands here twice",
+        "higher: level 'b' is named twice",
     ),
     "steadily nowhere": (
         f"metrics: [{CPU}], kind: trend, goes: nowhere, steadily: true, {OVER}",
@@ -108,14 +107,14 @@ def test_a_wrong_test_is_refused_in_one_line(test: str, says: str, tmp_path: Pat
     path = tmp_path / "mine.yaml"
     path.write_text(f"{HEAD}  M1: {{says: so it is, tests: [{{{test}}}]}}\n")
     with pytest.raises(UserError) as caught:
-        load_claims([str(path)], FOLDER)
+        load_claims([str(path)], FOLDER, METRICS)
     assert caught.value.message.startswith(f"{path}: claims.M1.tests[0].{says}")
     assert "\n" not in caught.value.message
 
 
 def test_a_file_without_claims_is_refused() -> None:
     with pytest.raises(SpecError, match="claims: missing; a file has claims, or figures, or both"):
-        parse_claims(HEAD.replace("claims:\n", "claims: {}\n"), "mine")
+        parse_claims(HEAD.replace("claims:\n", "claims: {}\n"), "mine", METRICS)
 
 
 def test_an_order_has_the_numbers_of_the_summarys_ratio() -> None:

@@ -14,6 +14,7 @@ from lab.report.numbers import DASH, MINUS, TIMES
 from lab.report.terminal.claims import print_claims
 from lab.report.wording import headline
 from tests.claim_runs import CPU, summary
+from tests.labs import METRICS
 
 CLAIMS = f"""\
 format: tollbooth.claims
@@ -55,19 +56,20 @@ VALUES = {
 
 @pytest.fixture
 def verdicts() -> Verdicts:
-    return judge(summary({CPU: VALUES}), [parse_claims(CLAIMS, "paper")], seed=1)
+    return judge(summary({CPU: VALUES}), [parse_claims(CLAIMS, "paper", METRICS)], seed=1)
 
 
 def test_a_headline_says_what_decided(verdicts: Verdicts) -> None:
     said = {judged.id: headline(judged) for judged in verdicts.claims}
     assert said == {
         "P1": f"2 of 2 comparisons hold, the closest: {CPU}, manual against baseline: +20 % (+18 % to +21 %), n = 4",
-        "P2": f"{CPU}, overhead of agent to that of manual: {TIMES}2.05 ({TIMES}1.88 to {TIMES}2.24), n = 4",
+        "P2": f"{CPU}, overhead of agent to overhead of manual: {TIMES}2.05 ({TIMES}1.88 to {TIMES}2.24), n = 4",
         "P3": f"2 of 2 comparisons do not hold, such as: {CPU}, baseline against agent: "
         f"{MINUS}29 % ({MINUS}29 % to {MINUS}28 %), n = 4",
         "P4": f"{CPU}, baseline against noisy: {MINUS}6.3 % ({MINUS}38 % to +41 %), n = 4",
         "P5": "this run has no level other",
-        "P6": f"{CPU}, overhead of agent to that of noisy: {TIMES}5.17, n = 4; noisy may cost no more than baseline",
+        "P6": f"{CPU}, overhead of agent to overhead of noisy: {TIMES}5.17, n = 4; "
+        "noisy may cost no more than baseline",
     }
 
 
@@ -117,7 +119,7 @@ def test_metrics_that_were_published_for_the_same_levels_share_a_table(verdicts:
 
 def test_the_reports_part_is_plain_text_in_rows(verdicts: Verdicts) -> None:
     part = claims(verdicts)
-    assert part.counts == "holds here: 2; does not hold here: 1; cannot tell: 2; not tested here: 1"
+    assert part.counts == "holds here: 2; does not hold here: 1; inconclusive: 2; not tested here: 1"
     assert [(row.id, row.mark.word, len(row.parts)) for row in part.rows] == [
         ("P1", "holds here", 2),
         ("P2", "holds here", 1),

@@ -7,7 +7,7 @@ from rich.console import Console
 
 from lab.analysis.stats.intervals import Interval
 from lab.analysis.stats.proportions import Count, clopper_pearson
-from lab.record.summary import Estimate, MetricSummary, Summary, TrialSummary
+from lab.record.summary import Estimate, Headline, MetricSummary, Summary, TrialSummary
 from lab.report.drawings.views import frontier
 from lab.report.figures.frontier import Point
 from lab.report.frontiers import frontier_panels, undominated
@@ -25,6 +25,7 @@ def summary(levels: dict[str, tuple[float, float, float]]) -> Summary:
     return Summary.model_construct(
         baseline="none",
         placebo="placebo",
+        headline=Headline(primary="cpu_per_request_proxied_ms", what="CPU"),
         confidence=0.95,
         metrics={name: MetricSummary(title=name, unit=unit, better="lower") for name, unit in names.items()},
         levels=dict.fromkeys(levels),

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from lab.analysis.analyse import experiment_of
 from lab.report.terminal.results import print_results
 from tests.figures import CELLS, cell
+from tests.labs import LAB
 
 ROOT = Path(__file__).resolve().parents[2]
 SHOWN = re.compile(r"<!-- lab table (docs/results/\S+) -->\n```text\n(.*?)```\n<!-- end -->", re.DOTALL)
@@ -19,7 +19,7 @@ LONGEST_PAGE = 120
 DOCUMENTS = sorted((ROOT / "docs" / "results").glob("*.md"))
 TABLES = [
     pytest.param(columns.split("|"), table.splitlines(), id=f"{path.name}: {columns[:60]}")
-    for path in DOCUMENTS
+    for path in (ROOT / "README.md", *DOCUMENTS)
     for columns, table in CELLS.findall(path.read_text())
 ]
 PLACES = [
@@ -65,7 +65,7 @@ def test_no_table_of_a_result_is_written_by_hand(path: Path) -> None:
 
 @pytest.mark.parametrize("folder", sorted((ROOT / "docs" / "results").glob("*/")), ids=lambda folder: folder.name)
 def test_the_experiment_of_a_kept_run_is_still_read(folder: Path) -> None:
-    assert experiment_of(folder).name == json.loads((folder / "manifest.json").read_text())["experiment"]
+    assert LAB.recorded(folder)[0].name == json.loads((folder / "manifest.json").read_text())["experiment"]
 
 
 def test_records_of_kept_runs_are_compressed_without_a_time() -> None:

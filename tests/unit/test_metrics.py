@@ -6,20 +6,26 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lab.analysis.metrics import (
-    pieces,
-    values,
-    window_requests,
-    with_paired_values,
-)
+from lab.analysis import metrics
+from lab.analysis.metrics.adjusted import pieces
 from lab.analysis.metrics.jvm import allocated
+from lab.analysis.metrics.paired import with_paired_values
+from lab.analysis.metrics.window import window_requests
 from lab.record.data import TrialData, read_trial
 from lab.record.series import NotDerivableError, Series
 from lab.record.speed import SpinnerThread
 from lab.record.summary import TrialSummary
+from lab.record.trial import Window
+from tests.labs import MESH
+from tests.streams import with_streams
 from tests.synthetic import QUICK, Trial, write_trial
 
 AGENT = QUICK["otel-agent"]
+
+
+def values(data: TrialData) -> dict[str, float]:
+    """Return the metrics of a mesh's trial."""
+    return metrics.values(data, MESH.judgement.metrics)
 
 
 @pytest.fixture
@@ -37,7 +43,7 @@ def spun(agent: TrialData, steps_per_s: float, step_ns: float) -> TrialData:
         threads.append(
             SpinnerThread(Series(t_s * 10**9, steps), Series(t_s * 10**9, (steps * step_ns).astype(np.int64)))
         )
-    return replace(agent, speed=threads)
+    return with_streams(agent, speed=threads)
 
 
 OF_A_TRACED_LEVEL = """
@@ -147,7 +153,7 @@ def test_compilation_is_a_share_of_the_cpu(agent: TrialData) -> None:
 
 
 def test_latency_since_the_intended_start_includes_the_wait(agent: TrialData) -> None:
-    late = replace(agent, requests=replace(agent.requests, intended_ns=agent.requests.start_ns - 7_000_000))
+    late = with_streams(agent, requests=replace(agent.requests, intended_ns=agent.requests.start_ns - 7_000_000))
     found = values(late)
     assert found["latency_intended_p95_ms"] == pytest.approx(found["latency_p95_ms"] + 7)
 
@@ -176,14 +182,14 @@ def test_what_a_sampled_level_does_not_send_is_not_lost(agent: TrialData) -> Non
 
 def test_a_service_whose_jvm_was_not_read_leaves_the_jvms_metrics_out(agent: TrialData) -> None:
     jvms = {name: fields for name, fields in agent.counters.jvms.items() if name != "a3"}
-    found = values(replace(agent, counters=replace(agent.counters, jvms=jvms)))
+    found = values(with_streams(agent, counters=replace(agent.counters, jvms=jvms)))
     assert "bytes_allocated_per_request" not in found
     assert "classes_loaded" not in found
     assert "cpu_per_request_services_ms" in found
 
 
 def test_what_cannot_be_derived_is_left_out(agent: TrialData) -> None:
-    silent = replace(agent, requests=agent.requests.ended_in(0, 1))
+    silent = with_streams(agent, requests=agent.requests.ended_in(0, 1))
     found = values(silent)
     assert "cpu_per_request_services_ms" not in found
     assert "latency_p95_ms" not in found
@@ -192,11 +198,9 @@ def test_what_cannot_be_derived_is_left_out(agent: TrialData) -> None:
 
 
 def test_a_window_that_was_not_observed_has_no_counters_metrics(agent: TrialData) -> None:
-    later = {
-        "window_start_ns": agent.trial.window_end_ns + 10**10,
-        "window_end_ns": agent.trial.window_end_ns + 2 * 10**10,
-    }
-    found = values(replace(agent, trial=agent.trial.model_copy(update=later)))
+    end_ns = agent.trial.window_end_ns
+    later = Window(load_start_ns=agent.trial.load_start_ns, start_ns=end_ns + 10**10, end_ns=end_ns + 2 * 10**10)
+    found = values(replace(agent, trial=agent.trial.model_copy(update={"window": later})))
     assert "memory_services_mean_mib" not in found
     assert "cpu_services_cores" not in found
 
@@ -276,7 +280,7 @@ def test_the_cost_of_a_delivered_span_is_beside_baseline_and_placebo_of_its_bloc
         summary("placebo", 2, cpu_per_request_services_ms=41.0),
         summary("lossy", 0, cpu_per_request_services_ms=62.0, spans_accepted_per_request=0.0),
     ]
-    beside = with_paired_values(trials, ("baseline", "placebo"))
+    beside = with_paired_values(trials, ("baseline", "placebo"), MESH.judgement.paired)
     found = {
         (trial.level, trial.block): trial.values["cpu_per_delivered_span_us"]
         for trial in beside

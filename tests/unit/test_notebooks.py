@@ -113,8 +113,8 @@ def test_it_runs_on_the_kept_result(path: Path, tmp_path: Path, monkeypatch: pyt
     assert [name for name, html in shown.items() if name.startswith("show-") and not html] == []
     assert "This run has no" not in "".join(shown[name] for name in shown if name in OF_THE_STUDY)
     assert all("<svg" in shown[cell] for cell in ("show-intervals", "show-latency"))
-    refused = [path for path in kept.glob("trials/*/trial.json") if not json.loads(path.read_text())["valid"]]
-    assert shown["show-refused"].count('<tr><th scope="row">') == len(refused)
+    rejected = [path for path in kept.glob("trials/*/trial.json") if not json.loads(path.read_text())["valid"]]
+    assert shown["show-rejected"].count('<tr><th scope="row">') == len(rejected)
 
 
 def test_it_runs_on_a_run_with_views_and_claims(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from lab.analysis.analyse import summarise
-from lab.analysis.metrics import with_adjusted_values
-from lab.analysis.metrics.adjusted import as_measured_name
+from lab.analysis.metrics.adjusted import as_measured_name, with_adjusted_values
 from lab.analysis.metrics.speed import STOOD
 from lab.analysis.stats.places import Row, without_places
 from lab.record.summary import PlaceAdjustment, TrialSummary
 from lab.report.findings import cautions, remarks
 from lab.run.plan import make_plan
+from tests.labs import MESH
 from tests.labs import parse as parse_experiment
 from tests.unit.test_adjusted import log_ratios
 
@@ -128,8 +128,8 @@ def test_intervals_cover_the_truth_as_often_as_they_say(added: np.ndarray, block
 def test_the_report_says_so() -> None:
     levels = ", ".join(f"{level}: {{telemetry: baseline}}" for level in TRUTH if level != "placebo")
     spec = parse_experiment(SPEC.replace("LEVELS", levels).replace("BLOCKS", "18"), "test")
-    summary = summarise(spec, study(np.random.default_rng(9), orders(18, 9)))
+    summary = summarise(spec, MESH, study(np.random.default_rng(9), orders(18, 9)))
     sentence = remarks(summary)[1]
-    assert sentence.startswith("Times are as if every system had been started at every place of its block's order.")
-    assert "of what levels and blocks leave" in sentence
-    assert not [caution for caution in cautions(summary) if "taken for the machine's" in caution]
+    assert sentence.startswith("Times are adjusted to equal places in the order of starts.")
+    assert "of the variance that levels and blocks leave" in sentence
+    assert not [caution for caution in cautions(summary) if "the adjustment removed" in caution]

@@ -174,7 +174,7 @@ def test_the_report_has_the_section_with_nothing_unescaped(run: Path) -> None:
     section = html[html.index('<section id="profile">') :].split("</section>")[0]
     assert 'href="#profile"' in html
     assert section.count("<svg") == 1
-    assert "otel-agent: +19.00 ms of CPU per request beside baseline" in section
+    assert "otel-agent: +19.00 ms of CPU per request compared with baseline" in section
     assert "&lt;i&gt;stolen&lt;/i&gt;" in section
     assert not re.search(r"\b(src|href)=\"(?!#)", section)
 
@@ -187,5 +187,5 @@ def test_without_the_baselines_profile_the_page_says_so(tmp_path: Path) -> None:
     folder = report_runs.quick(tmp_path)
     write_profile(folder, "otel-agent", {"a/b/C.x": 5})
     section = build(folder).read_text().split('<section id="profile">')[1]
-    assert "nothing to compare" in section
+    assert "Nothing to compare" in section
     assert "Profiled trials" in section

@@ -177,8 +177,8 @@ def test_a_missing_record_is_named(tmp_path: Path) -> None:
 def test_a_trial_with_a_wrong_field_is_named(tmp_path: Path) -> None:
     write_results(tmp_path, blocks=1, refused=False)
     path = next(tmp_path.glob("trials/*/trial.json"))
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"users": "many"}))
-    with pytest.raises(UserError, match=r"trial\.json: users: "):
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"number": "many"}))
+    with pytest.raises(UserError, match=r"trial\.json: number: "):
         read_trial_record(path.parent)
 
 

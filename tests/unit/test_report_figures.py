@@ -105,7 +105,7 @@ def test_traces_of_one_tree_are_drawn_once() -> None:
         return [Span("gateway", "server", 0, 10, 0, tags), Span(service, "server", 1, 5, 1, tags)]
 
     levels = {"manual": spans("a1", 8), "batch-1": spans("a3", 8), "agent": spans("a1", 36)}
-    record = {name: {"settings": {}, "trials": 1, "refused": 0} for name in levels}
+    record = {name: {"settings": {}, "trials": 1, "rejected": 0} for name in levels}
     summary = Summary.model_construct(levels=record)
     drawn = traces(Source(summary, {}, [], [], levels, {"agent"}, None))
     assert [(trace.level, trace.alike) for trace in drawn] == [("manual", ["batch-1"]), ("agent", [])]

@@ -7,7 +7,7 @@ import numpy as np
 from rich.console import Console
 
 from lab.analysis.analyse import CONFIDENCE
-from lab.record.summary import Estimate, LevelSummary, Summary, TrialSummary
+from lab.record.summary import Estimate, Headline, LevelSummary, Summary, TrialSummary
 from lab.report.cells import NOTHING
 from lab.report.figures.outages import Served
 from lab.report.figures.outages import outages as draw
@@ -20,7 +20,7 @@ KILLED = {"kind": "killed", "target": "s2", "start_s": [8, 10], "length_s": 5}
 
 
 def level(sidecar: str, faults: Sequence[Mapping[str, object]] = (KILLED,)) -> LevelSummary:
-    return LevelSummary(settings={"sidecar": sidecar, "faults": list(faults)}, trials=2, refused=0)
+    return LevelSummary(settings={"sidecar": sidecar, "faults": list(faults)}, trials=2, rejected=0)
 
 
 def trial(name: str, block: int, lost: float, recovered: float) -> TrialSummary:
@@ -40,7 +40,8 @@ LEVELS = {
     "retries": level("retries"),
 }
 SUMMARY = Summary(
-    experiment="test", title="Test", baseline="quiet", placebo="placebo", confidence=CONFIDENCE,
+    experiment="test", title="Test", baseline="quiet", placebo="placebo", compared_with=("quiet",),
+    headline=Headline(primary="latency_mean_ms", what="latency"), confidence=CONFIDENCE,
     equivalence_margin=0.05, metrics={}, adjustments={}, levels=LEVELS,
     estimates=(lost("none", 505, 12.5), lost("retries", 8, 2.5)),
     trials=(

@@ -18,11 +18,12 @@ from lab.report.compared import Compared
 from lab.report.crossings import Crossed, Crossing
 from lab.report.drawings import Drawings, Titled, Trace
 from lab.report.drawings.trials import order_cells
-from lab.report.ladders import MEASURES, Climb, Ladder, Step
+from lab.report.ladders import Climb, Ladder, Measure, Step
 from lab.report.numbers import MINUS, TIMES
 from lab.report.render import render
 from lab.report.terminal.levels import print_table
 from lab.report.view import page
+from lab.target.mesh.declaration import SERVICES
 
 GOLDEN = Path(__file__).parents[1] / "expected" / "report.html"
 CPU = "cpu_per_request_services_ms"
@@ -44,7 +45,7 @@ TRACED = estimate(
 EXPORTED = estimate("<b>&", metric=EXPORT, mean=9000.0, difference=9000.0, finding="higher")
 
 
-def summary(*estimates: dict[str, Any], blocks: int = 3, refused: int = 0) -> Summary:
+def summary(*estimates: dict[str, Any], blocks: int = 3, rejected: int = 0) -> Summary:
     metrics = {
         CPU: {"title": "CPU per request, services", "unit": "ms", "better": "lower"},
         EXPORT: {"title": "Bytes per request, telemetry", "unit": "B", "better": "lower"},
@@ -55,13 +56,14 @@ def summary(*estimates: dict[str, Any], blocks: int = 3, refused: int = 0) -> Su
         for block in range(blocks)
     ]
     levels = {
-        name: {"settings": {}, "trials": 0 if refused and name == "<b>&" else blocks, "refused": refused}
+        name: {"settings": {}, "trials": 0 if rejected and name == "<b>&" else blocks, "rejected": rejected}
         for name in ("baseline", "placebo", "<b>&")
     }
     return Summary.model_validate(
         {
-            "format": "tollbooth.summary", "version": 1, "experiment": "quick", "title": "What does <tracing> cost?",
-            "baseline": "baseline", "placebo": "placebo", "confidence": 0.95, "equivalence_margin": 0.05,
+            "format": "tollbooth.summary", "version": 2, "experiment": "quick", "title": "What does <tracing> cost?",
+            "baseline": "baseline", "placebo": "placebo", "compared_with": ["baseline"],
+            "headline": SERVICES.model_dump(), "confidence": 0.95, "equivalence_margin": 0.05,
             "metrics": metrics, "levels": levels, "estimates": estimates, "trials": trials,
         }
     )  # fmt: skip
@@ -70,16 +72,16 @@ def summary(*estimates: dict[str, Any], blocks: int = 3, refused: int = 0) -> Su
 def trial(number: int, level: str, **values: Any) -> TrialRecord:
     record = {
         "number": number, "attempt": 1, "block": 0, "position": number - 1, "level": level, "settings": {},
-        "valid": True, "reasons": [], "users": 12, "load_start_ns": 0, "window_start_ns": 1, "window_end_ns": 2,
+        "valid": True, "reasons": [], "window": {"load_start_ns": 0, "start_ns": 1, "end_ns": 2},
         "service_cpus": [0], "generator_cpus": [1], "containers": {}, "startup_s": {}, "phases_s": {},
     }  # fmt: skip
     return TrialRecord.model_validate(record | values)
 
 
-REFUSED = trial(2, "<b>&", valid=False, reasons=["the host stole <9 %> of its CPUs' time"])
-TRIALS = [trial(1, "baseline"), REFUSED, trial(2, "<b>&", attempt=2), trial(3, "placebo")]
+REJECTED = trial(2, "<b>&", valid=False, reasons=["the host stole <9 %> of its CPUs' time"])
+TRIALS = [trial(1, "baseline"), REJECTED, trial(2, "<b>&", attempt=2), trial(3, "placebo")]
 MANIFEST = {
-    "format": "tollbooth.manifest", "version": 1, "experiment": "quick", "command": "lab experiment quick",
+    "format": "tollbooth.manifest", "version": 2, "experiment": "quick", "command": "lab experiment quick",
     "spec": {"question": "What does it cost\n  per request?", "seed": 1}, "topology": {"entry": "gateway"},
     "seed": 1, "order": [{"number": 1, "block": 0, "position": 0, "level": "baseline"}],
     "started": "2026-11-21T13:00:00Z", "finished": None,
@@ -89,7 +91,9 @@ MANIFEST = {
 }  # fmt: skip
 NOTHING_DRAWN = Drawings()
 ADDED = Step("<b>&", Interval(19.0, 17.0, 21.0), "higher", False, 3)
-LADDER = Ladder("<By hand>", "baseline", [Climb(MEASURES[0], 41.0, [ADDED], ADDED)])
+LADDER = Ladder(
+    "<By hand>", "baseline", [Climb(Measure("CPU per request, services", "ms", (CPU,)), 41.0, [ADDED], ADDED)]
+)
 TWICE = Comparison(3, Interval(2.0, 1.9, 2.1), Interval(1.0))
 CROSSING = Crossing(
     "Does <load> matter?", ("telemetry", "load"), {"size": "<s>"}, ("none", "agent"), ("full", "half"),
@@ -120,12 +124,12 @@ def test_what_cannot_be_told_is_said_so() -> None:
     said = answer(
         BASELINE, PLACEBO, TRACED | {"finding": "inconclusive", "ratio": 1.02, "ratio_low": 0.9, "ratio_high": 1.2}
     )
-    assert f"this run cannot tell whether it differs, +2.0 % ({MINUS}10 % to +20 %)" in said
+    assert f"inconclusive, +2.0 % ({MINUS}10 % to +20 %)" in said
 
 
 def test_a_difference_no_larger_than_the_noise_is_doubted() -> None:
     said = answer(BASELINE, PLACEBO, TRACED | {"ratio": 1.02, "ratio_low": 1.01, "ratio_high": 1.03})
-    assert "not more than this run's noise, 3.0 %: doubt it" in said
+    assert "within this run's noise, 3.0 %: it may be no difference at all" in said
 
 
 def test_the_terminal_says_of_noise_what_the_page_says() -> None:
@@ -140,15 +144,15 @@ def test_the_terminal_says_of_noise_what_the_page_says() -> None:
 
 
 def test_a_level_without_estimates_gets_no_answer_but_a_caution() -> None:
-    nothing = summary(BASELINE, PLACEBO, refused=4)
-    assert findings.answers(nothing)[0][1] == "No valid trial, so nothing can be said of it."
-    assert findings.cautions(nothing) == ["No valid trial of <b>& (4 refused)."]
+    nothing = summary(BASELINE, PLACEBO, rejected=4)
+    assert findings.answers(nothing)[0][1] == "No result: it has no valid trial."
+    assert findings.cautions(nothing) == ["No valid trial of <b>& (4 rejected)."]
 
 
 def test_a_placebo_that_was_called_different_is_a_caution() -> None:
     wrong = PLACEBO | {"finding": "higher", "ratio_low": 1.005}
     (caution,) = findings.cautions(summary(BASELINE, wrong, TRACED))
-    assert caution.startswith("The placebo was called different from the baseline")
+    assert caution.startswith("The placebo differs from the baseline, although")
 
 
 def adjusted(**step: Any) -> Summary:
@@ -164,7 +168,7 @@ def adjusted(**step: Any) -> Summary:
 def test_times_at_equal_machine_speed_say_so() -> None:
     (said,) = findings.remarks(adjusted())
     assert "took 21.0 to 23.0 ns" in said
-    assert "to the power of 0.43 ± 0.040, which is 61 % of its ups and downs" in said
+    assert "to the power of 0.43 ± 0.040; this explains 61 % of the variance within windows" in said
     assert findings.remarks(summary(BASELINE, PLACEBO, TRACED)) == []
 
 
@@ -176,7 +180,7 @@ def test_what_measuring_took_is_said_over_all_levels() -> None:
         for level, mean in zip(("baseline", "<b>&"), means, strict=True)
     ]
     assert findings.remarks(summary(BASELINE, PLACEBO, TRACED, *rows)) == [
-        "Measuring itself took 0.70 to 0.75 % of the services' CPU, level by level: the observer 0.20 to 0.40 %, "
+        "Measuring used 0.70 to 0.75 % of the services' CPU, depending on the level: the observer 0.20 to 0.40 %, "
         "the load generator 0.35 to 0.50 %."
     ]
 
@@ -190,19 +194,19 @@ def test_a_level_beside_which_the_machine_seemed_slower_is_a_caution() -> None:
 
 def test_one_block_is_a_caution() -> None:
     (caution,) = findings.cautions(summary(BASELINE, PLACEBO, TRACED, blocks=1))
-    assert "one block at most" in caution
+    assert "At most one block" in caution
 
 
 def test_the_placebo_without_a_ratio_leaves_the_noise_unknown() -> None:
-    assert "does not know its own noise" in findings.placebo_sentence(summary(BASELINE, TRACED))
+    assert "the noise of this run is unknown" in findings.placebo_sentence(summary(BASELINE, TRACED))
 
 
 def test_the_order_says_what_became_of_each_planned_trial() -> None:
     planned = {"order": [{"number": 4, "block": 1, "position": 0, "level": "baseline"}, ["not", "an", "entry"]]}
-    cells = order_cells(planned, [trial(1, "baseline"), REFUSED])
+    cells = order_cells(planned, [trial(1, "baseline"), REJECTED])
     assert [(cell.number, cell.outcome, cell.remark) for cell in cells] == [
         (1, "valid", ""),
-        (2, "refused", f"refused {TIMES}1"),
+        (2, "rejected", f"rejected {TIMES}1"),
         (4, "not run", "not run"),
     ]
 

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from lab.record.summary import LevelSummary, MetricSummary, Summary, TrialSummary
-from lab.record.trial import SidecarRecord, TrialRecord
-from lab.report.findings import primary_metric
+from lab.record.summary import Headline, LevelSummary, MetricSummary, Summary, TrialSummary
+from lab.record.trial import SidecarRecord, TrialRecord, Window
 from lab.report.numbers import DASH
 from lab.report.resilience import Resilience, resilience
 from lab.report.terminal.resilience import print_resilience
+from tests.labs import MESH
 
 REQUESTS = 10_000
 
@@ -24,12 +24,13 @@ def trial(level: str, block: int, failed: int, **values: float) -> TrialSummary:
 
 def level(sidecar: str, probability: float = 0.2) -> LevelSummary:
     settings = {"sidecar": sidecar, "error_probability": probability, "topology": "fan-out"}
-    return LevelSummary(settings=settings, trials=2, refused=0)
+    return LevelSummary(settings=settings, trials=2, rejected=0)
 
 
 def summary(levels: Mapping[str, LevelSummary], trials: Sequence[TrialSummary]) -> Summary:
     return Summary(
-        experiment="test", title="Test", baseline="none", placebo="placebo", confidence=0.95, equivalence_margin=0.05,
+        experiment="test", title="Test", baseline="none", placebo="placebo", compared_with=("none",),
+        headline=Headline(primary="latency_mean_ms", what="latency"), confidence=0.95, equivalence_margin=0.05,
         metrics={"latency_mean_ms": MetricSummary(title="Latency, mean", unit="ms", better="lower")},
         levels=dict(levels), estimates=(), trials=tuple(trials), adjustments={},
     )  # fmt: skip
@@ -66,14 +67,14 @@ def test_where_failures_come_from_is_said_in_numbers_of_the_sidecars() -> None:
     ((name, sentence),) = part().origin
     assert name == "envoy"
     assert "2,760 requests failed" in sentence
-    assert "tried 10,000 times again; did not try 600 times" in sentence
+    assert "retried 10,000 times; rejected 600 retries" in sentence
     assert "gave up" not in sentence
 
 
 def test_sidecars_that_refused_nothing_are_said_to_have_refused_nothing() -> None:
     in_force = trial("envoy", 0, 0, **{**RETRIED, "retries_refused_per_request": 0.0})
     ((_, sentence),) = part(trials=[in_force]).origin
-    assert sentence.endswith("tried 5,000 times again; refused no retry and used up no request's attempts.")
+    assert sentence.endswith("retried 5,000 times; rejected no retry, and no request used up its attempts.")
 
 
 def test_the_terminal_shows_what_failed_and_why() -> None:
@@ -82,13 +83,13 @@ def test_the_terminal_shows_what_failed_and_why() -> None:
     rows = [line.split() for line in out.getvalue().splitlines()]
     assert ["none", "9,760", "48.8", "(48.1", "to", "49.5)", "48.8", "yes", DASH, DASH] in rows
     assert max(map(len, out.getvalue().splitlines())) <= 100
-    assert "covers what was drawn at 1 of 2 levels" in out.getvalue()
+    assert "contains the drawn share at 1 of 2 levels" in out.getvalue()
     assert "upstream_rq_retry_overflow" in out.getvalue()
 
 
 def test_a_level_with_sidecars_is_tested_against_the_one_without() -> None:
     (row,) = part().tested
-    assert (row.level, row.beside, row.n) == ("envoy", "none", "2, 2")
+    assert (row.level, row.twin, row.n) == ("envoy", "none", "2, 2")
     assert row.difference == "0 ms"
     assert row.student_p == "1.0"
 
@@ -97,7 +98,7 @@ def test_what_sidecars_add_is_paired_within_blocks_and_in_microseconds() -> None
     none = [trial("none", block, 0, cpu_per_request_proxied_ms=1.0 + block) for block in (0, 1)]
     envoy = [trial("envoy", block, 0, cpu_per_request_proxied_ms=1.9 + block) for block in (0, 1)]
     (row,) = part(trials=[*none, *envoy, *TRIALS[4:]]).added
-    assert (row.level, row.beside, row.n) == ("envoy", "none", "2")
+    assert (row.level, row.twin, row.n) == ("envoy", "none", "2")
     assert row.added[0].value == "+900"
     assert row.added[1].value == DASH
 
@@ -126,8 +127,8 @@ def test_each_sidecars_published_counters_are_means_of_valid_trials(valid: bool)
 
 def record(valid: bool, sidecars: Mapping[str, Any]) -> TrialRecord:
     return TrialRecord(
-        number=1, attempt=1, block=0, position=0, level="envoy", settings={}, valid=valid, reasons=(), users=1,
-        load_start_ns=0, window_start_ns=0, window_end_ns=1, service_cpus=(0,), generator_cpus=(0,), containers={},
+        number=1, attempt=1, block=0, position=0, level="envoy", settings={}, valid=valid, reasons=(),
+        window=Window(load_start_ns=0, start_ns=0, end_ns=1), service_cpus=(0,), generator_cpus=(0,), containers={},
         startup_s={}, phases_s={},
         sidecars={name: SidecarRecord.model_validate(one) for name, one in sidecars.items()},
     )  # fmt: skip
@@ -138,5 +139,4 @@ def record(valid: bool, sidecars: Mapping[str, Any]) -> TrialRecord:
 )
 def test_where_there_are_sidecars_their_cpu_is_a_part_of_the_cost(sidecars: bool, primary: str) -> None:
     names = ["cpu_per_request_services_ms", "cpu_per_request_proxied_ms", *["cpu_per_request_sidecars_ms"] * sidecars]
-    metrics = {name: MetricSummary(title=name, unit="ms", better="lower") for name in names}
-    assert primary_metric(summary(LEVELS, TRIALS).model_copy(update={"metrics": metrics})) == primary
+    assert MESH.declaration.headline(names).primary == primary

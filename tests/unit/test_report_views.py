@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from lab.errors import UserError
-from lab.record.summary import Summary
+from lab.record.summary import Headline, Summary
 from lab.report.compared import Compared, compare_views
 from lab.report.crossings import Crossing
 from lab.report.drawings import views as drawn
@@ -44,15 +44,21 @@ def summary(values: Values, baseline: str = "baseline", estimates: Any = ()) -> 
         for index, (level, metrics) in enumerate(values.items())
         for block in range(3)
     ]
-    units = {CPU: ("CPU", "ms"), MEMORY: ("Memory", "MiB"), APP: ("App", "B"), TELEMETRY: ("Export", "B")}
+    units = {
+        CPU: ("CPU per request, services", "ms"),
+        MEMORY: ("Memory", "MiB"),
+        APP: ("App", "B"),
+        TELEMETRY: ("Export", "B"),
+    }
     return Summary.model_validate(
         {
             "experiment": "x", "title": "x", "baseline": baseline, "placebo": "placebo", "confidence": 0.95,
+            "compared_with": (baseline,), "headline": Headline(primary=CPU, what="CPU"),
             "equivalence_margin": 0.05, "estimates": estimates, "trials": trials,
             "metrics": {
                 name: {"title": title, "unit": unit, "better": "lower"} for name, (title, unit) in units.items()
             },
-            "levels": {level: {"settings": {}, "trials": 3, "refused": 0} for level in values},
+            "levels": {level: {"settings": {}, "trials": 3, "rejected": 0} for level in values},
         }
     )  # fmt: skip
 
@@ -80,8 +86,8 @@ def test_steps_are_paired_within_blocks_and_add_up() -> None:
     assert [step.level for step in found.steps] == ["off", "made", "sent"]
     added = [step.added.mean for step in found.steps if step.added]
     assert added == pytest.approx([0.05, 4.95, -1.0])
-    assert found.whole.added is not None
-    assert found.whole.added.mean == pytest.approx(sum(added))
+    assert found.total.added is not None
+    assert found.total.added.mean == pytest.approx(sum(added))
     # The blocks differ by 1 ms, which has to cancel: what is left is a few hundredths.
     assert all(step.added.high - step.added.low < 0.3 for step in found.steps if step.added)  # type: ignore[operator]
     assert [step.finding for step in found.steps] == ["inconclusive", "higher", "lower"]
@@ -99,16 +105,16 @@ def test_shares_of_the_foot_do_not_change_with_the_machines_speed() -> None:
     assert [step.added.mean for step in in_shares.steps if step.added] == pytest.approx([0.05, 0.2, -0.025])
     assert [step.finding for step in in_shares.steps] == ["higher", "higher", "lower"]
     assert in_shares.foot == pytest.approx(1)
-    assert in_shares.whole.added is not None
-    assert in_shares.whole.added.mean == pytest.approx(0.225)
+    assert in_shares.total.added is not None
+    assert in_shares.total.added.mean == pytest.approx(0.225)
 
 
 def test_shares_of_another_foot_than_the_baseline_are_shares_of_that() -> None:
     view = LADDER | {"levels": ["made", "sent"]}
     shares = compared(summary(RUNGS), view).ladders[0].climbs[1]
     assert shares.foot == pytest.approx(1)
-    assert shares.whole.added is not None
-    assert shares.whole.added.mean == pytest.approx(-1 / 45, abs=1e-3)
+    assert shares.total.added is not None
+    assert shares.total.added.mean == pytest.approx(-1 / 45, abs=1e-3)
 
 
 def test_a_step_that_the_placebo_may_make_as_well_is_within_noise() -> None:
@@ -126,7 +132,7 @@ def test_a_step_without_a_common_block_is_no_step() -> None:
     halved = run.model_copy(update={"trials": [trial for trial in run.trials if trial.level != "made"]})
     found = climb(halved)
     assert [step.added is None for step in found.steps] == [False, True, True]
-    assert found.whole.added is not None
+    assert found.total.added is not None
     figure = str(drawn.waterfall(compared(halved, LADDER).ladders, level_colours(list(RUNGS), "baseline", "placebo")))
     assert "no shared block" in figure
 
@@ -182,12 +188,12 @@ def test_an_interaction_is_a_ratio_of_ratios_beside_the_baselines_level_of_other
     }
     (table,) = crossing_rows(run, [crossing])
     assert table.held == "size s"
-    assert [(row.beside, row.cost.value, row.more.value, row.finding and row.finding.word) for row in table.rows] == [
+    assert [(row.at, row.cost.value, row.more.value, row.finding and row.finding.word) for row in table.rows] == [
         ("full", "1.50", DASH, None),
         ("half", "1.80", "1.20", "higher"),
     ]
     figure = str(drawn.crossing(run, crossing, 1).figure)
-    assert "agent beside half 1.80" in figure
+    assert "agent at half 1.80" in figure
 
 
 def test_the_baselines_combination_is_the_mean_of_all_that_a_run_compares_with() -> None:
@@ -203,8 +209,8 @@ def test_the_terminal_tells_an_interaction_too() -> None:
     run = summary(CROSSED, baseline="none/full/s")
     lines = printed(run, compared(run, INTERACTION, factors=FACTORS).crossings)
     assert lines[0].strip() == "Load, at size s"
-    beside_full, beside_half = (line.split() for line in lines if " agent " in line)
-    assert beside_full[1:] == ["agent", "full", "1.50", "(1.47", "to", "1.53)"]
+    beside_full, beside_half = (["agent", *line.partition(" agent ")[2].split()] for line in lines if " agent " in line)
+    assert beside_full == ["agent", "full", "1.50", "(1.47", "to", "1.53)"]
     assert beside_half[:3] == ["agent", "half", "1.80"]
     assert (beside_half[6], beside_half[-1]) == ("1.20", "higher")
 
@@ -252,7 +258,7 @@ def test_a_sweep_shows_ratios_and_where_there_are_none_means() -> None:
     run = run.model_copy(update={"metrics": {**run.metrics, metric: run.metrics[APP]}})
     (view,) = compared(run, SWEEP).sweeps
     figure = str(drawn.sweep(run, view, 1).figure)
-    assert "CPU: 1.50 at 1, 1.10 at 1/32. App (kB): 9.00 at 1, 2.25 at 1/4" in figure
+    assert "CPU per request, services: 1.50 at 1, 1.10 at 1/32. App (kB): 9.00 at 1, 2.25 at 1/4" in figure
     assert ">1/32<" in figure
     assert ">sampled share<" in figure
 

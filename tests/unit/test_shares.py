@@ -8,6 +8,7 @@ from lab.analysis.claims.spec import Study
 from lab.analysis.metrics.shares import pooled_share
 from lab.analysis.stats.proportions import Count, clopper_pearson
 from lab.record.summary import Estimate, Summary, TrialSummary
+from tests.labs import MESH
 from tests.labs import parse as parse_experiment
 
 REQUESTS = 10_000
@@ -32,7 +33,7 @@ def trial(level: str, block: int, failed: int) -> TrialSummary:
 def summary(failed: list[int]) -> Summary:
     trials = [trial("p-0", block, 0) for block in range(4)]
     return summarise(
-        parse_experiment(SPEC, "test"), [*trials, *(trial("p-0.002", block, one) for block, one in enumerate(failed))]
+        parse_experiment(SPEC), MESH, [*trials, *(trial("p-0.002", block, one) for block, one in enumerate(failed))]
     )
 
 

@@ -5,7 +5,7 @@ import io
 from rich.console import Console
 
 from lab.analysis.stats.intervals import Interval
-from lab.report.ladders import MEASURES, Climb, Ladder, Step
+from lab.report.ladders import Climb, Ladder, Measure, Step
 from lab.report.numbers import MINUS
 from lab.report.terminal.ladder import print_ladders
 
@@ -13,7 +13,12 @@ from lab.report.terminal.ladder import print_ladders
 def test_a_ladder_is_a_table_of_what_each_level_adds() -> None:
     sure = Step("by-hand", Interval(8.0, 6.0, 10.0), "higher", False, 5)
     noise = Step("exported", Interval(0.5, -1.0, 2.0), "higher", True, 5)
-    climb = Climb(MEASURES[0], 60.0, [sure, noise], Step("exported", Interval(8.5, 6.5, 10.5), "higher", False, 5))
+    climb = Climb(
+        Measure("CPU per request, services", "ms", ("cpu_per_request_services_ms",)),
+        60.0,
+        [sure, noise],
+        Step("exported", Interval(8.5, 6.5, 10.5), "higher", False, 5),
+    )
     out = io.StringIO()
     print_ladders([Ladder("By hand", "baseline", [climb])], Console(file=out, width=100))
     rows = [line.split() for line in out.getvalue().splitlines()]

@@ -20,7 +20,7 @@ Values = Mapping[str, Mapping[str, Mapping[int, float]]]
 
 
 def judge(summary: Summary, studies: Sequence[Study], seed: int) -> Verdicts:
-    """Say of each claim whether it holds in this run; `seed` is the experiment's, of its intervals."""
+    """Judge whether each claim holds in this run. `seed` is the experiment's, for the intervals."""
     values = _values(summary)
     return Verdicts(
         experiment=summary.experiment,
@@ -60,13 +60,13 @@ def _values(summary: Summary) -> Values:
 
 def _judged(summary: Summary, values: Values, study: Study, claim_id: str, seed: int) -> Judged:
     claim = study.claims[claim_id]
-    asked = questions(claim, summary.baseline, summary.equivalence_margin)
-    missing = _missing(summary, asked)
-    # Any of k false parts makes a claim false: to say so of a true one in no more than 5 % of runs, each part may
-    # err in 5 % / k (Bonferroni, the first step of Holm's method). A claim holds only where all parts do, which
-    # needs no correction: for a false claim to pass, its false part must (Berger, 1982, intersection-union test).
-    refuting = 1 - (1 - summary.confidence) / len(asked)
-    parts = [] if missing else [_part(summary, values, question, refuting, seed) for question in asked]
+    wanted = questions(claim, summary.baseline, summary.equivalence_margin)
+    missing = _missing(summary, wanted)
+    # A claim is false if any of its k parts is. To reject a true claim in at most 5 % of runs, each part may err in
+    # 5 % / k (Bonferroni, the first step of Holm's method). A claim holds only if all parts hold. That needs no
+    # correction: a false claim passes only if its false part passes (Berger, 1982, intersection-union test).
+    refuting = 1 - (1 - summary.confidence) / len(wanted)
+    parts = [] if missing else [_part(summary, values, question, refuting, seed) for question in wanted]
     return Judged(
         study=study.name,
         id=claim_id,
@@ -78,12 +78,12 @@ def _judged(summary: Summary, values: Values, study: Study, claim_id: str, seed:
     )
 
 
-def _missing(summary: Summary, asked: Sequence[Question]) -> str | None:
-    """Name the levels and metrics that the experiment would need."""
-    levels = {level: None for question in asked for level in question.levels if level not in summary.levels}
-    metrics = {question.metric: None for question in asked if question.metric not in summary.metrics}
-    wanted = [f"{what} {', '.join(names)}" for what, names in (("level", levels), ("metric", metrics)) if names]
-    return f"this run has no {', no '.join(wanted)}" if wanted else None
+def _missing(summary: Summary, wanted: Sequence[Question]) -> str | None:
+    """Name the levels and metrics that this run lacks."""
+    levels = {level: None for question in wanted for level in question.levels if level not in summary.levels}
+    metrics = {question.metric: None for question in wanted if question.metric not in summary.metrics}
+    lacking = [f"{what} {', '.join(names)}" for what, names in (("level", levels), ("metric", metrics)) if names]
+    return f"this run has no {', no '.join(lacking)}" if lacking else None
 
 
 def _verdict(parts: Sequence[Part]) -> Verdict:
@@ -123,7 +123,7 @@ def _part(summary: Summary, values: Values, question: Question, refuting: float,
 
 
 def _share(summary: Summary, question: Question) -> ShareEvidence | None:
-    """Return what a level's trials counted, where its share of something is asked for."""
+    """Return what a level's trials counted, if the question is about its share."""
     share_of = summary.metrics[question.metric].share_of
     if share_of is None or question.quantity != "value":
         return None

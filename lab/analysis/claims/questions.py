@@ -26,8 +26,8 @@ class Bounds:
 class Question:
     """Whether a ratio lies within `bounds`.
 
-    The answer is yes where the interval lies within `bounds`, and no where it misses `allowed`, the ratios that the
-    claim must have to be true by more than the margin. With `beyond_noise`, `bounds` begin above the noise floor.
+    The answer is yes if the interval lies within `bounds`. It is no if the interval misses `allowed`, the ratios for
+    which the claim is true by more than the margin. With `beyond_noise`, `bounds` begin above the noise floor.
     """
 
     metric: str
@@ -39,7 +39,7 @@ class Question:
 
 
 def questions(claim: Claim, baseline: str, margin: float) -> list[Question]:
-    """Return the questions that must all be answered with yes; `margin` is that of tests without their own."""
+    """Return the questions that must all be answered with yes; `margin` is for tests without their own."""
     return [
         question
         for test in claim.tests
@@ -72,7 +72,7 @@ def _questions(test: Test, metric: str, baseline: str, margin: float) -> Iterato
 
 
 def _trend(test: Trend, metric: str, over: Sequence[str], margin: float) -> Iterator[Question]:
-    """Ask for the change over the whole list and, for a steady one, for each step.
+    """Yield the change over the complete list and, for a steady trend, each step.
 
     What a level has above the baseline changes as the level itself does, since the baseline is the same along the list.
     """
@@ -95,10 +95,10 @@ def _inverse(bounds: Bounds) -> Bounds:
 
 
 def _beyond(margin: float) -> tuple[Bounds, Bounds]:
-    """Return what is above 1, and what is so by more than the margin."""
+    """Return the bounds of ratios above 1, and of those above it by more than the margin."""
     return Bounds(low=1.0), Bounds(low=1 + margin)
 
 
 def _near(margin: float) -> Bounds:
-    """Return the ratios that are the same within the margin, whichever way round the ratio is taken."""
+    """Return the bounds of ratios that are the same within the margin, in either direction."""
     return Bounds(1 / (1 + margin), 1 + margin)

@@ -1,4 +1,4 @@
-"""`claims.json`: what became of each claim (format: docs/formats.md)."""
+"""`claims.json`: the verdict on each claim (format: docs/formats.md)."""
 
 from pathlib import Path
 from typing import Literal
@@ -14,7 +14,7 @@ Verdict = Literal["holds here", "does not hold here", "inconclusive", "not teste
 
 
 class Part(Record):
-    """The answer to one question: a ratio with its interval, and the bounds that it was wanted within.
+    """The answer to one question: a ratio with its interval, and the bounds that it must lie within.
 
     `low` and `high` are None where there is no interval, `wanted_low` and `wanted_high` where there is no bound.
     `n`: blocks with valid trials of all `levels`. `noise_floor`: as in the summary.
@@ -36,7 +36,7 @@ class Part(Record):
 
 
 class Judged(Record):
-    """A claim and its verdict. `reason` says what is missing where it was not tested."""
+    """A claim and its verdict. If it was not tested, `reason` says what is missing."""
 
     study: str
     id: str
@@ -48,7 +48,7 @@ class Judged(Record):
 
 
 class Beside(Record):
-    """A published number, and this run's mean of the same metric at the same level, with its interval."""
+    """A published number, and this run's mean of the same metric and level with its interval."""
 
     study: str
     metric: str
@@ -75,7 +75,7 @@ class Verdicts(Record):
 
 
 def write_verdicts(path: Path, verdicts: Verdicts) -> None:
-    """Write `claims.json`, whole or not at all."""
+    """Write `claims.json` completely or not at all."""
     write_json_atomic(path, verdicts.model_dump(mode="json"))
 
 

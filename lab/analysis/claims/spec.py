@@ -34,14 +34,14 @@ class Order(Shape):
     lower: list[LevelRef] = Field(min_length=1, description="each of these is below each of `higher`")
     higher: list[LevelRef] = Field(min_length=1)
     by_more_than: Literal["noise_floor"] | None = Field(
-        default=None, description="the whole interval must also lie beyond what the placebo shows"
+        default=None, description="the complete interval must also lie beyond the noise floor"
     )
     margin: Margin | None = Field(default=None, description=_MARGIN)
     because: Reason | None = Field(default=None, description="why this margin")
 
 
 class Same(Shape):
-    """All levels are alike: the ratio of every pair is near 1."""
+    """All levels are the same: the ratio of every pair is near 1."""
 
     kind: Literal["same"]
     metrics: Metrics
@@ -54,7 +54,7 @@ class Same(Shape):
 
 
 class OverheadRatio(Shape):
-    """A level's overhead over the baseline is some times another's."""
+    """A level's overhead over the baseline is a multiple of another's."""
 
     kind: Literal["overhead_ratio"]
     metrics: Metrics
@@ -67,7 +67,7 @@ class OverheadRatio(Shape):
 
 
 class Ratio(Shape):
-    """A level is some times another."""
+    """A level is a multiple of another."""
 
     kind: Literal["ratio"]
     metrics: Metrics
@@ -95,7 +95,7 @@ class Trend(Shape):
     goes: Literal["up", "down", "nowhere"]
     over: list[LevelRef] = Field(min_length=3, description="in order; equal steps apart, such as halvings")
     steadily: bool = Field(default=False, description="no step goes the other way by more than the margin")
-    margin: Margin | None = Field(default=None, description=f"of the change over the whole list: {_MARGIN}")
+    margin: Margin | None = Field(default=None, description=f"of the change over the complete list: {_MARGIN}")
     because: Reason | None = Field(default=None, description="why this margin")
 
 
@@ -113,7 +113,7 @@ class Claim(Shape):
 
 
 class Figure(Shape):
-    """A published number that is a metric of a level here, and so stands beside it. It is compared by the reader."""
+    """A published number for a metric of a level. It is shown with this run's value; readers compare them."""
 
     metric: str = Field(description="a metric of the summary")
     level: LevelRef
@@ -127,7 +127,7 @@ class ClaimsFile(Shape):
     version: Version1
     source: str = Field(min_length=1, max_length=1000, description="who published them, and where")
     claims: Mapping[ClaimId, Claim] = Field(default_factory=dict)
-    figures: list[Figure] = Field(default_factory=list, description="published numbers to stand beside this run's")
+    figures: list[Figure] = Field(default_factory=list, description="published numbers to show with this run's values")
 
 
 class Study(ClaimsFile):
@@ -141,7 +141,7 @@ def load_claims(references: Sequence[str], folder: Path, metrics: Collection[str
 
     `metrics`: the names of the metrics that the experiment's target has.
 
-    Raises `UserError` for a file or a claim that there is not, and for a wrong file.
+    Raises `UserError` for an unknown file or claim, and for a wrong file.
     """
     return [_selected(reference, folder, metrics) for reference in references]
 
@@ -161,7 +161,7 @@ def _selected(reference: str, folder: Path, metrics: Collection[str]) -> Study:
 
 
 def parse_claims(text: str, name: str, metrics: Collection[str]) -> Study:
-    """Return the claims that a YAML text describes; `metrics` are those there are. Raises `SpecError`."""
+    """Return the claims that a YAML text describes; `metrics` are the known ones. Raises `SpecError`."""
     file = validate(ClaimsFile, parse_yaml(text))
     problems = [
         Problem(("claims", claim_id, "tests", index, *problem.path), problem.text)
@@ -194,7 +194,7 @@ def _unknown_metrics(named: Sequence[str], metrics: Collection[str]) -> Iterator
 
 
 def _contradictions(test: Test) -> Iterator[Problem]:
-    """Yield what is wrong between fields that are each right by themselves."""
+    """Yield contradictions between fields."""
     levels: Mapping[str, Sequence[str]]
     match test:
         case Order():
@@ -214,6 +214,6 @@ def _contradictions(test: Test) -> Iterator[Problem]:
     for field, names in levels.items():
         for name, count in Counter(names).items():
             if count > 1:
-                yield Problem((field,), f"level '{name}' stands here twice, and would be held against itself")
+                yield Problem((field,), f"level '{name}' is named twice and would be compared with itself")
     if test.because is None and getattr(test, "margin", None) is not None:
         yield Problem(("because",), "missing; say why this margin is the right one")

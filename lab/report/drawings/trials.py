@@ -17,7 +17,7 @@ from lab.report.palette import Colour
 from lab.report.source import Source
 
 MOST_SPANS = 1500
-"""A topology may make ten thousand calls per request: more bars than this only make the page heavy."""
+"""A topology may make ten thousand calls per request. More bars than this only make the page large."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Trace:
 
 
 def traces(source: Source) -> list[Trace]:
-    """Draw a trace of each level that has one; one of those that are alike."""
+    """Draw a trace of each level that has one. Equal traces are drawn once."""
     drawn = []
     traced = {level: source.traces[level] for level in source.summary.levels if source.traces.get(level)}
     alike: dict[Hashable, list[str]] = {}
@@ -56,12 +56,12 @@ def traces(source: Source) -> list[Trace]:
 
 
 def _tree(spans: Sequence[Span]) -> Hashable:
-    """Return what two traces have in common that are of one instrumentation, whichever service was asked."""
+    """Return what two traces have in common that are of one instrumentation, whichever service received the request."""
     return frozenset(Counter((span.kind, span.depth, span.tags) for span in spans).items())
 
 
 def order(source: Source, colours: Mapping[str, Colour]) -> Markup | None:
-    """Draw what became of each planned trial."""
+    """Draw the outcome of each planned trial."""
     cells = order_cells(source.manifest, source.trials, source.summary.trials)
     known = [cell for cell in cells if cell.level in colours]
     if not known:
@@ -76,10 +76,10 @@ def order(source: Source, colours: Mapping[str, Colour]) -> Markup | None:
 def order_cells(
     manifest: Mapping[str, Any], trials: Sequence[TrialRecord], summarised: Sequence[TrialSummary] = ()
 ) -> list[Cell]:
-    """Say what became of each planned trial; those that were run count as planned where the manifest has no plan.
+    """Return the outcome of each planned trial. Without a plan in the manifest, these are the trials that were run.
 
-    A sample holds the records of few trials; its summary knows of all. Of a run that ended early, as it was told to,
-    the blocks that were not begun are no loss and are left out.
+    A sample has the records of few trials; its summary has all trials. If a run ended early by its protocol, blocks
+    that were not begun are left out.
     """
     planned = {trial.number: (trial.block, trial.position, trial.level) for trial in trials}
     begun = {trial.block for trial in trials} | {trial.block for trial in summarised}
@@ -91,9 +91,9 @@ def order_cells(
     for trial_number, (block, position, level) in sorted(planned.items()):
         attempts = [trial for trial in trials if trial.number == trial_number]
         valid = any(trial.valid for trial in attempts) or trial_number in without_records
-        outcome = "valid" if valid else "refused" if attempts else "not run"
-        refused = sum(not trial.valid for trial in attempts)
-        cells.append(Cell(trial_number, block, position, level, outcome, refused))
+        outcome = "valid" if valid else "rejected" if attempts else "not run"
+        rejected = sum(not trial.valid for trial in attempts)
+        cells.append(Cell(trial_number, block, position, level, outcome, rejected))
     return cells
 
 

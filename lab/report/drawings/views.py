@@ -23,13 +23,13 @@ from lab.spec.views import Frontier, Sweep
 
 SIDE_BY_SIDE = 2
 SWEPT = (
-    "cpu_per_request_services_ms",
     "memory_services_mean_mib",
     "latency_p95_ms",
     "bytes_per_request_app",
     "bytes_received_per_request_backends",
     "cpu_per_request_backends_ms",
 )
+"""The metrics that a sweep shows besides the headline's."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,8 @@ def waterfall(ladders: Sequence[Ladder], colours: Mapping[str, Colour]) -> Marku
     """Draw all ladders side by side, a row of panels per measure."""
     scales = step_scales(ladders)
     rows = [
-        [_panel(ladder, climb, scale) for ladder in beside for climb in ladder.climbs if climb.measure.title == title]
-        for beside in (ladders[index : index + SIDE_BY_SIDE] for index in range(0, len(ladders), SIDE_BY_SIDE))
+        [_panel(ladder, climb, scale) for ladder in row for climb in ladder.climbs if climb.measure.title == title]
+        for row in (ladders[index : index + SIDE_BY_SIDE] for index in range(0, len(ladders), SIDE_BY_SIDE))
         for title, scale in scales.items()
     ]
     drawn = [row for row in rows if row]
@@ -64,7 +64,7 @@ def _panel(ladder: Ladder, climb: Climb, scale: Scale) -> waterfall_figure.Panel
     for step in climb.steps:
         bars.append(_bar(step.level, step, scale, step.level, reached))
         reached += step.added.mean / scale.factor if step.added else 0.0
-    bars.append(_bar("together", climb.whole, scale))
+    bars.append(_bar("together", climb.total, scale))
     return waterfall_figure.Panel(
         f"{ladder.title}: {climb.measure.title}", f"{scale.unit} beyond the first level", bars
     )
@@ -79,7 +79,8 @@ def _bar(label: str, step: Step, scale: Scale, level: str | None = None, start: 
 
 def sweep(summary: Summary, view: Sweep, index: int) -> Titled:
     """Draw what follows the setting: ratios where the baseline has the metric, means where it has not."""
-    panels = [panel for metric in SWEPT if (panel := _swept(summary, view, metric)) is not None]
+    metrics = dict.fromkeys((summary.headline.primary, *SWEPT))
+    panels = [panel for metric in metrics if (panel := _swept(summary, view, metric)) is not None]
     if not panels:
         return Titled(view.title, None)
     said = [
@@ -134,19 +135,19 @@ def frontier(summary: Summary, view: Frontier, colours: Mapping[str, Colour], in
 
 
 def crossing(summary: Summary, crossed: Crossing, index: int) -> Titled:
-    """Draw what the first factor's levels cost beside each level of the second."""
+    """Draw what the first factor's levels cost at each level of the second."""
     if not crossed.metrics:
         return Titled(crossed.title, None)
     first, second = crossed.factors
     panels = [_crossed(summary, crossed, metric) for metric in crossed.metrics]
     said = [
-        f"{panel.title}: {level} beside {place} {ratio(found.mean)}"
+        f"{panel.title}: {level} at {place} {ratio(found.mean)}"
         for panel in panels
         for level, line in panel.lines.items()
         for place, found in zip(panel.places, line, strict=True)
         if found is not None
     ]
-    description = f"Ratios of {first} to {crossed.first[0]}, beside each level of {second}. {'. '.join(said)}"
+    description = f"Ratios of {first} to {crossed.first[0]}, at each level of {second}. {'. '.join(said)}"
     drawn = crossing_figure.crossing(f"crossing-{index}", crossed.title, second, panels, description)
     return Titled(crossed.title, drawn)
 

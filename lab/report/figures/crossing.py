@@ -1,4 +1,4 @@
-"""Two crossed factors: what one's levels cost beside each level of the other. A level line: no interaction."""
+"""Two crossed factors: what one's levels cost at each level of the other. A horizontal line means no interaction."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,12 +16,12 @@ from lab.report.svg import Margins, draw, quiet, ratio_axis
 
 PANEL_IN = 1.8
 APART = 0.08
-"""How far a line is beside the next one, in places of the axis: their intervals would cover each other."""
+"""How far lines are apart, in places of the axis, so that their intervals do not overlap."""
 
 
 @dataclass(frozen=True)
 class Panel:
-    """A metric: by level of the first factor, the ratio beside each of `places`, None where there is none."""
+    """A metric: by level of the first factor, the ratio at each of `places`, None where there is none."""
 
     title: str
     places: Sequence[str]
@@ -48,8 +48,8 @@ def _panel(axes: Axes, panel: Panel, wide_in: float) -> None:
     line_ends, colours = {}, {}
     for index, (level, ratios) in enumerate(panel.lines.items()):
         colour = OTHERS[index % len(OTHERS)]
-        beside = (index - (len(panel.lines) - 1) / 2) * APART
-        found = [(place + beside, ratio.mean, *ends(ratio)) for place, ratio in enumerate(ratios) if ratio is not None]
+        shifted = (index - (len(panel.lines) - 1) / 2) * APART
+        found = [(place + shifted, ratio.mean, *ends(ratio)) for place, ratio in enumerate(ratios) if ratio is not None]
         if not found:
             continue
         x, y, low, high = zip(*found, strict=True)

@@ -21,7 +21,7 @@ LETTER = 0.6 * TEXT
 """How wide a letter is, on average at most."""
 FEWEST_LETTERS = 4
 SMALLEST = 0.003
-"""Boxes below this share of the whole are drawn together, as one without a name."""
+"""Boxes below this share of the total are drawn as one without a name."""
 MOST_ROWS = 40
 """What is below is not drawn: stacks go through some twenty libraries, a recursion between two through any number."""
 MORE, LESS = WORSE, OTHERS[0]

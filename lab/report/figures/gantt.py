@@ -69,7 +69,7 @@ def _zoom_ms(first: Sequence[Span]) -> float:
 
 
 def _sublanes(spans: Sequence[Span]) -> list[int]:
-    """Place spans that overlap beside each other: the first sublane that is free takes each."""
+    """Place overlapping spans in sublanes: the first free one takes each."""
     ends: list[float] = []
     places = []
     for span in spans:
@@ -95,7 +95,7 @@ def _overview(
         for place in range(max(places) + 1):
             lane = [span for span, its_place in zip(spans, places, strict=True) if its_place == place]
             _bars(axes, lane, row - 0.37 + place * height, height, colours[service].light)
-    axes.set_title("The whole trace: a lane per service and kind of span, with the number of spans")
+    axes.set_title("The complete trace: a lane per service and kind of span, with the number of spans")
     _finish(axes, names, total * 1.01)
 
 

@@ -10,7 +10,7 @@ from lab.report.palette import Colour
 LABEL_IN = 0.165
 """A label's height with the space around it."""
 LEADER_IN = 0.25
-"""How far from the axes the labels stand."""
+"""Distance of the labels from the axes."""
 LONGEST_LABEL = 20
 
 

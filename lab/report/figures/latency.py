@@ -1,4 +1,4 @@
-"""Latency: each level's distribution, and its tail as the client meant to ask and as it really asked."""
+"""Latency: each level's distribution, and its tail from when requests were due and from when they were sent."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -9,39 +9,39 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from lab.report.numbers import TIMES, short
-from lab.report.palette import MUTED, REFUSED, Colour
+from lab.report.palette import MUTED, REJECTED, Colour
 from lab.report.svg import Margins, draw, panels, quiet
 
 ROW_IN = 0.42
 MARGINS = Margins(left=0.75, right=0.05, top=0.5, bottom=0.05)
 CHARACTER_IN = 0.085
 ROOMY = 22
-"""Letters of a cell that has room for a name and a number beside each other."""
+"""Letters of a cell that has room for a name and a number side by side."""
 MOST_BESIDE = 8
-"""With more positions than this beside each other, their levels' names would be cut short."""
+"""With more positions than this side by side, their levels' names would be cut short."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A planned trial: what became of it (`valid`, `refused` or `not run`), and how many attempts were refused."""
+    """A planned trial: what became of it (`valid`, `rejected` or `not run`), and how many attempts were rejected."""
 
     number: int
     block: int
     position: int
     level: str
     outcome: str
-    refused_attempts: int
+    rejected_attempts: int
 
     @property
     def remark(self) -> str:
         """What the cell says below the level's name, where all did not go well."""
         if self.outcome == "not run":
             return "not run"
-        return f"refused {TIMES}{self.refused_attempts}" if self.refused_attempts else ""
+        return f"rejected {TIMES}{self.rejected_attempts}" if self.rejected_attempts else ""
 
 
 def order(cells: Sequence[Cell], colours: Mapping[str, Colour], description: str) -> Markup:
-    """Draw the cells; what was refused is hatched in red and says so in words."""
+    """Draw the cells; what was rejected is hatched in red and says so in words."""
     blocks = sorted({cell.block for cell in cells})
     lines = [f"block {block + 1}" for block in blocks]
     places = [str(position + 1) for position in range(max(cell.position for cell in cells) + 1)]
@@ -79,7 +79,7 @@ def _cell(axes: Axes, cell: Cell, corner: tuple[int, int], colour: str, letters:
         axes.add_patch(Rectangle((x, y), width, height, facecolor=colour, alpha=0.22, linewidth=0))
     else:
         axes.add_patch(
-            Rectangle((x, y), width, height, facecolor="none", edgecolor=REFUSED.light, hatch="///", alpha=0.35)
+            Rectangle((x, y), width, height, facecolor="none", edgecolor=REJECTED.light, hatch="///", alpha=0.35)
         )
     axes.add_patch(Rectangle((x, y), 0.035, height, facecolor=colour, linewidth=0))
     middle = y + height / 2
@@ -91,4 +91,4 @@ def _cell(axes: Axes, cell: Cell, corner: tuple[int, int], colour: str, letters:
     number_y = name_y if roomy else middle + 0.22
     if roomy or not cell.remark:
         axes.text(x + width - 0.03, number_y, str(cell.number), ha="right", va="center", fontsize=8, color=MUTED.light)
-    axes.text(x + 0.06, middle + 0.22, cell.remark, ha="left", va="center", fontsize=8, color=REFUSED.light)
+    axes.text(x + 0.06, middle + 0.22, cell.remark, ha="left", va="center", fontsize=8, color=REJECTED.light)

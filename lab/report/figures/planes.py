@@ -32,7 +32,7 @@ class Planes:
 
 
 def planes(levels: Sequence[Planes], scale: Scale, colours: Mapping[str, Colour], description: str) -> Markup:
-    """Draw a stacked bar per level, its parts written beside it."""
+    """Draw a stacked bar per level, with its parts as a label."""
     names = [short(level.level) for level in levels]
     margins = Margins(left=names_in(names), right=0.05)
     largest = max(sum(level.parts) for level in levels) / scale.factor

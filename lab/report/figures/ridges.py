@@ -1,4 +1,4 @@
-"""Something of every level over time: a column per measure, a row per level, and its mean in the window beside it."""
+"""Values of every level over time: a column per measure, a row per level, and the mean in the window next to it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -23,7 +23,7 @@ GAP_IN = 0.2
 class Size:
     """What all panels share: the span of time, where values end, and how wide each is with the gap to the next.
 
-    The panels of a row are one Matplotlib axes, beside each other in time: an axes for each of them would take most
+    The panels of a row are one Matplotlib axes, one after the other in time: an axes for each of them would take most
     of the time in which a report is made.
     """
 

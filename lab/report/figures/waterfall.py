@@ -27,7 +27,7 @@ LONGEST_LABEL = 24
 class Bar:
     """A step that begins at `start`; without one only the label and the text are shown.
 
-    `level` chooses the colour, None that of the text. `sure`: the step is told apart from none.
+    `level` chooses the colour, None that of the text. `sure`: the step is a difference beyond the noise.
     """
 
     label: str

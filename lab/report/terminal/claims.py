@@ -1,4 +1,4 @@
-"""The verdicts in the terminal: a row per claim, what decided it beside what was published."""
+"""The verdicts in the terminal: a row per claim with what was published and what decided it."""
 
 from rich.console import Console
 from rich.markup import escape
@@ -20,8 +20,8 @@ def print_claims(verdicts: Verdicts, console: Console) -> None:
     for figures in claims(verdicts).figures:
         console.print(_figures(figures), highlight=False)
     print_note(
-        f"( ) are {percent(verdicts.confidence)} intervals. A claim holds where every comparison does; a comparison "
-        "fails where its interval, corrected for the claim's number of comparisons, leaves out what was claimed.",
+        f"( ) are {percent(verdicts.confidence)} intervals. A claim holds if every comparison does. A comparison "
+        "fails if its interval, corrected for the claim's number of comparisons, excludes what was claimed.",
         console,
     )
 
@@ -39,7 +39,7 @@ def _verdicts(verdicts: Verdicts) -> Table:
 
 
 def _figures(figures: FigureTable) -> Table:
-    """Published numbers beside this run's; with several metrics there is no room for intervals."""
+    """Show published numbers and this run's. With several metrics there is no room for intervals."""
     title = f"Published, and here: {'; '.join(figures.metrics)}"
     table = Table(title=escape(title), title_justify="left", padding=(0, 1), box=None)
     table.add_column("level")

@@ -1,4 +1,4 @@
-"""Frontiers in the terminal: what each level succeeds at and costs, and which of them no other beats."""
+"""Frontiers in the terminal: each level's success rate and cost, and which levels no other beats."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -23,8 +23,8 @@ def print_frontiers(summary: Summary, views: Sequence[Frontier], console: Consol
         console.print(_table(title, panels), highlight=False)
     if drawn:
         print_note(
-            "Success: of what was asked, in %. * no other level succeeds as often at less of this cost, by the "
-            "estimates alone; intervals may overlap.",
+            "Success: share of requests in %. *: no other level succeeds as often at a lower cost, by the estimates "
+            "alone; intervals may overlap.",
             console,
         )
 
@@ -46,7 +46,7 @@ def _costs(panel: Panel) -> Mapping[str, str]:
 
 
 def _exact(percent: float) -> str:
-    """Format so that 99.97 % is not told as all."""
+    """Format with two decimals: 99.97 % must not look like 100 %."""
     return fixed(percent, 2)
 
 

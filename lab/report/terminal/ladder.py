@@ -17,8 +17,8 @@ def print_ladders(ladders: Sequence[Ladder], console: Console) -> None:
         console.print(_table(ladder), highlight=False)
     if ladders:
         print_note(
-            "What each level adds to the one above it, paired within blocks, with its interval; in % it is a share of "
-            "what the first level takes in the same block, in which a machine's speed cancels. Within noise: the "
+            "What each level adds to the one above it, paired within blocks, with its interval. In %: as a share of "
+            "the first level's value in the same block, so that the machine's speed cancels. Within noise: the "
             "placebo's own difference may be as large.",
             console,
         )
@@ -32,7 +32,7 @@ def _table(ladder: LadderRows) -> Table:
     for level, cells in ladder.rows:
         table.add_row(escape(level), *_cells(cells))
     table.add_section()
-    table.add_row("together", *_cells(ladder.whole))
+    table.add_row("together", *_cells(ladder.total))
     return table
 
 

@@ -1,36 +1,33 @@
-"""The result in the terminal: a row per level, the noise floor below, and what was refused and why."""
+"""The result in the terminal: a row per level, the noise floor below, and the rejected trials with their reasons."""
 
 from collections.abc import Mapping
+from textwrap import wrap
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from lab.record.summary import Estimate, Summary
-from lab.report.findings import finding_word, has_sidecars, primary_metric, remarks, within_noise
+from lab.report.findings import finding_word, remarks, title_of, within_noise
 from lab.report.numbers import noise, number, percent, ratio
-from lab.report.terminal.tables import LONGEST_NAME, print_note
+from lab.report.terminal.tables import FINDING_WIDTH, LONGEST_NAME, print_note
+from lab.report.view import metric_scale
 
-LATENCY = "latency_p95_ms"
-MEMORY = "memory_services_mean_mib"
-APP_BYTES = "bytes_per_request_app"
-TELEMETRY_BYTES = "bytes_per_request_telemetry"
-
-# From this length on names take the space between columns.
-LONG_NAME = 21
+HEADING_WIDTH = 10
+RATIO_WIDTH = len("1.00 [0.99, 1.01]")
 
 COLOURS = {"higher": "yellow", "lower": "cyan", "same within margin": "green", "inconclusive": "dim"}
 
-Row = Mapping[str | None, Estimate]
+Row = Mapping[str, Estimate]
 
 
 def print_table(summary: Summary, console: Console) -> None:
-    """Print the main metrics of every level, and the refused trials; readable from 100 columns on."""
+    """Print the headline of every level, and the rejected trials; readable from 100 columns on."""
     console.print(_table(summary))
     print_note(
-        f"± and \\[ ] are {percent(summary.confidence)} intervals; the finding is about CPU"
-        f"{', that of services and sidecars' if has_sidecars(summary) else ''}. Noise floor: how far from 1 the ratio "
-        f"of the {escape(summary.placebo)}, which is the baseline under another name, may be.",
+        f"± and \\[ ] are {percent(summary.confidence)} intervals. The finding is about "
+        f"{escape(title_of(summary, summary.headline.primary))}. Noise floor: how much "
+        f"the {escape(summary.placebo)}, the baseline under another name, may differ; smaller differences are noise.",
         console,
     )
     for remark in remarks(summary):
@@ -38,39 +35,34 @@ def print_table(summary: Summary, console: Console) -> None:
     for trial in summary.trials:
         if not trial.valid:
             console.print(
-                f"[yellow]refused[/] {escape(trial.trial)}: {escape('; '.join(trial.reasons))}", highlight=False
+                f"[yellow]rejected[/] {escape(trial.trial)}: {escape('; '.join(trial.reasons))}", highlight=False
             )
 
 
 def _table(summary: Summary) -> Table:
     rows = {level: _row(summary, level) for level in summary.levels}
-    cpu = primary_metric(summary)
+    primary, columns = summary.headline.primary, summary.headline.columns
     longest = max(map(len, summary.levels), default=0)
     table = Table(
         title=escape(summary.title), title_justify="left", show_footer=True, padding=(0, 1), pad_edge=False,
-        collapse_padding=longest >= LONG_NAME, box=None,
+        collapse_padding=True, box=None,
     )  # fmt: skip
     # A finding of several words takes a second line before a name does.
     table.add_column("level", footer="noise floor", overflow="fold", no_wrap=longest <= LONGEST_NAME)
     table.add_column("n", justify="right")
-    table.add_column("CPU\nms/req.", justify="right", footer=_noise_floor(summary, cpu))
-    table.add_column(f"to {escape(summary.baseline)}", justify="right", no_wrap=True)
-    table.add_column("finding")
-    table.add_column("p95 ms", justify="right", footer=_noise_floor(summary, LATENCY))
-    table.add_column("MiB", justify="right", footer=_noise_floor(summary, MEMORY))
-    table.add_column("app\nkB/req.", justify="right", footer=_noise_floor(summary, APP_BYTES))
-    table.add_column("telem.\nkB/req.", justify="right")
+    table.add_column(_heading(summary), justify="right", footer=_noise_floor(summary, primary))
+    table.add_column(_ratio_heading(summary), justify="right", no_wrap=True)
+    table.add_column("finding", min_width=FINDING_WIDTH)
+    for column in columns:
+        table.add_column(escape(column.heading), justify="right", footer=_noise_floor(summary, column.metric))
     for level, row in rows.items():
         table.add_row(
             escape(level),
             str(summary.levels[level].trials),
-            _mean(row.get(cpu)),
-            _ratio(row.get(cpu)),
-            _finding(row.get(cpu)),
-            _number(row.get(LATENCY)),
-            _number(row.get(MEMORY)),
-            _number(row.get(APP_BYTES), per=1000),
-            _number(row.get(TELEMETRY_BYTES), per=1000),
+            _mean(row.get(primary), metric_scale(summary, primary).factor),
+            _ratio(row.get(primary)),
+            _finding(row.get(primary)),
+            *(_number(row.get(column.metric), column.per) for column in columns),
         )
     return table
 
@@ -79,10 +71,22 @@ def _row(summary: Summary, level: str) -> Row:
     return {estimate.metric: estimate for estimate in summary.estimates if estimate.level == level}
 
 
-def _mean(estimate: Estimate | None) -> str:
+def _heading(summary: Summary) -> str:
+    """Return what the primary metric is, in short lines, with its unit below."""
+    return escape(
+        "\n".join([*wrap(summary.headline.what, HEADING_WIDTH), metric_scale(summary, summary.headline.primary).unit])
+    )
+
+
+def _ratio_heading(summary: Summary) -> str:
+    name = summary.baseline if len(summary.baseline) <= RATIO_WIDTH else "the baseline"
+    return f"ratio to\n{escape(name)}"
+
+
+def _mean(estimate: Estimate | None, per: float) -> str:
     if estimate is None or estimate.mean_high is None:
-        return _number(estimate)
-    return f"{number(estimate.mean)} ± {number(estimate.mean_high - estimate.mean, 2)}"
+        return _number(estimate, per)
+    return f"{number(estimate.mean / per)} ± {number((estimate.mean_high - estimate.mean) / per, 2)}"
 
 
 def _ratio(estimate: Estimate | None) -> str:
@@ -100,11 +104,11 @@ def _finding(estimate: Estimate | None) -> str:
     return f"[{colour}]{finding_word(estimate)}[/]"
 
 
-def _number(estimate: Estimate | None, per: int = 1) -> str:
+def _number(estimate: Estimate | None, per: float) -> str:
     return number(estimate.mean / per if estimate else None)
 
 
-def _noise_floor(summary: Summary, metric: str | None) -> str:
+def _noise_floor(summary: Summary, metric: str) -> str:
     floors = [estimate.noise_floor for estimate in summary.estimates if estimate.metric == metric]
     floor = next((floor for floor in floors if floor is not None), None)
     return "" if floor is None else f"{'±' if floor <= 1 else ''}{noise(floor)}"

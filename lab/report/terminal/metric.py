@@ -1,4 +1,4 @@
-"""One measure in the terminal, with all that is known of it: `lab table --metric`."""
+"""One measure in the terminal, with all of its numbers: `lab table --metric`."""
 
 from rich.console import Console
 from rich.markup import escape
@@ -7,7 +7,7 @@ from lab.errors import UserError
 from lab.record.summary import Summary
 from lab.report.findings import estimate_of
 from lab.report.numbers import DASH, fixed, percent
-from lab.report.terminal.tables import by_level, print_note
+from lab.report.terminal.tables import FINDING_WIDTH, by_level, print_note
 from lab.report.view import Row, metric_rows, metric_scale
 from lab.spec.nearest import suggestion
 
@@ -28,16 +28,16 @@ def print_metric(summary: Summary, name: str, console: Console) -> None:
     if has_ratios:
         table.add_column(f"to {escape(summary.baseline)}", justify="right", no_wrap=True)
         table.add_column("±", justify="right", no_wrap=True)
-    table.add_column("finding")
+    table.add_column("finding", min_width=FINDING_WIDTH)
     for row in metric.rows:
         ratio = (row.ratio.text, half_width(summary, name, row.level)) if has_ratios else ()
         mean = mean_text(summary, name, row.level) if has_ratios else row.mean.text
         table.add_row(escape(row.level), row.n, mean, row.difference.text, *ratio, _finding(row))
-    told = f"( ) are {percent(summary.confidence)} intervals"
+    note = f"( ) are {percent(summary.confidence)} intervals"
     if has_ratios:
-        told = f"± of a mean and {told}; ± of a ratio is half of its interval, in percentage points"
+        note = f"± of a mean and {note}; ± of a ratio is half of its interval, in percentage points"
     console.print(table, highlight=False)
-    print_note(f"{told}.", console)
+    print_note(f"{note}.", console)
 
 
 def mean_text(summary: Summary, metric: str, level: str) -> str:

@@ -12,10 +12,10 @@ def print_outages(found: Outages, console: Console) -> None:
     """Print a row per level that had faults; readable from 100 columns on."""
     console.print(_table(found), highlight=False)
     print_note(
-        f"( ) are {found.confidence} intervals. Lost: requests that failed from the fault's begin to the recovery, "
-        "beyond the usual share; many may have waited for its end instead, the slowest so long. More: than the same "
-        "level without sidecars, paired within blocks. Recovered: after how many faults requests were seen to be "
-        "served as before, and how long after the fault's end.",
+        f"( ) are {found.confidence} intervals. Lost: requests that failed between the fault's start and the recovery, "
+        "above the usual share. Others may have waited; slowest: the longest wait. More: than the same level without "
+        "sidecars, paired within blocks. Recovered: after how many faults requests were served as before, and how long "
+        "after the fault's end.",
         console,
     )
 

@@ -8,6 +8,8 @@ from rich.table import Table
 
 # Longer names are folded.
 LONGEST_NAME = 24
+# The longest word of a finding is never cut.
+FINDING_WIDTH = len("inconclusive")
 
 
 def by_level(title: str, levels: Iterable[str]) -> Table:
