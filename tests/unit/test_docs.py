@@ -2,6 +2,7 @@
 
 import gzip
 import re
+import shutil
 import subprocess
 import textwrap
 from collections.abc import Callable
@@ -11,12 +12,15 @@ import pytest
 import typer.main
 
 from lab.analysis.claims.spec import parse_claims
+from lab.analysis.lab import Lab
 from lab.cli import app
 from lab.spec.model import validate
+from lab.spec.parse import parse_experiment
 from lab.spec.yamlfile import parse_yaml
+from lab.target.mesh.target import Mesh
 from lab.target.mesh.topology import parse_topology
 from lab.target.mesh.variants import Variant
-from tests.labs import parse as parse_experiment
+from tests.labs import LAB, METRICS
 
 ROOT = Path(__file__).parents[2]
 
@@ -29,10 +33,10 @@ MAKE_TARGET = re.compile(r"\bmake ([a-z][a-z-]*)")
 LAB_COMMAND = re.compile(r"(?<!the )\blab ([a-z][a-z-]*)")
 MAKEFILE_RULE = re.compile(r"^([a-z][a-z-]*(?: [a-z][a-z-]*)*):(?!=)", re.MULTILINE)
 
+EXPERIMENT = "tollbooth.experiment"
 PARSERS: dict[str, Callable[[str], object]] = {
-    "tollbooth.experiment": lambda text: parse_experiment(text, "example"),
     "tollbooth.topology": parse_topology,
-    "tollbooth.claims": lambda text: parse_claims(text, "example"),
+    "tollbooth.claims": lambda text: parse_claims(text, "example", METRICS),
     "tollbooth.variant": lambda text: validate(Variant, parse_yaml(text)),
 }
 
@@ -96,6 +100,27 @@ def resolves(path: Path, target: str) -> bool:
     return not fragment or fragment in {anchor(heading) for heading in HEADING.findall(goal.read_text())}
 
 
+def shown_files(document: str) -> dict[str, str]:
+    """Return the topologies that a document shows, by the path in the line before."""
+    found = {}
+    for block in FENCE.finditer(document):
+        line_before = document[: block.start()].rstrip().rpartition("\n")[2]
+        named = re.findall(r"`(experiments/topologies/[a-z0-9-]+\.yaml)`", line_before)
+        if named:
+            found[named[-1]] = textwrap.dedent(block["body"])
+    return found
+
+
+def parse_with_shown_files(where: str, text: str, root: Path) -> None:
+    """Parse an experiment of a document in a repository that has the files that the document shows."""
+    for name in ("services", "envoy"):
+        (root / name).symlink_to(ROOT / name)
+    shutil.copytree(ROOT / "experiments", root / "experiments")
+    for path, content in shown_files((ROOT / where).read_text()).items():
+        (root / path).write_text(content)
+    parse_experiment(text, "example", Lab({"mesh": Mesh(root)}, LAB.loads).grammar)
+
+
 def example_files() -> list[tuple[str, str, str]]:
     """Where, of which format, and the text of every complete YAML file that a document shows."""
     found = []
@@ -128,13 +153,16 @@ def test_lab_commands_exist(path: Path) -> None:
 
 
 @pytest.mark.parametrize(("where", "declared", "text"), example_files(), ids=lambda value: value[:40])
-def test_example_files_are_valid(where: str, declared: str, text: str) -> None:
+def test_example_files_are_valid(where: str, declared: str, text: str, tmp_path: Path) -> None:
+    if declared == EXPERIMENT:
+        parse_with_shown_files(where, text, tmp_path)
+        return
     assert declared in PARSERS, f"{where}: no reader for {declared}"
     PARSERS[declared](text)
 
 
 def test_the_formats_are_shown_as_examples() -> None:
-    assert {declared for _, declared, _ in example_files()} == set(PARSERS)
+    assert {declared for _, declared, _ in example_files()} == {EXPERIMENT, *PARSERS}
 
 
 @pytest.mark.parametrize("leak", [*PACKAGE_HOSTS, *MACHINE_PATHS])
