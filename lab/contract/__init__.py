@@ -3,7 +3,7 @@
 from lab.contract.declaration import Declaration, Needs
 from lab.contract.deployment import Deployment, Endpoint, Measuring
 from lab.contract.judgement import Check, Judgement, Measure, Metric, PairedMetric, Values
-from lab.contract.target import Target, Targets, target_named
+from lab.contract.target import Target, Targets
 
 __all__ = [
     "Check",
@@ -19,5 +19,4 @@ __all__ = [
     "Target",
     "Targets",
     "Values",
-    "target_named",
 ]

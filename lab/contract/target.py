@@ -9,8 +9,6 @@ from lab.contract.deployment import Deployment
 from lab.contract.judgement import Judgement
 from lab.spec.experiment import Experiment
 from lab.spec.level import Level
-from lab.spec.nearest import suggestion
-from lab.spec.problems import Problem, SpecError
 
 Place_contra = TypeVar("Place_contra", contravariant=True)
 
@@ -38,10 +36,3 @@ class Target(Protocol[Place_contra]):
 
 Targets = Mapping[str, Target[Any]]
 """All targets by kind."""
-
-
-def target_named(kind: object, targets: Targets) -> Target[Any]:
-    """Return a target by its kind. Raises `SpecError` with the nearest name for an unknown one."""
-    if isinstance(kind, str) and kind in targets:
-        return targets[kind]
-    raise SpecError([Problem(("target", "kind"), f"unknown target; {suggestion(str(kind or ''), targets)}")])
