@@ -218,7 +218,7 @@ def test_the_table_has_a_row_per_level_and_the_refused_trials(summary: Summary) 
         assert any(line.strip().startswith(level) for line in lines)
     agent = next(line for line in lines if line.strip().startswith("otel-agent"))
     found = estimate(summary, "otel-agent")
-    assert f"{found.ratio:.2f} [{found.ratio_low:.2f}, {found.ratio_high:.2f}]  higher" in agent
+    assert f"{found.ratio:.2f} [{found.ratio_low:.2f}, {found.ratio_high:.2f}] higher" in agent
     assert any(line.strip().startswith("noise floor") and "±" in line for line in lines)
     assert any(line.startswith("rejected ") and "the host stole 9 %" in line for line in lines)
 

@@ -133,7 +133,7 @@ def test_it_runs_on_a_run_with_views_and_claims(tmp_path: Path, monkeypatch: pyt
 
 
 def test_what_is_no_results_folder_is_named(tmp_path: Path) -> None:
-    with pytest.raises(Mistake, match="is no results folder"):
+    with pytest.raises(Mistake, match="is not a results folder"):
         open_run(tmp_path)
     with pytest.raises(Mistake, match=r"summary\.json is missing"):
         (tmp_path / "manifest.json").write_text("{}")

@@ -144,7 +144,7 @@ def test_too_little_before_the_fault_is_an_error() -> None:
     trial = healthy(1)
     with pytest.raises(ValueError, match="at least 100"):
         trial[asked(trial, 19.8, 60)].judged()
-    with pytest.raises(ValueError, match="no whole window"):
+    with pytest.raises(ValueError, match="no complete window"):
         trial[asked(trial, 19.2, 60)].judged()
 
 

@@ -1,10 +1,10 @@
-"""Values as they would have been on a machine that was equally fast in every trial, and at every place of a start.
+"""Values adjusted to a machine of constant speed, or to equal places in the order of starts.
 
-A neighbour on the same physical core makes the same work cost more CPU time, in one trial more than in the next. The
-spinner measures this: its cache step is the covariate. How strongly a metric follows it is learned *within* windows,
-piece by piece, where nothing else differs; between trials it is then taken out (docs/statistics.md).
-Side by side all trials of a block share the machine's speed, but not their places in the order in which systems were
-started: there it is the place's part that is taken out.
+Another program on the same physical core makes the same work cost more CPU time, in one trial more than in the next.
+The spinner measures this: its cache step is the covariate. How strongly a metric follows it is estimated *within*
+windows, piece by piece, where nothing else differs. Between trials it is then removed (docs/statistics.md).
+Side by side, all trials of a block share the machine's speed but not their place in the order of starts. There the
+effect of the place is removed.
 """
 
 import itertools
@@ -27,7 +27,7 @@ from lab.record.series import NotDerivableError
 from lab.record.summary import Adjustment, PlaceAdjustment, TrialSummary
 from lab.record.trial import Window
 
-# In shorter ones the noise of both hides what they have in common: the slope comes out too small.
+# In shorter pieces noise hides the relation: the slope comes out too small.
 PIECE_S = 10.0
 FEWEST_PARTS = 3
 TIMES = (
@@ -44,7 +44,7 @@ TIMES = (
 
 
 def as_measured_name(metric: str) -> str:
-    """Return what a metric's own value is called beside the adjusted one: `latency_p95_as_measured_ms`."""
+    """Return the name of a metric's value as measured: `latency_p95_as_measured_ms`."""
     return f"{metric.removesuffix('_ms')}_as_measured_ms"
 
 
@@ -100,11 +100,11 @@ def _log(metric: Metric, data: TrialData) -> float | None:
 def with_adjusted_values(
     trials: Sequence[TrialSummary], windows: Sequence[Pieces]
 ) -> tuple[list[TrialSummary], dict[str, Adjustment | PlaceAdjustment]]:
-    """Adjust each valid trial's times, and keep them as measured beside; return how each metric was adjusted.
+    """Adjust each valid trial's times, and keep the values as measured; return how each metric was adjusted.
 
-    A trial of which the covariate says nothing keeps them as measured only: it cannot be compared with the others.
-    Nothing is changed where there is no covariate, or where a metric does not clearly follow it; side by side, where
-    there are too few blocks to tell places from levels.
+    A trial without the covariate has values as measured only: it cannot be compared with the others. Nothing is
+    changed without a covariate, or if a metric does not clearly follow it. Side by side nothing is changed if there
+    are too few blocks to separate places from levels.
     """
     if any(STOOD in trial.values for trial in trials):
         return _at_equal_places(trials)
@@ -129,7 +129,7 @@ def _at_usual_speed(trial: TrialSummary, slopes: Mapping[str, Slope], usual: flo
 def _at_equal_places(
     trials: Sequence[TrialSummary],
 ) -> tuple[list[TrialSummary], dict[str, Adjustment | PlaceAdjustment]]:
-    """Take what a trial's place in the order of starts adds out of each metric in which it can be told."""
+    """Remove the effect of a trial's place in the order of starts from each metric for which it can be estimated."""
     adjusted, how = list(trials), dict[str, Adjustment | PlaceAdjustment]()
     for name in _RAW:
         rows = {

@@ -1,4 +1,4 @@
-"""What the services' JVMs say of themselves. GC and JIT times are elapsed times of their threads, not CPU times."""
+"""What the services' JVMs report. GC and JIT times are elapsed times of their threads, not CPU times."""
 
 from collections.abc import Callable
 
@@ -16,8 +16,8 @@ MS_NS = 1e6
 def allocated(jvm: Fields) -> Series:
     """Return the bytes that a JVM's threads allocated, as a counter that begins at the first sample.
 
-    No JVM counts them. Objects begin in eden, which a collection empties, and each collection but an early one (asked
-    for by hand, or to unload classes) comes when eden is full. So between two samples with n collections there was
+    No JVM counts them. Objects begin in eden, which a collection empties, and each collection but an early one (started
+    by hand, or to unload classes) comes when eden is full. So between two samples with n collections there was
     allocated what was still free in eden at the first, n - 1 times all of it, and what is in it at the second; without
     any, the change of what it holds. The collector may change eden's size at each collection: the first fills eden as
     it was at the first sample, the others are taken as the mean of both samples' sizes. A full collection mostly
@@ -78,7 +78,7 @@ def _per_request(divisor: float, *fields: str) -> Callable[[TrialData], float]:
 
 
 def _jit_cpu_fraction(data: TrialData) -> float:
-    """As if compiler threads were never kept waiting for a CPU: on a full machine it is less."""
+    """Assumes that compiler threads never wait for a CPU; on a busy machine the share is smaller."""
     cpu_ns = increase(data, data.counters.containers, data.trial.names("service"), "cpu_usage_ns")
     if cpu_ns == 0:
         raise NotDerivableError("the services used no CPU")

@@ -1,4 +1,4 @@
-"""What one trial alone cannot tell: a level's values beside those of the same block that it is compared with."""
+"""Metrics that need two trials: a level's values compared with those of its references in the same block."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -13,17 +13,17 @@ def with_paired_values(
 ) -> list[TrialSummary]:
     """Add the paired metrics to the values of each valid trial whose block has a valid one of the `references`.
 
-    These are levels that are one system under several names: where a block has more, their mean counts.
+    The references are one system under several names. If a block has several of them, their mean counts.
     """
-    beside: defaultdict[int, list[Values]] = defaultdict(list)
+    known: defaultdict[int, list[Values]] = defaultdict(list)
     for trial in trials:
         if trial.valid and trial.level in references:
-            beside[trial.block].append(trial.values)
+            known[trial.block].append(trial.values)
     return [
         trial.model_copy(
-            update={"values": {**trial.values, **_paired(trial.values, mean_of(beside[trial.block]), metrics)}}
+            update={"values": {**trial.values, **_paired(trial.values, mean_of(known[trial.block]), metrics)}}
         )
-        if trial.valid and trial.level not in references and beside[trial.block]
+        if trial.valid and trial.level not in references and known[trial.block]
         else trial
         for trial in trials
     ]
@@ -42,7 +42,7 @@ def _paired(values: Values, baseline: Values, metrics: Mapping[str, PairedMetric
 
 
 def _cpu_per_delivered_span_us(values: Values, baseline: Values) -> float | None:
-    """Divide the services' CPU beyond the baseline's by the spans that arrived: a lost one costs and buys nothing."""
+    """Divide the services' CPU beyond the baseline's by the spans that arrived. Lost spans cost CPU too."""
     extra_ms = values["cpu_per_request_services_ms"] - baseline["cpu_per_request_services_ms"]
     spans = values["spans_accepted_per_request"]
     return 1000 * extra_ms / spans if spans else None

@@ -62,7 +62,7 @@ METRICS = (
     ),
     Metric(
         "requests_unasked",
-        "Requests not asked because of a fault, as users waited",
+        "Requests not sent because users waited during a fault",
         "",
         compute=_mean(lambda one: one.lost.unasked),
     ),

@@ -32,7 +32,7 @@ def _cores(role: str) -> Callable[[TrialData], float]:
 
 
 def _of_services_cpu(role: str) -> Callable[[TrialData], float]:
-    """What measuring costs, beside what is measured."""
+    """What measuring costs."""
 
     def compute(data: TrialData) -> float:
         services = cpu_cores(data, data.trial.names("service"))

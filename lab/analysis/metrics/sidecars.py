@@ -72,7 +72,7 @@ METRICS = (
     Metric("retries_per_request", "Retries per request, all sidecars", "", compute=_per_request("upstream_rq_retry")),
     Metric(
         "retries_refused_per_request",
-        "Retries per request that a circuit breaker refused",
+        "Retries per request that a circuit breaker rejected",
         "",
         compute=_per_request("upstream_rq_retry_overflow"),
     ),
@@ -84,7 +84,7 @@ METRICS = (
     ),
     Metric(
         "requests_shed_per_request",
-        "Requests per request that a breaker or a rate limit refused",
+        "Requests per request that a circuit breaker or a rate limit rejected",
         "",
         compute=_per_request("upstream_rq_pending_overflow", "upstream_rq_active_overflow", "rate_limited"),
     ),

@@ -1,4 +1,4 @@
-"""How fast the machine was in the window, as the spinner saw it."""
+"""The machine's speed in the window, as the spinner measured it."""
 
 from lab.contract import Metric
 from lab.record.data import TrialData
@@ -21,15 +21,15 @@ def _cache_step_ns(data: TrialData) -> float | None:
 
 
 def _stood_s(data: TrialData) -> float | None:
-    """Return how long a system had stood when the window began; None where it did not wait for others to stand, too."""
+    """Return how long a system had run when the window began; None if it did not wait for other systems."""
     if not data.trial.cores_side_by_side:
         return None
-    # The observer is started first, and looks at once.
+    # The observer is started first and samples at once.
     stood_ns = data.trial.window_start_ns - int(data.counters.host["cpus"].t_ns[0])
     return stood_ns / SECOND_NS
 
 
 METRICS = (
-    Metric(CACHE_STEP, "Step through the CPU's cache, beside the services", "ns", compute=_cache_step_ns),
-    Metric(STOOD, "Time that a system had stood, side by side", "s", compute=_stood_s),
+    Metric(CACHE_STEP, "Step through the CPU's cache, while the services ran", "ns", compute=_cache_step_ns),
+    Metric(STOOD, "Time that a system had run before its window, side by side", "s", compute=_stood_s),
 )

@@ -7,7 +7,7 @@ from lab.record.data import TrialData
 
 
 def _spans_accepted_per_request(data: TrialData) -> float | None:
-    """Count over the whole load: a span reaches the backend seconds after its request's window.
+    """Count over the complete load: a span reaches the backend seconds after its request's window.
 
     Requests that were still under way at the load's end made spans too, so the value may be above the predicted.
     """

@@ -35,11 +35,11 @@ def increase(data: TrialData, group: Mapping[str, Fields], names: Iterable[str],
 def grown(data: TrialData, name: str, counter: Series) -> float:
     """Return by how much a counter of the container `name` grew in the window.
 
-    Where a fault ended its process, the counter began anew; what it counted just before that, unseen, is missing.
+    If a fault ended its process, the counter restarted; what it counted after its last sample is missing.
     """
     trial = data.trial
-    whole = counter.continued() if name in ended_on_purpose(data.injections) else counter
-    return whole.increase(trial.window_start_ns, trial.window_end_ns)
+    continued = counter.continued() if name in ended_on_purpose(data.injections) else counter
+    return continued.increase(trial.window_start_ns, trial.window_end_ns)
 
 
 def mean(data: TrialData, group: Mapping[str, Fields], names: Iterable[str], field: str) -> float:

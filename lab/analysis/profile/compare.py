@@ -1,4 +1,4 @@
-"""A level's profile beside the baseline's: a tree for the flame graph, and rows that add up to the whole difference."""
+"""A level's profile compared with the baseline's: a tree for the flame graph, and rows that add up to it."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence

@@ -22,7 +22,7 @@ Z_95 = 1.96
 class NodeProfile(Record):
     """What a service's profile was taken from: `slices` that span `start_ns` to `end_ns`.
 
-    `requests` were served meanwhile, by the whole system, and `cpu_ns` used by the service, as the kernel counted it.
+    `requests` were served meanwhile, by all services, and `cpu_ns` used by the service, as the kernel counted it.
     """
 
     start_ns: int

@@ -1,4 +1,4 @@
-"""The profiler writes a file every few seconds, so that those of the window can be told from start and warm-up."""
+"""The profiler writes a file every few seconds, so that those of the window can be separated from start and warm-up."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class Slice:
 
 
 def slice_s(window_s: float) -> int:
-    """Return how many seconds a slice is to last: whole ones, which is what the profiler takes."""
+    """Return how many seconds a slice is to last: whole seconds, as the profiler requires."""
     return max(1, int(window_s // SLICES_PER_WINDOW))
 
 

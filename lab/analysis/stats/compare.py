@@ -34,7 +34,7 @@ class Comparison:
     def finding(self, p_adjusted: float | None, alpha: float, margin: float) -> Finding:
         """Say what the comparison shows.
 
-        `same within margin` needs the ratio's whole interval within 1 ± `margin`: two one-sided tests, each at
+        `same within margin` needs the ratio's complete interval within 1 ± `margin`: two one-sided tests, each at
         alpha / 2 (Schuirmann, 1987). It comes first: a real but tiny difference is the same for every purpose.
         `higher` and `lower` need both the test, corrected for many comparisons, and the interval. A difference
         alone has no natural margin, so it is the same only where it is 0 throughout.

@@ -1,4 +1,4 @@
-"""What of a measure's ups and downs follows another, seen to go up and down at the same time."""
+"""How much of a measure's variance follows a covariate that was measured at the same time."""
 
 import math
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ class Slope:
 
     @property
     def clear(self) -> bool:
-        """Whether it is told apart from 0 at 95 %: one that is not would add its own noise."""
+        """Whether it differs from 0 at 95 %. Another slope would only add noise."""
         return abs(self.exponent) > 2 * self.standard_error
 
 
@@ -48,5 +48,5 @@ def within_slope(windows: Sequence[FloatArray]) -> Slope | None:
         return None
     exponent = float(x @ y) / squares
     left = float(np.sum((y - exponent * x) ** 2))
-    whole = float(y @ y)
-    return Slope(exponent, math.sqrt(left / free / squares), len(x), 1 - left / whole if whole else 0.0)
+    total = float(y @ y)
+    return Slope(exponent, math.sqrt(left / free / squares), len(x), 1 - left / total if total else 0.0)

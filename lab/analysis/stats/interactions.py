@@ -11,10 +11,10 @@ Blocks = Mapping[int, float]
 
 
 def interactions(cells: Mapping[Cell, Blocks], reference: Cell, confidence: float, seed: int) -> dict[Cell, Comparison]:
-    """Compare what the first factor costs beside each level of the second with what it costs beside the reference's.
+    """Compare the first factor's cost at each level of the second with its cost at the reference level.
 
     A cell's `ratio` is (a, b) / (a0, b) over (a, b0) / (a0, b0), of geometric means, paired within blocks: 1 where the
-    factors' costs multiply and neither knows of the other (the multiplicative model of Jain, The Art of Computer
+    factors' costs multiply and neither changes the other (the multiplicative model of Jain, The Art of Computer
     Systems Performance Analysis, 1991, chapter 18). Cells of a reference level are left out, they are 1 by definition;
     so are those without a block that has all four, or with a value that is not positive.
     """
@@ -30,7 +30,7 @@ def interactions(cells: Mapping[Cell, Blocks], reference: Cell, confidence: floa
 
 
 def _pairs(both: Blocks, second: Blocks, first: Blocks, neither: Blocks) -> Iterator[tuple[float, float]]:
-    """Yield the first factor's ratio with the second and without it, of each block that can tell."""
+    """Yield the first factor's ratio with the second and without it, of each block that has all four values."""
     for block in sorted(both.keys() & second.keys() & first.keys() & neither.keys()):
         values = both[block], second[block], first[block], neither[block]
         if min(values) > 0:

@@ -1,4 +1,4 @@
-"""What a trial's place in its block adds to a measure, told from what its level and its block do."""
+"""What a trial's place in its block adds to a measure, separated from the effects of its level and block."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,13 +32,12 @@ class Places:
 
 
 def without_places(rows: Sequence[Row]) -> Places | None:
-    """Fit levels, blocks and places to the rows, and take the places' part out: the analysis of a Latin square.
+    """Fit levels, blocks and places to the rows, and remove the places' part: the analysis of a Latin square.
 
-    (Fisher, The Design of Experiments, 1935; the orders of side-by-side blocks are rows of one.) What the fit leaves of
-    a row is smaller than its true noise, as places were fitted to the same rows, and in fewer blocks than there are
-    places levels are known less well for it: what is left is made larger by just that, so that intervals that are made
-    of the rows, block by block, keep their coverage. None where the places' part cannot be told (fewer than three
-    blocks).
+    (Fisher, The Design of Experiments, 1935; the orders of side-by-side blocks are rows of one.) The
+    residuals of the fit are smaller than the true noise, because places were fitted to the same rows. With fewer blocks
+    than places, levels are also less precise. The residuals are enlarged to correct for both, so intervals computed
+    from the rows keep their coverage. None if places cannot be estimated (fewer than three blocks).
     """
     measure = np.array([row.measure for row in rows], dtype=np.float64)
     levels, blocks, places = (
@@ -55,12 +54,12 @@ def without_places(rows: Sequence[Row]) -> Places | None:
     effects = of_places - of_places.mean()
     noise = measure - many @ fitted
     before = measure - few @ np.linalg.lstsq(few, measure, rcond=None)[0]
-    whole = float(before @ before)
+    total = float(before @ before)
     fewer_free = (len(rows) - rank_few) / (len(rows) - rank_many)
     larger = np.sqrt(fewer_free * _variance(many, levels) / _variance(few, levels))
     return Places(
         effects=effects,
-        explained=1 - float(noise @ noise) / whole if whole else 0.0,
+        explained=1 - float(noise @ noise) / total if total else 0.0,
         left=measure - places @ effects + (larger - 1) * noise,
     )
 
@@ -70,7 +69,10 @@ def _indicators(found: Sequence[str | int]) -> FloatArray:
 
 
 def _variance(design: FloatArray, levels: FloatArray) -> float:
-    """The mean variance of what tells levels apart, in units of the noise's; levels are the design's first columns."""
+    """Return the mean variance of the differences between levels, in units of the noise's variance.
+
+    Levels are the design's first columns.
+    """
     count = levels.shape[1]
     covariance = np.linalg.pinv(design.T @ design)[:count, :count]
     centred = np.eye(count) - 1 / count

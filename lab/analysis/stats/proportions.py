@@ -120,7 +120,7 @@ def difference(one: Pooled, other: Pooled, confidence: float) -> ConfidenceInter
 
 
 def _exact(events: float, total: float, confidence: float) -> ConfidenceInterval:
-    """Return Clopper and Pearson's interval, for counts that need not be whole."""
+    """Return Clopper and Pearson's interval, for counts that need not be integers."""
     others, tail = total - events, (1 - confidence) / 2
     low = float(special.betaincinv(events, others + 1, tail)) if events else 0.0
     high = float(special.betaincinv(events + 1, others, 1 - tail)) if others else 1.0

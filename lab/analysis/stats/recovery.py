@@ -1,6 +1,6 @@
 """What a fault did to the requests: how long until they were served as before, and how many were lost.
 
-Requests are taken by their start, for a request is what a user asked *then*: pass the intended start to see what users
+Requests are taken by their start, when users sent them: pass the intended start to see what users
 of an open loop saw.
 """
 
@@ -39,7 +39,7 @@ class Before:
     """How requests were served before the fault.
 
     `failed` and `slow` are shares of all requests (slow: over `slow_ns`, their 95th percentile), `worst_*` those of the
-    worst window, and `fewest` is how many were asked in the window with the fewest.
+    worst window, and `fewest` is how many were sent in the window with the fewest.
     """
 
     slow_ns: float
@@ -57,7 +57,7 @@ class Lost:
 
     Of `asked` requests, those still open when the fault began among them, `failed` failed or had no answer. `lost` is
     how many that is over the share that failed before; `low` to `high` is its interval, as chance might have failed
-    more or fewer without a fault. `unasked` is how many fewer were asked than at the rate before: a closed loop's users
+    more or fewer without a fault. `unasked` is how many fewer were sent than at the rate before: a closed loop's users
     wait, and so lose requests that never fail.
     """
 
@@ -95,13 +95,13 @@ def recovery(
     benchmarks": quality of service over time, and when it is back in the band of normal behaviour); what normal is, is
     taken from the trial itself, as the steady state of Basiri et al. (2016, "Chaos engineering").
 
-    In the band is a window in which neither more requests failed nor more were slow nor fewer were asked than chance
+    In the band is a window in which neither more requests failed nor more were slow nor fewer were sent than chance
     would have it where the worst window before the fault is usual. (Slow are over a twentieth exactly where the
-    window's 95th percentile is over the one of before. Few are asked where users still wait.) A window that begins just
+    window's 95th percentile is over the one of before. Few are sent where users still wait.) A window that begins just
     before the recovery hardly differs from one after it: `after_ns` may be a tenth of a window late, and early by the
     share of a window that chance allows, a tenth to a third.
 
-    Raises `ValueError` where fewer than 100 requests ended before the fault, or none was asked in a whole window there.
+    Raises `ValueError` where fewer than 100 requests ended before the fault, or none was sent in a window there.
     """
     before = _before(requests, fault_start_ns, window_ns)
     after_ns = _recovered_after(requests, before, fault_end_ns, window_ns, hold_ns)
@@ -119,7 +119,7 @@ def _before(requests: Outcomes, fault_start_ns: int, window_ns: int) -> Before:
     first_ns = int(done.start_ns[0])
     asked, failed, slow = _windows(done, slow_ns, first_ns, fault_start_ns - window_ns, window_ns)
     if not np.any(asked):
-        raise ValueError("no whole window lies before the fault")
+        raise ValueError("no complete window lies before the fault")
     failed_share, slow_share = (column[asked > 0] / asked[asked > 0] for column in (failed, slow))
     return Before(
         slow_ns,
@@ -185,7 +185,7 @@ def _part(requests: Outcomes, mask: NDArray[np.bool_]) -> Outcomes:
 def _windows(
     requests: Outcomes, slow_ns: float, first_ns: int, last_ns: int, window_ns: int
 ) -> tuple[IntArray, IntArray, IntArray]:
-    """Return how many requests were asked, failed and slow in each window that begins from `first_ns` to `last_ns`."""
+    """Return how many requests were sent, failed and slow in each window that begins from `first_ns` to `last_ns`."""
     begins = np.arange(first_ns, last_ns + 1, window_ns // PARTS, dtype=np.int64)
     edges = np.searchsorted(requests.start_ns, (begins, begins + window_ns))
     asked, failed, slow = (

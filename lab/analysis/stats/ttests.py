@@ -1,7 +1,7 @@
-"""The two-sample t tests, as the sidecar study used one: with what each takes for granted.
+"""The two-sample t tests, as the sidecar study used one: with the assumptions of each.
 
-The lab itself compares pairs within blocks (`compare`). These are here so that a report can show the study's own test
-beside it.
+The lab itself compares pairs within blocks (`compare`). These let a report show the study's own test
+as well.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ BOTH = (
     "each value is a run, and runs do not influence each other",
     "what the runs of one side share, such as the state of the machine at the time, does not differ between the sides",
     "the means of the runs are normally distributed, which a latency's tail can spoil where runs are few",
-    "a large p value says that these runs cannot tell a difference, not that there is none: "
+    "a large p value says that these runs are inconclusive, not that there is no difference: "
     "the interval says how large it may be",
 )
 ASSUMPTIONS: dict[Kind, tuple[str, ...]] = {
