@@ -3,7 +3,6 @@
 import gzip
 import re
 import shutil
-import subprocess
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
@@ -21,8 +20,7 @@ from lab.target.mesh.target import Mesh
 from lab.target.mesh.topology import parse_topology
 from lab.target.mesh.variants import Variant
 from tests.labs import LAB, METRICS
-
-ROOT = Path(__file__).parents[2]
+from tests.repository import ROOT, tracked
 
 FENCE = re.compile(r"^(?P<indent> *)```\w*\n(?P<body>.*?)^(?P=indent)```$", re.MULTILINE | re.DOTALL)
 CODE_SPAN = re.compile(r"`([^`\n]+)`")
@@ -54,13 +52,6 @@ PACKAGE_HOSTS = [
 # Of a process, /proc/<pid>/root is no home folder.
 MACHINE_PATHS = [r"(?<!target=)(?<!\w)/" + "root/", "/work/" + "(main|shared|steering|\\.library)"]
 LOCK_FILES = re.compile(r"(\.lock|go\.sum)$")
-
-
-def tracked(*patterns: str) -> list[Path]:
-    """Files that git knows, or would add; a deleted one is left out."""
-    command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", *patterns]
-    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
-    return sorted({ROOT / name for name in listed.stdout.split("\0") if name and (ROOT / name).is_file()})
 
 
 def content(path: Path) -> bytes:
