@@ -7,14 +7,16 @@ import os
 import re
 import subprocess
 import sys
-import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-FENCE = re.compile(r"^(?P<indent> *)(?P<ticks>`{3,})(?P<kind>\w*)\n(?P<body>.*?)^(?P=indent)(?P=ticks)$", re.M | re.S)
-# The last line before a block, if that is the path of a file and a colon.
-PATH = re.compile(r"(?:^|\n) *`(?P<path>[^`\n]+)`:\n\s*\Z")
+FENCE = re.compile(r"^(?P<ticks>`{3,})(?P<kind>\w*)\n(?P<body>.*?)^(?P=ticks)$", re.M | re.S)
+# The text before a block, if it ends with the path of a file and a colon.
+PATH = re.compile(r"`(?P<path>[\w@-]*[./][\w./@-]*)`:\n\s*\Z")
+# In a quotation: some lines of the file are left out.
+LEFT_OUT = re.compile(r"^ *(?:#|//) \.\.\.\n", re.M)
+CODE_SPAN = re.compile(r"`([^`\n]+)`")
 CONTINUED = re.compile(r"\\\n\s*")
 
 RUN_HERE = re.compile(r"\.venv/bin/(lab (plan|schema|list)|pytest tests/unit/|ruff )")
@@ -33,12 +35,16 @@ class PageError(Exception):
 
 @dataclass(frozen=True)
 class Block:
-    """A block of a page. `line`: of its first fence. `path`: of the file that it is about; None if it names none."""
+    """A block of a page. `line`: of its first fence. `path`: of its file, from the line before it.
+
+    `named`: what the page's text before it shows as code, which may be paths of files.
+    """
 
     page: str
     line: int
     kind: str
     path: str | None
+    named: Sequence[str]
     text: str
 
     def error(self, why: str) -> PageError:
@@ -48,7 +54,10 @@ class Block:
 
 @dataclass(frozen=True)
 class Followed:
-    """What became of a page's blocks: the paths written, the commands run, and those that need containers."""
+    """What became of a page's blocks.
+
+    `files`: written, changed or quoted. `ran`: commands. `need_containers`: commands that were not run.
+    """
 
     files: Sequence[str]
     ran: Sequence[str]
@@ -58,11 +67,13 @@ class Followed:
 
 def blocks(page: Path) -> Iterator[Block]:
     """Yield the blocks of a page in order."""
-    text, end = page.read_text(), 0
+    text, named, end = page.read_text(), list[str](), 0
     for found in FENCE.finditer(text):
-        path = PATH.search(text[end : found.start()])
+        before = text[end : found.start()]
+        path = PATH.search(before)
+        named += CODE_SPAN.findall(before)
         line = text.count("\n", 0, found.start()) + 1
-        yield Block(page.name, line, found["kind"], path and path["path"], textwrap.dedent(found["body"]))
+        yield Block(page.name, line, found["kind"], path and path["path"], tuple(named), found["body"])
         end = found.end()
 
 
@@ -94,19 +105,26 @@ class _Follower:
                 self._compare(block)
             case (("diff" | "sh" | ""), _):
                 raise block.error("a diff needs the path of its file, commands have none, and a block needs a kind")
-            case _, None:
-                raise block.error("a file needs its path in the line before the block")
-            case _, str(path):
+            case _, str(path) if not (self._root / path).exists():
                 self._write(block, self._root / path)
-        if block.path:
-            self.files.append(block.path)
+            case _:
+                self._find(block)
         self.taken += 1
 
     def _write(self, block: Block, path: Path) -> None:
-        if path.exists():
-            raise block.error(f"{block.path} already exists")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(block.text)
+        self.files.append(str(block.path))
+
+    def _find(self, block: Block) -> None:
+        """Find what a page quotes: in the file of its path, or in one that the page names before."""
+        lines = ".*^".join(re.escape(part) for part in LEFT_OUT.split(block.text))
+        for path in [block.path] if block.path else reversed(block.named):
+            file = self._root / path
+            if file.is_file() and re.search(f"^{lines}", file.read_text(), re.M | re.S):
+                self.files.append(path)
+                return
+        raise block.error(f"no file that the page names has these lines; {block.path or 'the block'} has no new path")
 
     def _change(self, block: Block, path: Path) -> None:
         if not path.is_file():
@@ -118,8 +136,14 @@ class _Follower:
         new = "".join(f"{line[1:]}\n" for line in lines if not line.startswith("-"))
         text = path.read_text()
         places = [found.start() for found in re.finditer(f"^(?={re.escape(old)})", text, re.M)]
-        if len(places) != 1 or old == new:
-            raise block.error(f"{block.path} has the lines of the diff {len(places)} times, not once, or it changes none")
+        if old == new:
+            raise block.error("the diff changes nothing")
+        self.files.append(str(block.path))
+        # A page about code that exists shows a change that was made.
+        if not places and len(re.findall(f"^(?={re.escape(new)})", text, re.M)) == 1:
+            return
+        if len(places) != 1:
+            raise block.error(f"{block.path} has the lines of the diff {len(places)} times, not once")
         path.write_text(text[: places[0]] + new + text[places[0] + len(old) :])
 
     def _run_all(self, block: Block) -> None:

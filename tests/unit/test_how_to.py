@@ -39,8 +39,7 @@ def test_a_page_works_step_by_step(page: Path, original: Path, tmp_path: Path) -
     followed = follow(page, copy)
     fences = re.findall(r"^ *```", page.read_text(), re.MULTILINE)
     assert followed.blocks == len(fences) / 2
-    # A page with steps has files, and a check that needs no containers.
-    assert not fences or (followed.files and followed.ran)
+    assert not fences or followed.files
 
 
 def test_every_how_to_is_followed() -> None:
@@ -56,6 +55,14 @@ def test_files_and_diffs_are_applied_in_order(tmp_path: Path) -> None:
     followed = follow(page_of(tmp_path, f"{GOOD_FILE}\nThen:\n\n{GOOD_DIFF}"), tmp_path)
     assert (tmp_path / "new.txt").read_text() == "two\n"
     assert (followed.files, followed.ran, followed.blocks) == (["new.txt", "new.txt"], [], 2)
+
+
+def test_a_page_may_quote_a_file_and_show_a_change_that_was_made(tmp_path: Path) -> None:
+    (tmp_path / "code.py").write_text("a = 1\ndef f():\n    b = 2\n    return b\n")
+    quotation = "In `code.py` and `other` is:\n\n```python\ndef f():\n    # ...\n    return b\n```\n"
+    change = "`code.py`:\n\n```diff\n-a = 0\n+a = 1\n```\n"
+    followed = follow(page_of(tmp_path, quotation + change), tmp_path)
+    assert (followed.files, followed.blocks) == (["code.py", "code.py"], 2)
 
 
 def test_commands_with_containers_are_listed_and_not_run(tmp_path: Path) -> None:
@@ -81,8 +88,10 @@ WRONG: dict[str, tuple[str, str]] = {
     "a diff that changes nothing": (GOOD_FILE + GOOD_DIFF.replace("+two", "+one"), "changes none"),
     "a diff of a missing file": (GOOD_DIFF, "new.txt does not exist"),
     "a diff without a path": ("```diff\n-one\n+two\n```\n", "needs the path"),
-    "a new file that exists": (GOOD_FILE + GOOD_FILE, "new.txt already exists"),
-    "a file without a path": ("```yaml\na: 1\n```\n", "needs its path"),
+    "another file that exists": (GOOD_FILE + GOOD_FILE.replace("one", "two"), "no file that the page names"),
+    "a file without a path": ("```yaml\na: 1\n```\n", "no file that the page names"),
+    "a quotation of no file": (GOOD_FILE + "In `new.txt` is:\n\n```yaml\na: 1\n```\n", "no file that the page names"),
+    "a part of a line": (GOOD_FILE + "In `new.txt`:\n\n```yaml\nne\n```\n", "no file that the page names"),
     "a block without a kind": ("`new.txt`:\n\n```\none\n```\n", "needs a kind"),
     "a command that fails": ("```sh\n.venv/bin/pytest tests/unit/test_x.py\n```\n", "failed with 4"),
     "a command in no list": ("```sh\nrm x\n```\n", "in no list"),
