@@ -18,7 +18,6 @@ MOST_SAMPLES = 20
 MOST_REQUESTS = 1500
 """Of a trial, evenly over its load: enough for the course of a distribution, not for its outermost hundredth."""
 SHOWN_KINDS = ("container", "slow", "jvm")
-SHOWN_ROLES = ("service", "backend")
 SECOND_NS = 1_000_000_000
 
 
@@ -51,9 +50,11 @@ def write_sample(folder: Path, out: Path) -> None:
 def _pack_records(source: Path, goal: Path, trial: TrialRecord) -> None:
     read_counters(source / "counters.jsonl")  # thinning trusts its lines; this names one that is broken
     write_packed(goal / "counters.jsonl", thinned((source / "counters.jsonl").read_text(), trial))
-    write_packed(goal / "requests.csv", _fewer((source / "requests.csv").read_text()))
-    if (source / "trace.json").exists():
-        write_packed(goal / "trace.json", (source / "trace.json").read_text())
+    if "requests" in trial.streams:
+        write_packed(goal / "requests.csv", _fewer((source / "requests.csv").read_text()))
+    for name in ("trace", "results"):
+        for file in trial.streams[name].files.values() if name in trial.streams else ():
+            write_packed(goal / file, (source / file).read_text())
 
 
 def _copy(names: Sequence[str], source: Path, goal: Path) -> None:
@@ -83,7 +84,7 @@ def _compact(data: Mapping[str, Any]) -> str:
 
 
 def _thinned(lines: Sequence[str], trial: TrialRecord, step_ns: int) -> Iterator[str]:
-    names = {name for role in SHOWN_ROLES for name in trial.names(role)}
+    names = {*trial.measured(), *trial.names("backend")}
     # A sample before and one after, since the values at the edges lie between two.
     begin_ns, end_ns = trial.load_start_ns - 2 * step_ns, trial.window_end_ns + 2 * step_ns
     next_ns: dict[tuple[str, str], float] = {}

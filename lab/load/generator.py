@@ -43,9 +43,12 @@ class Stage:
 
 @dataclass(frozen=True)
 class Loaded:
-    """What a trial's load left: its `requests.csv`, and its window in Unix nanoseconds of the containers' clock."""
+    """What a trial's load left, and its window in Unix nanoseconds of the containers' clock.
 
-    requests: Path
+    `requests`: its `requests.csv`; None from a generator that records no requests.
+    """
+
+    requests: Path | None
     load_start_ns: int
     window_start_ns: int
     window_end_ns: int

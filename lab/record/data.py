@@ -83,9 +83,14 @@ class TrialData:
 
     @property
     def results(self) -> Results:
-        """Values that another program measured. Raises `NotDerivableError` if the trial has none."""
-        results: Results = self._only("results")
-        return results
+        """Values that other programs measured, of all parts together. Raises `NotDerivableError` if there are none."""
+        parts: Sequence[Results] = list(self.streams.get("results", {}).values())
+        if not parts:
+            raise NotDerivableError("the trial has no results")
+        return Results(
+            values={name: value for part in parts for name, value in part.values.items()},
+            censored={name: bound for part in parts for name, bound in part.censored.items()},
+        )
 
     def has(self, stream: str) -> bool:
         """Return whether the trial left a stream."""

@@ -1,4 +1,7 @@
-"""`results.json`: values that another program measured, such as a benchmark's."""
+"""`results.json`: values that another program measured, such as a benchmark's.
+
+Several parts of a trial may each leave some, in `results-<part>.json`.
+"""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -6,7 +9,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from lab.record.files import Record, read_json, validated
+from lab.record.files import Record, read_json, validated, write_json_atomic
 
 FORMAT, VERSION = "tollbooth.results", 1
 Censoring = Literal["at least", "at most"]
@@ -18,6 +21,12 @@ class Results(Record):
 
     values: Mapping[str, float]
     censored: Mapping[str, Censoring] = Field(default_factory=dict)
+
+
+def write_results(folder: Path, part: str, results: Results) -> None:
+    """Write a part's values to a trial's folder."""
+    data = {"format": FORMAT, "version": VERSION, **results.model_dump(mode="json")}
+    write_json_atomic(folder / f"results-{part}.json", data)
 
 
 def read_results(path: Path) -> Results:

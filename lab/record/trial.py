@@ -13,6 +13,8 @@ from lab.record.files import Record, read_json, validated
 from lab.record.series import NotDerivableError
 
 FORMAT, VERSION = "tollbooth.trial", 2
+OTHER_ROLES = {"backend", "sidecar", "generator", "observer", "spinner"}
+"""The roles of containers beside what is measured. A target gives the latter a role of its own choice."""
 LOCAL = "local"
 """The name of the only machine, where a target runs on one."""
 
@@ -157,6 +159,10 @@ class TrialRecord(HeadPart, WindowPart, PredictionPart, SidecarsPart, StartPart,
     def names(self, role: str) -> list[str]:
         """Return the containers of a role."""
         return [name for name, container in self.containers.items() if container.role == role]
+
+    def measured(self) -> list[str]:
+        """Return the containers of what is measured, without backends, sidecars, generator and instruments."""
+        return [name for name, container in self.containers.items() if container.role not in OTHER_ROLES]
 
     def json_record(self) -> dict[str, Any]:
         """Return the content of `trial.json`."""

@@ -50,16 +50,24 @@ class Observed:
 def observe(data: TrialData) -> Observed:
     """Take from a trial's records what the figures show."""
     trial = data.trial
-    requests = data.requests.ended_in(trial.window_start_ns, trial.window_end_ns)
+    from_start_ms, from_intended_ms = _latencies_ms(data)
     return Observed(
         level=trial.level,
-        from_start_ms=(requests.end_ns - requests.start_ns) / 1e6,
-        from_intended_ms=(requests.end_ns - requests.intended_ns) / 1e6,
+        from_start_ms=from_start_ms,
+        from_intended_ms=from_intended_ms,
         cpu=_line(data, "cpu_usage_ns", _cpus),
         memory=_line(data, "memory_working_set_bytes", _mebibytes),
         jvm=_jvm(data),
         served=[_served(data, injection) for injection in data.injections if injection.injected and injection.lifted],
     )
+
+
+def _latencies_ms(data: TrialData) -> tuple[Floats, Floats]:
+    """Return the latencies of the window's requests, from their starts and their intended starts."""
+    if not data.has("requests"):
+        return np.empty(0), np.empty(0)
+    requests = data.requests.ended_in(data.trial.window_start_ns, data.trial.window_end_ns)
+    return (requests.end_ns - requests.start_ns) / 1e6, (requests.end_ns - requests.intended_ns) / 1e6
 
 
 def _served(data: TrialData, injection: Injection) -> Served:
@@ -100,19 +108,17 @@ def _line(data: TrialData, field: str, convert: Callable[[Floats, float], Floats
     trial = data.trial
     grid_s = _grid_s(trial)
 
-    def total(role: str) -> Floats | None:
+    def total(names: Sequence[str]) -> Floats | None:
         sampled = [
-            data.counters.containers[name][field]
-            for name in trial.names(role)
-            if field in data.counters.containers.get(name, {})
+            data.counters.containers[name][field] for name in names if field in data.counters.containers.get(name, {})
         ]
         return convert(_total(trial, sampled), grid_s[1]) if sampled else None
 
-    services = total("service")
+    services = total(trial.measured())
     return Line(
         time_s=_middles(grid_s),
         services=np.zeros(len(grid_s) - 1) if services is None else services,
-        backends=total("backend"),
+        backends=total(trial.names("backend")),
         window_start_s=(trial.window_start_ns - trial.load_start_ns) / 1e9,
         window_end_s=float(grid_s[-1]),
     )
