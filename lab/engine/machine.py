@@ -53,6 +53,10 @@ class CpuSplit:
     services: tuple[int, ...]
     generator: tuple[int, ...]
 
+    def variables(self) -> dict[str, str]:
+        """Return the variables of `compose.yaml` that hold them, as the kernel writes sets of CPUs: `0,1`."""
+        return {"SERVICE_CPUS": ",".join(map(str, self.services)), "OTHER_CPUS": ",".join(map(str, self.generator))}
+
 
 @dataclass(frozen=True)
 class CpuTimes:

@@ -6,7 +6,7 @@ fragment says nothing about the trial. The services are then started a second ti
 backend keeps traces: these are complete.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,7 +14,7 @@ from typing import Any
 
 from lab.backend import Backend
 from lab.backend.http import Http
-from lab.engine.clock import Clock, wait_until
+from lab.backend.settled import settled
 from lab.engine.failure import StartFailed
 from lab.record.files import write_json_atomic
 from lab.record.trial import BackendRecord, DeliveryPart
@@ -25,9 +25,6 @@ from lab.target.mesh.system import System
 from lab.target.mesh.topology import Topology
 from lab.target.mesh.variants import Traces
 
-BOUND_S = 10.0
-# A Collector holds spans for 0.2 s and then takes up to half a second to forward them.
-QUIET_S = 1.0
 # Fewer than the 50 traces that a backend keeps. With one sampled request in eight, 1 of 200 second starts has no trace.
 SECOND_REQUESTS = 40
 
@@ -40,7 +37,7 @@ def delivered(system: System) -> DeliveryPart:
     backend = system.backend
     if not backend.services:
         return DeliveryPart()
-    accepted = _settled(backend.accepted_spans, system.place.clock)
+    accepted = settled(backend.accepted_spans, system.place.clock)
     part = DeliveryPart(
         expected_spans_per_request=(
             system.topology.mean_spans_per_request() if system.telemetry.traces == "all" else None
@@ -63,7 +60,7 @@ def _traced(system: System, backend: Backend) -> dict[str, object]:
             # The trial was measured: its records are kept, and it is rejected.
             wrong = f"{wrong}; no other trace is available: {error}"
         else:
-            _settled(backend.accepted_spans, system.place.clock)
+            settled(backend.accepted_spans, system.place.clock)
             trace, spans, wrong = _look(topology, traces, backend)
             second_start = True
     if trace is not None:
@@ -110,16 +107,3 @@ def _set_aside(folder: Path) -> Iterator[None]:
                 path.unlink()
             for path in files:
                 path.rename(folder / path.name)
-
-
-def _settled(read: Callable[[], int | None], clock: Clock) -> int | None:
-    """The counter's value once two readings agree, or after a bound: batches may still arrive."""
-    last = read()
-
-    def same_again() -> bool:
-        nonlocal last
-        before, last = last, read()
-        return before == last
-
-    wait_until(same_again, BOUND_S, QUIET_S, clock)
-    return last

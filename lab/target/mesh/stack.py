@@ -45,16 +45,10 @@ def stack(
         environment={
             "TELEMETRY": telemetry.instrumentation,
             "TRIAL_DIR": str(files.out),
-            "SERVICE_CPUS": cpu_list(cpus.services),
-            "OTHER_CPUS": cpu_list(cpus.generator),
+            **cpus.variables(),
             **load,
         },
     )
-
-
-def cpu_list(cpus: tuple[int, ...]) -> str:
-    """`0,1`, as the kernel and Compose write a set of CPUs."""
-    return ",".join(map(str, cpus))
 
 
 def _with(service: Mapping[str, Any], added: Mapping[str, Any]) -> dict[str, Any]:
