@@ -1,4 +1,4 @@
-"""Load generators and schedules. All generators write `requests.csv`.
+"""Load generators and schedules. Generators of requests write `requests.csv`.
 
 One module and one class for each generator, one row in `GENERATORS`; its program is in `loadgen/`.
 """
@@ -9,6 +9,7 @@ from lab.load.generator import Loaded, LoadGenerator, LoadPlan, Stage
 from lab.load.ghz import Ghz
 from lab.load.none import NoLoad
 from lab.load.open_loop import OpenLoopHttp
+from lab.load.telemetrygen import Telemetrygen
 from lab.load.users import Users
 from lab.spec.load import Load
 
@@ -19,6 +20,7 @@ GENERATORS: Mapping[str, LoadGenerator] = {
     "visitors": Users("visitors"),
     "ghz": Ghz(),
     "open-loop": OpenLoopHttp(),
+    "telemetrygen": Telemetrygen(),
 }
 
 LOADS: Sequence[type[Load]] = (NoLoad, *dict.fromkeys(generator.model for generator in GENERATORS.values()))

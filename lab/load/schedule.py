@@ -93,3 +93,11 @@ class NoSchedule(Schedule):
     """No load."""
 
     kind: Literal["none"] = "none"
+
+
+class SpanRate(Schedule):
+    """Spans at a rate, sent by parallel workers."""
+
+    kind: Literal["span-rate"]
+    spans_per_s: float = Field(gt=0, le=1_000_000, description="of all workers together")
+    workers: int = Field(default=1, ge=1, le=100, description="each with a connection of its own")
