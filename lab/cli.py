@@ -17,6 +17,7 @@ from lab.command import commands
 from lab.command.paths import ROOT, SCRATCH
 from lab.errors import UserError
 from lab.load import LOADS
+from lab.target.collector.target import Collector
 from lab.target.mesh import version1
 from lab.target.mesh.target import Mesh
 
@@ -39,7 +40,7 @@ Folder = Annotated[Path | None, typer.Argument(help="A results folder; the newes
 
 INTERRUPTED = 130
 
-LAB = Lab({target.declaration.kind: target for target in (Mesh(ROOT),)}, LOADS)
+LAB = Lab({target.declaration.kind: target for target in (Mesh(ROOT), Collector(ROOT))}, LOADS)
 """What is registered: a target is a row here, a generator in `lab/load`."""
 
 

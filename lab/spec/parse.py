@@ -45,12 +45,12 @@ class Grammar:
     @cached_property
     def files(self) -> Mapping[str, type[ExperimentFile]]:
         """The model of the file, by kind of target."""
-        return {kind: self._model(ExperimentFile, models) for kind, models in self.targets.items()}
+        return {kind: self._model(ExperimentFile, kind, models) for kind, models in self.targets.items()}
 
     @cached_property
     def experiments(self) -> Mapping[str, type[Experiment]]:
         """The model of the named experiment, by kind of target."""
-        return {kind: self._model(Experiment, models) for kind, models in self.targets.items()}
+        return {kind: self._model(Experiment, kind, models) for kind, models in self.targets.items()}
 
     def schema(self) -> Mapping[str, Any]:
         """Return the JSON Schema of the file."""
@@ -68,15 +68,15 @@ class Grammar:
         seen = "missing" if kind is None else f"unknown kind {show(kind)}"
         raise SpecError([Problem(("target", "kind"), f"{seen}; {suggestion(str(kind or ''), self.targets)}")])
 
-    def _model(self, base: type[FileT], models: TargetModels) -> type[FileT]:
+    def _model(self, base: type[FileT], kind: str, models: TargetModels) -> type[FileT]:
         level: Any = models.level
         levels: Any = Annotated[Mapping[LevelName, level], Field(min_length=1)]
         fields: dict[str, Any] = {"target": models.settings, "factors": Mapping[FactorName, levels]}
-        described: dict[str, Any] = {name: (kind, base.model_fields[name]) for name, kind in fields.items()}
+        described: dict[str, Any] = {name: (model, base.model_fields[name]) for name, model in fields.items()}
         # A base's field would take the place of a discriminator in the type.
         load = Field(discriminator="generator", description=base.model_fields["load"].description)
         described["load"] = (reduce(or_, self.loads), load)
-        return create_model(base.__name__, __base__=base, **described)
+        return create_model(kind.title() + base.__name__, __base__=base, **described)
 
 
 def find_experiment(name: str, folder: Path) -> Path:
