@@ -100,4 +100,4 @@ class SpanRate(Schedule):
 
     kind: Literal["span-rate"]
     spans_per_s: float = Field(gt=0, le=1_000_000, description="of all workers together")
-    workers: int = Field(default=1, ge=1, le=100, description="each with a connection of its own")
+    workers: int = Field(default=1, ge=1, le=100, description="in parallel, each at its share of the rate")

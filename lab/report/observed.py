@@ -133,7 +133,7 @@ def _jvm(data: TrialData) -> Mapping[str, Curve]:
     grid_s = _grid_s(data.trial)
     for measure, (counters_of, divisor) in JVM_MEASURES.items():
         try:
-            counters = [one for name in data.trial.names("service") for one in counters_of(data.counters.jvms[name])]
+            counters = [one for name in data.trial.measured() for one in counters_of(data.counters.jvms[name])]
         except (KeyError, NotDerivableError):
             continue
         per_s = np.diff(_total(data.trial, counters)) / grid_s[1]

@@ -1,0 +1,292 @@
+"""The target collector: what its experiments may say, what is put on the engine, and how its trials are judged."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from lab.analysis.judge import judge
+from lab.analysis.metrics import values
+from lab.cli import LAB
+from lab.engine.machine import CpuSplit
+from lab.engine.place import Place
+from lab.load.generator import LoadPlan, Stage
+from lab.load.telemetrygen import Telemetrygen
+from lab.record.data import TrialData
+from lab.record.results import Results, read_results, write_results
+from lab.record.trial import ContainerRecord, HeadPart, StartPart, TrialRecord, Window, WindowPart
+from lab.report.observed import observe
+from lab.spec.experiment import Experiment
+from lab.spec.parse import parse_experiment
+from lab.spec.problems import SpecError
+from lab.target.collector import deployment
+from lab.target.collector.settings import CollectorLevel, CollectorLevelSettings
+from tests.fake import FakeClock
+
+ROOT = Path(__file__).resolve().parents[2]
+SPEC = (ROOT / "experiments" / "collector-quick.yaml").read_text()
+TARGET = LAB.targets["collector"]
+SECOND_NS = 1_000_000_000
+START_NS = 1_760_000_000 * SECOND_NS
+CORES = {"collector": 0.2, "sink": 0.1, "telemetrygen": 0.3, "observer": 0.01}
+ROLES = {"collector": "collector", "sink": "backend", "telemetrygen": "generator", "observer": "observer"}
+GENERATED = {"load_s": 19.0, "spans_planned": 19_000.0, "spans_generated": 19_000.0}
+PASSED_ON = {"spans_accepted": 19_000.0, "spans_refused": 0.0, "spans_dropped": 0.0, "spans_delivered": 19_000.0}
+
+
+def experiment(old: str = "", new: str = "") -> Experiment:
+    return parse_experiment(SPEC.replace(old, new), "test", LAB.grammar)
+
+
+# --- declaration --------------------------------------------------------------------------------------------------
+
+
+def test_levels_have_the_targets_pipeline_or_their_own() -> None:
+    levels = {level.name: level.settings for level in experiment().levels()}
+    assert {name: level.pipeline_name for name, level in levels.items()} == {
+        "batched": "discard",
+        "unbatched": "discard-unbatched",
+    }
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("pipeline: discard}", "pipeline: discart}", "no pipeline 'discart' sends to the sink; did you mean 'discard'"),
+        ("discard-unbatched", "recommended", "no pipeline 'recommended' sends to the sink"),
+        ("warm_up_s: 4", "warm_up_requests: 4", "wanted warm_up_s"),
+        ("{pipeline: discard-unbatched}", "{memory_mb: 64}", "memory_mib"),
+        ("kind: collector", "kind: colector", "collector"),
+        ("workers: 2", "workers: 0", "workers"),
+    ],
+)
+def test_a_mistake_is_named(old: str, new: str, says: str) -> None:
+    with pytest.raises(SpecError) as wrong:
+        experiment(old, new)
+    assert says in "\n".join(f"{problem.path} {problem.text}" for problem in wrong.value.problems)
+
+
+def test_a_generator_of_another_protocol_is_rejected() -> None:
+    load = "generator: telemetrygen\n  schedule: {kind: span-rate, spans_per_s: 4000, workers: 2}"
+    with pytest.raises(SpecError) as wrong:
+        experiment(load, "generator: open-loop\n  schedule: {kind: open-loop, requests_per_s: 10}")
+    assert "open-loop sends http, a Collector takes otlp" in wrong.value.problems[0].text
+
+
+def test_a_target_without_profiler_and_with_its_own_needs() -> None:
+    assert TARGET.profiled(experiment().baseline_level(), "-agentpath:x") is None
+    assert TARGET.declaration.needs(experiment()).images == ("collector", "sink")
+
+
+# --- deployment ---------------------------------------------------------------------------------------------------
+
+
+def place(driver: Any = None) -> Place:
+    return Place(ROOT, CpuSplit((0,), (1,)), driver, FakeClock(), ROOT / ".lab" / "faults.json")
+
+
+def level(**settings: Any) -> CollectorLevel:
+    return CollectorLevel("x", CollectorLevelSettings(pipeline="discard", **settings))
+
+
+def test_the_stack_gives_the_collector_its_pipeline_limits_and_cpus() -> None:
+    made = deployment.stack(
+        level(memory_mib=64, environment={"A": "$1"}), place(), Path("/out"), {"LOAD_WORKERS": "2"}, ("observer",)
+    )
+    assert made.services == ("sink", "collector", "observer")
+    assert made.overlay["services"] == {
+        "collector": {
+            "cpuset": "${SERVICE_CPUS:-}",
+            "mem_limit": "64m",
+            "volumes": [f"{ROOT}/collector/pipelines/discard.yaml:/etc/otelcol/config.yaml:ro"],
+            "environment": {"A": "$$1"},
+        }
+    }
+    assert made.environment == {"TRIAL_DIR": "/out", "SERVICE_CPUS": "0", "OTHER_CPUS": "1", "LOAD_WORKERS": "2"}
+
+
+# --- generator ----------------------------------------------------------------------------------------------------
+
+
+class Generating:
+    """An engine whose generator ends with what its workers generated in its log."""
+
+    def __init__(self, *traces: int, exit_code: int = 0) -> None:
+        self.log = [f'x INFO traces/worker.go traces generated {{"worker": 0, "traces": {count}}}' for count in traces]
+        self.exit_code = exit_code
+
+    def start(self, services: object) -> None: ...
+
+    def time_ns(self) -> int:
+        return START_NS
+
+    def wait(self, service: str, timeout_s: float) -> int:
+        return self.exit_code
+
+    def last_log_lines(self, service: str, count: int) -> list[str]:
+        return [*self.log, "x INFO stopping the exporter"]
+
+
+def loaded(out: Path, engine: Generating) -> tuple[LoadPlan, Stage]:
+    of = experiment()
+    endpoint = deployment.CollectorDeployment(level(), place(), out).endpoint()
+    stage = Stage(engine, FakeClock(), out, lambda name, what: RuntimeError(f"{name} {what}"))  # type: ignore[arg-type]
+    return LoadPlan(of.load, of.protocol, endpoint, 0, 1), stage
+
+
+def test_the_generator_is_given_each_workers_rate_and_counts_its_spans(tmp_path: Path) -> None:
+    plan, stage = loaded(tmp_path, Generating(100, 101))
+    assert Telemetrygen().environment(plan) == {
+        "LOAD_TARGET": "collector:4317",
+        "LOAD_WORKERS": "2",
+        "LOAD_SPANS_PER_WORKER_S": "2000",
+        "LOAD_BOUND_S": "19",
+    }
+    found = Telemetrygen().measure(plan, stage, {})
+    assert found.requests is None
+    assert (found.window_start_ns - START_NS, found.window_end_ns - START_NS) == (4 * SECOND_NS, 16 * SECOND_NS)
+    counted = read_results(tmp_path / "results-generator.json").values
+    assert counted == {"load_s": 19.0, "spans_planned": 76_000.0, "spans_generated": 402.0}
+
+
+@pytest.mark.parametrize(
+    ("engine", "says"),
+    [
+        (Generating(1, 2, exit_code=1), "telemetrygen ended with exit code 1"),
+        (Generating(1), "telemetrygen reported the traces of 1 workers"),
+    ],
+)
+def test_a_generator_that_fails_is_named(engine: Generating, says: str, tmp_path: Path) -> None:
+    plan, stage = loaded(tmp_path, engine)
+    with pytest.raises(RuntimeError, match=says):
+        Telemetrygen().measure(plan, stage, {})
+
+
+# --- judgement ----------------------------------------------------------------------------------------------------
+
+
+def counters(cores: Mapping[str, float], steal: float = 0.0, seconds: int = 22) -> str:
+    """Return the observer's record of containers that use `cores` each, sampled every second."""
+    header = {"format": "tollbooth.counters", "version": 1, "interval_ns": SECOND_NS, "t_ns": START_NS}
+    lines: list[dict[str, Any]] = [header]
+    for second in range(-2, seconds):
+        t_ns, since_s = START_NS + second * SECOND_NS, second + 3
+        for name, share in cores.items():
+            used_ns = round(share * since_s * SECOND_NS)
+            lines.append({"kind": "container", "t_ns": t_ns, "name": name, "cpu_usage_ns": used_ns})
+            lines.append({"kind": "slow", "t_ns": t_ns, "name": name, "memory_working_set_bytes": 40 << 20})
+        times = dict.fromkeys(("cpu_nice_ns", "cpu_system_ns", "cpu_irq_ns", "cpu_softirq_ns"), 0)
+        busy_ns, steal_ns = (round(share * since_s * SECOND_NS) for share in (sum(cores.values()), 2 * steal))
+        host = {"cpus": 2, "cpu_user_ns": busy_ns, "cpu_steal_ns": steal_ns, **times}
+        lines.append({"kind": "host", "t_ns": t_ns, **host})
+    return "".join(json.dumps(line) + "\n" for line in lines)
+
+
+Judged = Callable[..., TrialData]
+
+
+@pytest.fixture
+def judged(tmp_path: Path) -> Judged:
+    """Return what judges a trial whose records are as a good one's, but for what is given."""
+
+    def made(
+        generated: Mapping[str, float] = GENERATED,
+        passed_on: Mapping[str, float] = PASSED_ON,
+        cores: Mapping[str, float] = CORES,
+        text: str | None = None,
+        oom_killed: bool = False,
+        **observed: Any,
+    ) -> TrialData:
+        (tmp_path / "counters.jsonl").write_text(counters(cores, **observed) if text is None else text)
+        write_results(tmp_path, "generator", Results(values=generated))
+        write_results(tmp_path, "collector", Results(values=passed_on))
+        containers = {
+            name: ContainerRecord(role=role, image="x", restarts=0, oom_killed=oom_killed, exit_code=0)
+            for name, role in ROLES.items()
+        }
+        start_ns, end_ns = START_NS + 4 * SECOND_NS, START_NS + 16 * SECOND_NS
+        record = TrialRecord.of(
+            HeadPart(number=1, attempt=1, block=0, position=0, level="x", settings={}),
+            WindowPart(window=Window(load_start_ns=START_NS, start_ns=start_ns, end_ns=end_ns)),
+            StartPart(containers=containers),
+        )
+        return judge(tmp_path, record, TARGET.judgement)
+
+    return made
+
+
+def test_a_good_trial_is_valid_and_its_spans_have_a_cost(judged: Judged) -> None:
+    data = judged()
+    assert data.trial.reasons == []
+    found = values(data, TARGET.judgement.metrics)
+    # 0.2 cores at 1,000 spans per second.
+    assert found["cpu_per_span_us"] == pytest.approx(200)
+    assert found["memory_collector_mean_mib"] == pytest.approx(40)
+    assert found["spans_per_s"] == pytest.approx(1000)
+    assert found["spans_dropped_fraction"] == 0
+    assert found["cpu_generator_cores"] == pytest.approx(0.3)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"generated": {}}, "not counted: load_s, spans_planned, spans_generated"),
+        ({"passed_on": dict.fromkeys(PASSED_ON, 0.0)}, "the Collector accepted no span"),
+        ({"generated": {**GENERATED, "spans_planned": 25_000.0}}, "generated 19000 spans, planned were 25000"),
+        (
+            {"passed_on": {**PASSED_ON, "spans_accepted": 18_000.0, "spans_delivered": 18_000.0}},
+            "the generator generated 19000 spans, of which 18000 accepted and 0 refused",
+        ),
+        (
+            {"passed_on": {**PASSED_ON, "spans_delivered": 15_000.0, "spans_dropped": 10.0}},
+            "the Collector accepted 19000 spans, of which 15000 delivered and 10 dropped",
+        ),
+        ({"text": counters(CORES)[:-20]}, "the observer was killed"),
+        ({"cores": {**CORES, "telemetrygen": 0.95}}, "the generator telemetrygen used 95 % of a core"),
+        ({"steal": 0.2}, "the host stole 20 %"),
+        ({"seconds": 10}, "do not cover the window"),
+        ({"oom_killed": True}, "ran out of memory"),
+    ],
+)
+def test_a_bad_trial_is_rejected_with_its_reason(judged: Judged, wrong: Mapping[str, Any], says: str) -> None:
+    assert says in "; ".join(judged(**wrong).trial.reasons)
+
+
+def test_what_the_collector_counted_as_dropped_is_a_result(judged: Judged) -> None:
+    data = judged(passed_on={**PASSED_ON, "spans_delivered": 15_200.0, "spans_dropped": 3_800.0})
+    assert data.trial.valid
+    assert values(data, TARGET.judgement.metrics)["spans_dropped_fraction"] == pytest.approx(0.2)
+
+
+def test_the_report_shows_a_trial_without_requests(judged: Judged) -> None:
+    shown = observe(judged())
+    assert len(shown.from_start_ms) == 0
+    assert shown.cpu.services == pytest.approx(0.2)
+
+
+def test_the_sink_and_the_collector_are_read_before_they_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[str] = []
+    driver = SimpleNamespace(stop=lambda names: done.append(f"stop {' '.join(names)}"))
+    metrics = b'otelcol_receiver_accepted_spans_total{receiver="otlp"} 90\notelcol_exporter_send_failed_spans_total 4\n'
+
+    def get(self: object, port: str, path: str) -> bytes:
+        done.append(path)
+        return metrics if path == "/metrics" else json.dumps(dict.fromkeys(SINK_COUNTERS, 86)).encode()
+
+    monkeypatch.setattr("lab.backend.http.Http.get", get)
+    made = replace(deployment.CollectorDeployment(level(), place(driver), tmp_path))
+    made.drain()
+    assert done[-1] == "stop collector observer"
+    assert read_results(tmp_path / "results-collector.json").values == {
+        "spans_accepted": 90,
+        "spans_refused": 0,
+        "spans_dropped": 4,
+        "spans_delivered": 86,
+    }
+
+
+SINK_COUNTERS = ("accepted_spans", "refused_spans", "requests", "bytes")
