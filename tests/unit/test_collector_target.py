@@ -1,6 +1,7 @@
 """The target collector: what its experiments may say, what is put on the engine, and how its trials are judged."""
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -28,7 +29,7 @@ from lab.target.collector.settings import CollectorLevel, CollectorLevelSettings
 from tests.fake import FakeClock
 
 ROOT = Path(__file__).resolve().parents[2]
-SPEC = (ROOT / "experiments" / "collector-quick.yaml").read_text()
+SPEC = (ROOT / "experiments" / "collector-quick.yaml").read_text().replace("workers: 20", "workers: 2")
 TARGET = LAB.targets["collector"]
 SECOND_NS = 1_000_000_000
 START_NS = 1_760_000_000 * SECOND_NS
@@ -71,9 +72,9 @@ def test_a_mistake_is_named(old: str, new: str, says: str) -> None:
 
 
 def test_a_generator_of_another_protocol_is_rejected() -> None:
-    load = "generator: telemetrygen\n  schedule: {kind: span-rate, spans_per_s: 4000, workers: 2}"
+    load = SPEC[SPEC.index("  generator:") : SPEC.index("factors:")]
     with pytest.raises(SpecError) as wrong:
-        experiment(load, "generator: open-loop\n  schedule: {kind: open-loop, requests_per_s: 10}")
+        experiment(load, "  generator: open-loop\n  schedule: {kind: open-loop, requests_per_s: 10}\n")
     assert "open-loop sends http, a Collector takes otlp" in wrong.value.problems[0].text
 
 
@@ -287,6 +288,20 @@ def test_the_sink_and_the_collector_are_read_before_they_end(tmp_path: Path, mon
         "spans_dropped": 4,
         "spans_delivered": 86,
     }
+
+
+# --- docs ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("page", ["adding-a-target", "adding-a-generator"])
+def test_the_pages_show_the_files_as_they_are(page: str) -> None:
+    """Each block is from a file that the page names; of a diff, the new lines are."""
+    parts = re.split(r"^```", (ROOT / "docs" / f"{page}.md").read_text(), flags=re.MULTILINE)
+    named = {name for prose in parts[::2] for name in re.findall(r"`([\w./-]+\.(?:py|yaml))`", prose)}
+    files = "".join((ROOT / name).read_text() for name in named if (ROOT / name).is_file())
+    for kind, _, code in (block.partition("\n") for block in parts[1::2]):
+        shown = re.findall(r"^\+(.*)$", code, re.MULTILINE) if kind == "diff" else code.split("\n\n")
+        assert kind == "sh" or all(part.strip("\n") in files for part in shown)
 
 
 SINK_COUNTERS = ("accepted_spans", "refused_spans", "requests", "bytes")
