@@ -2,9 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from lab.analysis.censored import censoring, opposite
 from lab.analysis.metrics import measures, values
 from lab.analysis.metrics.adjusted import Pieces, pieces, with_adjusted_values
 from lab.analysis.metrics.paired import with_paired_values
@@ -132,16 +134,21 @@ def _estimates(
     for level in levels:
         if level not in by_level:
             continue
-        mean = _mean(measure, by_level[level], seed)
+        kinds = censoring(metric, by_level[level])
+        if len(kinds) > 1:
+            # Above some trials' values and below others', the mean bounds nothing.
+            continue
+        mean, censored = _mean(measure, by_level[level], seed), next(iter(kinds), None)
         row = Estimate(
             metric=metric,
             level=level,
             baseline=experiment.baseline,
             mean=mean.mean,
-            mean_low=mean.low,
-            mean_high=mean.high,
+            mean_low=None if censored else mean.low,
+            mean_high=None if censored else mean.high,
             n=len(by_level[level]),
             noise_floor=noise_floor,
+            censored=censored,
         )
         if level != experiment.baseline and not by_level.keys().isdisjoint(references):
             row = row.model_copy(update=_compared(comparisons.get(level), adjusted.get(level)))
@@ -163,16 +170,19 @@ def _compared_with(experiment: Experiment) -> tuple[str, ...]:
 def _comparison(
     measure: Measure, by_level: Mapping[str, Sequence[TrialSummary]], level: str, references: Sequence[str], seed: int
 ) -> Comparison | None:
-    """Compare a level with the mean of the `references` other than itself; None where no block has both."""
+    """Compare a level with the mean of the `references` other than itself.
+
+    None where no block has both, or where both are bounds from which nothing follows.
+    """
     metric, share_of, trials = measure.name, measure.share_of, by_level[level]
     others = [by_level.get(name, ()) for name in references if name != level]
     pairs = paired(_by_block(metric, trials), mean_of([_by_block(metric, other) for other in others]))
-    if not pairs:
+    compared = [trial for found in others for trial in found]
+    kinds = censoring(metric, trials) | opposite(censoring(metric, compared))
+    if not pairs or len(kinds) > 1:
         return None
-    comparison = compare(pairs, CONFIDENCE, seed)
-    if share_of is None:
-        return comparison
-    return by_counts(share_of, comparison, trials, [trial for found in others for trial in found], CONFIDENCE)
+    comparison = replace(compare(pairs, CONFIDENCE, seed), bound=next(iter(kinds), None))
+    return comparison if share_of is None else by_counts(share_of, comparison, trials, compared, CONFIDENCE)
 
 
 def _by_block(metric: str, trials: Sequence[TrialSummary]) -> dict[int, float]:
@@ -184,14 +194,18 @@ def _compared(comparison: Comparison | None, p_adjusted: float | None) -> dict[s
     if comparison is None:
         return {"n": 0, "finding": "inconclusive"}
     ratio, difference = comparison.ratio, comparison.difference
-    return {
-        "ratio": ratio and ratio.mean,
+    intervals = {
         "ratio_low": ratio and ratio.low,
         "ratio_high": ratio and ratio.high,
-        "difference": difference.mean,
         "difference_low": difference.low,
         "difference_high": difference.high,
         "log_ratio_sd": comparison.log_ratio_sd,
+    }
+    return {
+        **({} if comparison.bound else intervals),
+        "ratio": ratio and ratio.mean,
+        "difference": difference.mean,
+        "comparison_censored": comparison.bound,
         "n": comparison.n,
         "p_value": comparison.p_value,
         "p_adjusted": p_adjusted,
@@ -201,6 +215,7 @@ def _compared(comparison: Comparison | None, p_adjusted: float | None) -> dict[s
 
 def _noise_floor(placebo: Comparison | None) -> float | None:
     """Return how far from 1 the placebo's ratio may be: smaller differences are noise."""
-    if placebo is None or placebo.ratio is None or placebo.ratio.low is None or placebo.ratio.high is None:
+    ratio = None if placebo is None or placebo.bound else placebo.ratio
+    if ratio is None or ratio.low is None or ratio.high is None:
         return None
-    return max(abs(placebo.ratio.low - 1), abs(placebo.ratio.high - 1))
+    return max(abs(ratio.low - 1), abs(ratio.high - 1))

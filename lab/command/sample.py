@@ -3,15 +3,15 @@
 import json
 import math
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from lab.errors import UserError
-from lab.record.counters import read_counters
-from lab.record.files import read_json, write_packed
+from lab.record.data import read_trial
+from lab.record.files import read_json, write_json_atomic, write_packed
 from lab.record.summary import read_summary
-from lab.record.trial import TrialRecord, read_trial_record
+from lab.record.trial import Stream, TrialRecord, read_trial_record
 
 MOST_SAMPLES = 20
 """Of each counter, from the load's start to the window's end: enough for curves a few centimetres wide."""
@@ -44,17 +44,21 @@ def write_sample(folder: Path, out: Path) -> None:
         _copy(["trial.json"], source, goal)
         if trial.valid:
             shown.add(trial.level)
-            _pack_records(source, goal, trial)
+            kept = trial.model_copy(update={"streams": _pack_records(source, goal, trial)})
+            write_json_atomic(goal / "trial.json", kept.json_record())
 
 
-def _pack_records(source: Path, goal: Path, trial: TrialRecord) -> None:
-    read_counters(source / "counters.jsonl")  # thinning trusts its lines; this names one that is broken
-    write_packed(goal / "counters.jsonl", thinned((source / "counters.jsonl").read_text(), trial))
-    if "requests" in trial.streams:
-        write_packed(goal / "requests.csv", _fewer((source / "requests.csv").read_text()))
-    for name in ("trace", "results"):
-        for file in trial.streams[name].files.values() if name in trial.streams else ():
-            write_packed(goal / file, (source / file).read_text())
+def _pack_records(source: Path, goal: Path, trial: TrialRecord) -> Mapping[str, Stream]:
+    """Write what the figures need of a trial's records; return these streams."""
+    kept: dict[str, Callable[[str], str]] = {"requests": _fewer, "trace": str, "results": str}
+    if trial.window is not None:
+        kept["counters"] = lambda text: thinned(text, trial)
+    read_trial(source)  # thinning trusts the records' lines; this names one that is broken
+    streams = {name: stream for name, stream in trial.streams.items() if name in kept}
+    for name, stream in streams.items():
+        for file in stream.files.values():
+            write_packed(goal / file, kept[name]((source / file).read_text()))
+    return streams
 
 
 def _copy(names: Sequence[str], source: Path, goal: Path) -> None:

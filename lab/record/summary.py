@@ -73,6 +73,8 @@ class Estimate(Record):
     finding: Finding | None = None
     censored: Censoring | None = None
     """`mean` is only a bound, since the search for some trial's value ended without finding it."""
+    comparison_censored: Censoring | None = None
+    """`ratio` and `difference` are only bounds, since the level's mean or the baseline's is one."""
 
 
 class TrialSummary(Record):

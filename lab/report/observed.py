@@ -110,7 +110,10 @@ def _line(data: TrialData, field: str, convert: Callable[[Floats, float], Floats
 
     def total(names: Sequence[str]) -> Floats | None:
         sampled = [
-            data.counters.containers[name][field] for name in names if field in data.counters.containers.get(name, {})
+            counters.containers[name][field]
+            for counters in data.counters_by_machine().values()
+            for name in names
+            if field in counters.containers.get(name, {})
         ]
         return convert(_total(trial, sampled), grid_s[1]) if sampled else None
 

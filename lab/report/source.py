@@ -42,7 +42,8 @@ def read(results_dir: Path) -> Source:
         if not trial.valid:
             continue
         data = read_trial(path.parent)
-        observed.append(observe(data))
+        if trial.window is not None:
+            observed.append(observe(data))
         if data.trace is not None and trial.level not in traces:
             traces[trial.level] = trace_spans(data.trace)
             if trial.trace_of_second_start:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from lab.analysis.censored import censoring
 from lab.analysis.claims.evidence import ShareEvidence, evidence
 from lab.analysis.claims.questions import Bounds, Question, questions
 from lab.analysis.claims.records import Answer, Beside, Judged, Part, Verdict, Verdicts
@@ -36,7 +37,7 @@ def _beside(summary: Summary, study: Study) -> Iterator[Beside]:
     found = {(estimate.metric, estimate.level): estimate for estimate in summary.estimates}
     for figure in study.figures:
         estimate = found.get((figure.metric, figure.level))
-        if estimate is not None:
+        if estimate is not None and estimate.censored is None:
             metric = summary.metrics[figure.metric]
             yield Beside(
                 study=study.name,
@@ -108,7 +109,7 @@ def _part(summary: Summary, values: Values, question: Question, refuting: float,
         noise_floor=floor,
         answer="inconclusive",
     )
-    if reason := _unusable(blocks, question, floor):
+    if reason := _unusable(summary, blocks, question, floor):
         return part.model_copy(update={"reason": reason})
     found = _share(summary, question) or evidence(question.quantity, blocks, seed)
     answer: Answer = "inconclusive"
@@ -139,8 +140,12 @@ def _complete_blocks(values: Mapping[str, Mapping[int, float]], levels: Sequence
     return np.array([[column[block] for column in columns] for block in blocks]).reshape(-1, len(levels))
 
 
-def _unusable(blocks: FloatArray, question: Question, floor: float | None) -> str | None:
+def _unusable(summary: Summary, blocks: FloatArray, question: Question, floor: float | None) -> str | None:
     """Say why the blocks allow no answer, if so."""
+    if censoring(
+        question.metric, (trial for trial in summary.trials if trial.valid and trial.level in question.levels)
+    ):
+        return "a value is only a bound"
     if len(blocks) < 2:
         return "fewer than 2 blocks have a valid trial of each level"
     if question.quantity != "value" and np.any(blocks <= 0):

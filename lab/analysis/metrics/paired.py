@@ -18,15 +18,20 @@ def with_paired_values(
     known: defaultdict[int, list[Values]] = defaultdict(list)
     for trial in trials:
         if trial.valid and trial.level in references:
-            known[trial.block].append(trial.values)
+            known[trial.block].append(_exact(trial))
     return [
         trial.model_copy(
-            update={"values": {**trial.values, **_paired(trial.values, mean_of(known[trial.block]), metrics)}}
+            update={"values": {**trial.values, **_paired(_exact(trial), mean_of(known[trial.block]), metrics)}}
         )
         if trial.valid and trial.level not in references and known[trial.block]
         else trial
         for trial in trials
     ]
+
+
+def _exact(trial: TrialSummary) -> Values:
+    """Return the trial's values without those that are only bounds."""
+    return {name: value for name, value in trial.values.items() if name not in trial.censored}
 
 
 def _paired(values: Values, baseline: Values, metrics: Mapping[str, PairedMetric]) -> dict[str, float]:

@@ -8,9 +8,13 @@ from typing import Literal, TypeVar
 import numpy as np
 
 from lab.analysis.stats.intervals import FloatArray, Interval, mean_interval
+from lab.record.results import Censoring
 
 Key = TypeVar("Key", int, str)
 Finding = Literal["higher", "lower", "same within margin", "inconclusive"]
+
+FOLLOWS: Mapping[Censoring, Finding] = {"at least": "higher", "at most": "lower"}
+"""The only finding that a bound allows: the true mean is further out than the mean of bounds."""
 
 
 @dataclass(frozen=True)
@@ -19,12 +23,14 @@ class Comparison:
 
     `ratio` is of geometric means, None where a value is not positive; `difference` is of means, in the metric's unit.
     `log_ratio_sd` is the spread of the ratio's logarithm between blocks, which says how many blocks a precision needs.
+    `bound`: what the ratio and the difference are a bound of, if they are one.
     """
 
     n: int
     ratio: Interval | None
     difference: Interval
     log_ratio_sd: float | None = None
+    bound: Censoring | None = None
 
     @property
     def p_value(self) -> float | None:
@@ -37,8 +43,13 @@ class Comparison:
         `same within margin` needs the ratio's complete interval within 1 ± `margin`: two one-sided tests, each at
         alpha / 2 (Schuirmann, 1987). It comes first: a real but tiny difference is the same for every purpose.
         `higher` and `lower` need both the test, corrected for many comparisons, and the interval. A difference
-        alone has no natural margin, so it is the same only where it is 0 throughout.
+        alone has no natural margin, so it is the same only where it is 0 throughout. Bounds show what they show of
+        themselves, if the true values are further out in that direction.
         """
+        found = self._finding(p_adjusted, alpha, margin)
+        return found if self.bound is None or found == FOLLOWS[self.bound] else "inconclusive"
+
+    def _finding(self, p_adjusted: float | None, alpha: float, margin: float) -> Finding:
         shown, same, reach = (self.difference, 0.0, 0.0) if self.ratio is None else (self.ratio, 1.0, margin)
         if shown.low is None or shown.high is None or p_adjusted is None:
             return "inconclusive"
