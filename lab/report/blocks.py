@@ -2,15 +2,22 @@
 
 from collections.abc import Sequence
 
+from lab.analysis.censored import censoring
 from lab.record.summary import Summary
 
 
 def by_block(summary: Summary, level: str, *metrics: str) -> dict[int, float]:
-    """Return the sum of the metrics in each valid trial of a level that has them all, by block."""
+    """Return the sum of the metrics in each valid trial of a level that has them all, by block.
+
+    Nothing if a trial's value is only a bound: exact comparisons cannot be made with it.
+    """
+    trials = [trial for trial in summary.trials if trial.valid and trial.level == level]
+    if any(censoring(metric, trials) for metric in metrics):
+        return {}
     return {
         trial.block: sum(trial.values[metric] for metric in metrics)
-        for trial in summary.trials
-        if trial.valid and trial.level == level and all(metric in trial.values for metric in metrics)
+        for trial in trials
+        if all(metric in trial.values for metric in metrics)
     }
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from lab.analysis.metrics.speed import CACHE_STEP, STOOD
 from lab.record.summary import Adjustment, Estimate, PlaceAdjustment, Summary
-from lab.report.numbers import change, noise, number, percent
+from lab.report.numbers import bounded, change, noise, number, percent
 
 
 def compared_levels(summary: Summary) -> list[str]:
@@ -42,11 +42,12 @@ def _means(summary: Summary, estimate: Estimate) -> str:
     if baseline is None:
         return ""
     unit = summary.metrics[estimate.metric].unit
-    return f"; {number(estimate.mean)} {unit} against {number(baseline.mean)} {unit}"
+    one, other = (bounded(number(found.mean), found.censored) for found in (estimate, baseline))
+    return f"; {one} {unit} against {other} {unit}"
 
 
 def _sentence(estimate: Estimate, title: str) -> str:
-    by = f"{change(estimate.ratio)} ({change_interval(estimate)})"
+    by = f"{change_of(estimate)} ({change_interval(estimate)})"
     match estimate.finding:
         case "higher" | "lower":
             return f"{title}: {estimate.finding} than the baseline's, {by}"
@@ -86,7 +87,7 @@ def placebo_sentence(summary: Summary) -> str:
     estimate = estimate_of(summary, summary.headline.primary, summary.placebo)
     if estimate is None or estimate.ratio is None:
         return "It has no ratio, so the noise of this run is unknown: any difference may be noise."
-    by = f"{change(estimate.ratio)} ({change_interval(estimate)})"
+    by = f"{change_of(estimate)} ({change_interval(estimate)})"
     shown = f"It is the baseline under another name. Its ratio differs from 1 by {by}."
     if estimate.noise_floor is None:
         return f"{shown} Without an interval the noise of this run is unknown."
@@ -199,6 +200,11 @@ def _measuring(summary: Summary) -> str:
 
 def _span(shares: Collection[float]) -> str:
     return f"{percent(min(shares)).removesuffix(' %')} to {percent(max(shares))}"
+
+
+def change_of(estimate: Estimate) -> str:
+    """Format an estimate as a change from the baseline: `+42 %`, and `≥ +42 %` for a bound."""
+    return bounded(change(estimate.ratio), estimate.comparison_censored)
 
 
 def change_interval(estimate: Estimate) -> str:

@@ -1,14 +1,16 @@
 """Numbers for readers: few digits, a fitting unit, and a sign for changes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import floor, isfinite, log10
 
 from lab.analysis.stats.intervals import Interval
+from lab.record.results import Censoring
 
 DASH = "\N{EN DASH}"
 """Shown where there is no value."""
 MINUS = "\N{MINUS SIGN}"
+BOUNDS: Mapping[Censoring, str] = {"at least": "\N{GREATER-THAN OR EQUAL TO}", "at most": "\N{LESS-THAN OR EQUAL TO}"}
 TIMES = "\N{MULTIPLICATION SIGN}"
 
 
@@ -71,6 +73,11 @@ def signed(value: float | None, scale: Scale) -> str:
         return DASH
     text = scale.show(value)
     return f"+{text}" if value > 0 and text.strip("0.") else text
+
+
+def bounded(text: str, censored: Censoring | None) -> str:
+    """Mark a number that is only a bound: `≥ 120`."""
+    return text if censored is None else f"{BOUNDS[censored]} {text}"
 
 
 def interval(low: float | None, high: float | None, show: Callable[[float], str]) -> str:

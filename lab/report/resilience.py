@@ -10,6 +10,7 @@ from lab.analysis.metrics.sidecars import AS_PUBLISHED
 from lab.analysis.stats.compare import paired
 from lab.analysis.stats.proportions import ConfidenceInterval, Pooled
 from lab.analysis.stats.ttests import ASSUMPTIONS, student, welch
+from lab.record.sidecars import NO_SIDECAR, RETRIES, WITHOUT_PATTERNS
 from lab.record.summary import Summary, TrialSummary
 from lab.record.trial import TrialRecord
 from lab.report.blocks import by_block
@@ -119,7 +120,7 @@ def resilience(summary: Summary, trials: Sequence[TrialRecord]) -> Resilience | 
         errors=rows,
         added_titles=[title for title, _, _ in ADDED],
         added=[more for level in pooled if (more := _added(summary, level)) is not None],
-        counters=AS_PUBLISHED,
+        counters=RETRIES,
         counted=_counted(trials),
         tested=[row for level in pooled if (row := _tested(summary, level, found)) is not None],
         assumptions=ASSUMPTIONS["student"],
@@ -204,7 +205,7 @@ def _of_level(level: str, trials: Sequence[TrialRecord]) -> list[CounterRow]:
                 for counter, value in trial.sidecars[sidecar].counters.items()
                 if counter.split(".", 2)[-1] == name
             )
-            for name in AS_PUBLISHED
+            for name in RETRIES
         ]
         rows.append(CounterRow(level, sidecar, [number(total / len(trials)) for total in sums]))
     return rows

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from lab.analysis.checks import NO_SIDECAR
 from lab.analysis.metrics.shares import SEED
 from lab.analysis.stats.compare import compare, paired
+from lab.record.sidecars import NO_SIDECAR
 from lab.record.summary import Summary
 from lab.report.blocks import by_block
 from lab.report.cells import NOTHING, Shown

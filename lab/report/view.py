@@ -13,7 +13,7 @@ from lab.report.facts import Document, Facts
 from lab.report.numbers import (
     DASH,
     Scale,
-    change,
+    bounded,
     duration,
     interval,
     noise,
@@ -185,7 +185,7 @@ def _glance_cell(summary: Summary, name: str, metric: MetricSummary, level: str)
         return Glance(NOTHING, None)
     finding = finding_of(estimate, metric.better)
     if estimate.ratio is not None:
-        return Glance(Shown(change(estimate.ratio), findings.change_interval(estimate)), finding)
+        return Glance(Shown(findings.change_of(estimate), findings.change_interval(estimate)), finding)
     scale = scale_for(metric.unit, [estimate.difference or 0.0])
     shown = _difference(estimate, scale)
     return Glance(Shown(f"{shown.value} {scale.unit}".rstrip(), shown.interval), finding)
@@ -208,9 +208,15 @@ def metric_scale(summary: Summary, name: str) -> Scale:
 def _row(estimate: Estimate, metric: MetricSummary, scale: Scale) -> Row:
     return Row(
         level=estimate.level,
-        mean=Shown(scale.show(estimate.mean), interval(estimate.mean_low, estimate.mean_high, scale.show)),
+        mean=Shown(
+            bounded(scale.show(estimate.mean), estimate.censored),
+            interval(estimate.mean_low, estimate.mean_high, scale.show),
+        ),
         difference=_difference(estimate, scale),
-        ratio=Shown(ratio(estimate.ratio), interval(estimate.ratio_low, estimate.ratio_high, ratio)),
+        ratio=Shown(
+            bounded(ratio(estimate.ratio), estimate.comparison_censored),
+            interval(estimate.ratio_low, estimate.ratio_high, ratio),
+        ),
         noise_floor=noise(estimate.noise_floor),
         finding=finding_of(estimate, metric.better),
         n=str(estimate.n),
@@ -219,7 +225,8 @@ def _row(estimate: Estimate, metric: MetricSummary, scale: Scale) -> Row:
 
 def _difference(estimate: Estimate, scale: Scale) -> Shown:
     return Shown(
-        signed(estimate.difference, scale), interval(estimate.difference_low, estimate.difference_high, scale.show)
+        bounded(signed(estimate.difference, scale), estimate.comparison_censored),
+        interval(estimate.difference_low, estimate.difference_high, scale.show),
     )
 
 

@@ -17,7 +17,7 @@ from lab.report.figures.forest import Group
 from lab.report.figures.planes import Planes
 from lab.report.figures.ridges import Column, ridges
 from lab.report.figures.usage import Line
-from lab.report.numbers import interval, ratio, scale_for
+from lab.report.numbers import bounded, interval, ratio, scale_for
 from lab.report.observed import JVM_MEASURES, Curve, Observed, pooled
 from lab.report.palette import Colour
 from lab.report.source import Source
@@ -47,7 +47,7 @@ def _forest_row(summary: Summary, metric: str, level: str) -> forest_figure.Row 
     if not all(isfinite(value) and value > 0 for value in (low, estimate.ratio, high)):
         return None
     within = interval(estimate.ratio_low, estimate.ratio_high, ratio) or "no interval"
-    text = f"{ratio(estimate.ratio)} ({within})"
+    text = f"{bounded(ratio(estimate.ratio), estimate.comparison_censored)} ({within})"
     return forest_figure.Row(level, estimate.ratio, low, high, text, estimate.finding or "")
 
 

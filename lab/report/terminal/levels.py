@@ -9,7 +9,7 @@ from rich.table import Table
 
 from lab.record.summary import Estimate, Summary
 from lab.report.findings import finding_word, remarks, title_of, within_noise
-from lab.report.numbers import noise, number, percent, ratio
+from lab.report.numbers import bounded, noise, number, percent, ratio
 from lab.report.terminal.tables import FINDING_WIDTH, LONGEST_NAME, print_note
 from lab.report.view import metric_scale
 
@@ -93,7 +93,7 @@ def _ratio(estimate: Estimate | None) -> str:
     if estimate is None or estimate.ratio is None:
         return ""
     if estimate.ratio_low is None or estimate.ratio_high is None:
-        return ratio(estimate.ratio)
+        return bounded(ratio(estimate.ratio), estimate.comparison_censored)
     return f"{ratio(estimate.ratio)} [{ratio(estimate.ratio_low)}, {ratio(estimate.ratio_high)}]"
 
 
@@ -105,7 +105,7 @@ def _finding(estimate: Estimate | None) -> str:
 
 
 def _number(estimate: Estimate | None, per: float) -> str:
-    return number(estimate.mean / per if estimate else None)
+    return bounded(number(estimate.mean / per), estimate.censored) if estimate else number(None)
 
 
 def _noise_floor(summary: Summary, metric: str) -> str:

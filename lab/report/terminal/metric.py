@@ -6,7 +6,7 @@ from rich.markup import escape
 from lab.errors import UserError
 from lab.record.summary import Summary
 from lab.report.findings import estimate_of
-from lab.report.numbers import DASH, fixed, percent
+from lab.report.numbers import DASH, bounded, fixed, percent
 from lab.report.terminal.tables import FINDING_WIDTH, by_level, print_note
 from lab.report.view import Row, metric_rows, metric_scale
 from lab.spec.nearest import suggestion
@@ -46,7 +46,7 @@ def mean_text(summary: Summary, metric: str, level: str) -> str:
     if found is None:
         return DASH
     half = "" if found.mean_high is None else f" ± {scale.show(found.mean_high - found.mean)}"
-    return f"{scale.show(found.mean)}{half}"
+    return f"{bounded(scale.show(found.mean), found.censored)}{half}"
 
 
 def half_width(summary: Summary, metric: str, level: str) -> str:
