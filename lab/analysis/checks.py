@@ -16,12 +16,10 @@ from lab.fault.verified import unverified
 from lab.record.data import TrialData
 from lab.record.faults import ended_on_purpose
 from lab.record.series import NotDerivableError, Series
+from lab.record.sidecars import NO_SIDECAR, WITHOUT_PATTERNS
 from lab.record.trial import TrialRecord
 
 SECOND_NS = 1e9
-# The values of a level's `sidecar` with which no pattern changes the answers.
-NO_SIDECAR = "none"
-WITHOUT_PATTERNS = {NO_SIDECAR, "passthrough"}
 HOST_BUSY = ("cpu_user_ns", "cpu_nice_ns", "cpu_system_ns", "cpu_irq_ns", "cpu_softirq_ns")
 
 

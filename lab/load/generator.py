@@ -12,6 +12,10 @@ from lab.spec.load import Load
 from lab.spec.protocol import Protocol as TrialProtocol
 
 SECOND_NS = 1_000_000_000
+# From the last request of a warm-up without thinking to the window: queues empty, and users get out of step.
+SETTLE_S = 2.0
+# No request of a warm-up takes longer than this on average, a JVM's first ones included.
+WARM_UP_REQUEST_BOUND_S = 1.0
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ ThinkTime = Annotated[float, Field(ge=0, le=60)]
 
 # What three small gRPC services on two cores answered in a closed loop when the lab was built.
 FIRST_GUESS_REQUESTS_PER_S = 600.0
+FIRST_GUESS_USERS_PER_CPU = 8
 
 
 class ClosedLoop(Schedule):
@@ -36,6 +37,10 @@ class ClosedLoop(Schedule):
         """See `Schedule.fixed`."""
         return None if isinstance(self.users, str) else {"users": self.users}
 
+    def guess(self, cpus: int) -> Mapping[str, float]:
+        """See `Schedule.guess`."""
+        return {"users": FIRST_GUESS_USERS_PER_CPU * cpus}
+
     def from_cost(self, cpus: int, cpu_per_request_ms: float, latency_s: float) -> Mapping[str, float]:
         """Return the users whose requests together cost `baseline_cpu_fraction` of `cpus`.
 
@@ -44,7 +49,8 @@ class ClosedLoop(Schedule):
         """
         think_s = sum(self.think_time_s) / 2
         requests_per_s = self.baseline_cpu_fraction * cpus * 1000 / cpu_per_request_ms
-        return {"users": max(1, math.floor(requests_per_s * (think_s + latency_s) + 0.5))}
+        users = max(1, math.floor(requests_per_s * (think_s + latency_s) + 0.5))
+        return {"users": users, "target_fraction": self.baseline_cpu_fraction}
 
     def problems(self) -> Iterator[Problem]:
         """See `Schedule.problems`."""

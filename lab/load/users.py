@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from lab.load.generator import SECOND_NS, Loaded, LoadPlan, Stage
+from lab.load.generator import SECOND_NS, SETTLE_S, WARM_UP_REQUEST_BOUND_S, Loaded, LoadPlan, Stage
 from lab.load.schedule import ClosedLoop
-from lab.record.requests import REQUESTS_COLUMNS, Requests, read_requests
+from lab.record.requests import Requests, read_requests
 from lab.spec.load import Capability, EntryProtocol, Load
 from lab.spec.protocol import Protocol
 
@@ -15,10 +15,6 @@ LOAD_MARGIN_S = 60.0
 # The window is counted from the first request, up to 0.2 s after the generator's start, and the generator has to be
 # there, and sampled once, which may take a second, after the window's end.
 LOAD_TAIL_S = 2
-# From the last request of a warm-up without thinking to the window: queues empty, and users get out of step.
-SETTLE_S = 2.0
-# No request of a warm-up takes longer than this on average, a JVM's first ones included.
-WARM_UP_REQUEST_BOUND_S = 1.0
 
 
 class UsersLoad(Load):
@@ -74,27 +70,6 @@ class Users:
 
     def end(self, stage: Stage) -> None:
         """See `LoadGenerator.end`: it has ended."""
-
-
-def lasting(protocol: Protocol, warm_up_requests: int, lasts_s: float) -> Protocol:
-    """The protocol of a load that is ended from outside, at the latest after `lasts_s`."""
-    return protocol.model_copy(update={"warm_up_s": None, "warm_up_requests": warm_up_requests, "window_s": lasts_s})
-
-
-def lines(path: Path) -> list[str]:
-    """What the generator has written of a `requests.csv` so far, whole lines only; nothing before it began."""
-    return path.read_text().split("\n")[:-1] if path.exists() else []
-
-
-def answered(path: Path) -> int:
-    """How many requests of a `requests.csv` were answered so far."""
-    return max(0, len(lines(path)) - 2)
-
-
-def last_end_ns(path: Path) -> int:
-    """When the newest answer of a `requests.csv` had come; 0 before the first."""
-    written = lines(path)
-    return int(written[-1].split(",")[REQUESTS_COLUMNS.index("end_ns")]) if len(written) > 2 else 0
 
 
 def _loaded(path: Path, requests: Requests, protocol: Protocol) -> Loaded:

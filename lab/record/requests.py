@@ -77,3 +77,19 @@ def parse_requests(text: str, source: str) -> Requests:
     columns = dict(zip(REQUESTS_COLUMNS, zip(*rows, strict=True), strict=True)) if rows else {}
     arrays = {name: np.array(columns.get(name, ()), dtype=np.int64) for name in REQUESTS_COLUMNS if name != "target"}
     return Requests(target=np.array(columns.get("target", ()), dtype=np.str_), truncated=truncated, **arrays)
+
+
+def answered(path: Path) -> int:
+    """Return how many requests of a `requests.csv` that is still written were answered so far."""
+    return max(0, len(_lines(path)) - 2)
+
+
+def newest_end_ns(path: Path) -> int:
+    """Return when the newest answer of a `requests.csv` that is still written had come; 0 before the first."""
+    written = _lines(path)
+    return int(written[-1].split(",")[REQUESTS_COLUMNS.index("end_ns")]) if len(written) > 2 else 0
+
+
+def _lines(path: Path) -> list[str]:
+    """Return the complete lines that were written so far; none before the load began."""
+    return complete_lines(path.read_text())[0] if path.exists() else []

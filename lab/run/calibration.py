@@ -1,18 +1,15 @@
 """What a load's schedule finds before the first trial, from one run of the baseline."""
 
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from lab.analysis.judge import judge
 from lab.analysis.metrics import values
-from lab.load.schedule import ClosedLoop
 from lab.run.measure import run_start
 from lab.run.plan import Trial
 from lab.run.start import Context
 
-FIRST_GUESS_USERS_PER_CPU = 8
 # What a request costs, to a tenth, is known after half a minute.
 LONGEST_WINDOW_S = 30.0
 
@@ -20,8 +17,7 @@ LONGEST_WINDOW_S = 30.0
 def calibrate(context: Context, out: Path) -> dict[str, Any]:
     """Runs the baseline once with a guessed load, its records in `out`; returns the manifest's `calibration`."""
     schedule, cpus = context.experiment.load.schedule, len(context.place.cpus.services)
-    assert isinstance(schedule, ClosedLoop)  # only users can be calibrated
-    guess: Mapping[str, float] = {"users": FIRST_GUESS_USERS_PER_CPU * cpus}
+    guess = schedule.guess(cpus)
     level, seed = context.experiment.baseline_level(), context.experiment.protocol.seed
     trial = Trial(number=0, block=0, position=0, level=level.name, seed=seed)
     (measured,) = run_start(_shorter(context), [level], guess, seed, out)
@@ -30,10 +26,9 @@ def calibrate(context: Context, out: Path) -> dict[str, Any]:
     cpu_ms, latency_ms = found["cpu_per_request_services_ms"], found["latency_mean_ms"]
     return {
         **schedule.from_cost(cpus, cpu_ms, latency_ms / 1000),
-        "guess_users": guess["users"],
+        **{f"guess_{name}": value for name, value in guess.items()},
         "cpu_per_request_ms": cpu_ms,
         "latency_mean_ms": latency_ms,
-        "target_fraction": schedule.baseline_cpu_fraction,
         "service_cpus": cpus,
     }
 

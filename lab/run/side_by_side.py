@@ -14,10 +14,9 @@ from lab.engine.clock import wait_until
 from lab.engine.place import OBSERVER
 from lab.errors import UserError
 from lab.load import Loaded
-from lab.load.generator import SECOND_NS
-from lab.load.users import SETTLE_S, WARM_UP_REQUEST_BOUND_S, answered, last_end_ns, lasting
+from lab.load.generator import SECOND_NS, SETTLE_S, WARM_UP_REQUEST_BOUND_S
 from lab.record.counters import read_counters
-from lab.record.requests import read_requests
+from lab.record.requests import answered, newest_end_ns, read_requests
 from lab.record.series import NotDerivableError
 from lab.record.trial import OthersPart
 from lab.run.measure import Load, Measured, measured_of, removed_after, window
@@ -93,7 +92,8 @@ def _start(context: Context, level: Level[Any], place: int, users: int, seed: in
         seed,
         out / str(place),
         (OBSERVER,) if place else context.instruments,
-        lasting(protocol, protocol.warm_up_requests, lasts_s),
+        # The load is ended from outside, at the latest after this time.
+        protocol.model_copy(update={"warm_up_s": None, "window_s": lasts_s}),
     )
 
 
@@ -117,7 +117,7 @@ def _load(starts: Sequence[Start], say: Callable[[str], None]) -> list[Load]:
         end_ns = start_ns + round(window_s * SECOND_NS)
         say(f"all are warm, and measured for {minutes(window_s)}")
         clock.sleep(window_s)
-        _await(starts, lambda start: last_end_ns(_requests(start)) > end_ns, TAIL_BOUND_S, "answered nothing more")
+        _await(starts, lambda start: newest_end_ns(_requests(start)) > end_ns, TAIL_BOUND_S, "answered nothing more")
     for start in starts:
         start.await_observed(end_ns)
     for start in starts:

@@ -32,6 +32,14 @@ class Schedule(Shape):
         """Return what the schedule sets, such as a number of users; None if it has to be found first."""
         return {}
 
+    def guess(self, cpus: int) -> Mapping[str, float]:
+        """Return what to measure the baseline with, if the load has to be found first."""
+        return {}
+
+    def from_cost(self, cpus: int, cpu_per_request_ms: float, latency_s: float) -> Mapping[str, float]:
+        """Return the load that follows from what a request costs, and what it was chosen for."""
+        return {}
+
     def problems(self) -> Iterator[Problem]:
         """Yield contradictions between fields that are each valid."""
         yield from ()

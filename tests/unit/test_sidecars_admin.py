@@ -12,8 +12,8 @@ import pytest
 
 from lab.engine.compose import ComposeDriver
 from lab.errors import UserError
+from lab.record.sidecars import RETRIES
 from lab.target.mesh.sidecars import Admin, reject_invalid
-from lab.target.mesh.sidecars.counters import AS_PUBLISHED
 
 # Recorded from two Envoys, one behind the other, with `retries` and `rate-limit`, by tests/contract.
 RECORDED = json.loads((Path(__file__).parents[1] / "fixtures/sidecars/admin.json").read_text())
@@ -56,7 +56,7 @@ def envoy() -> Iterator[Admin]:
 
 def test_a_real_ones_counters_have_envoys_names_and_are_whole_numbers(envoy: Admin) -> None:
     counters = envoy.counters()
-    assert {f"cluster.inbound.{name}" for name in AS_PUBLISHED} <= counters.keys()
+    assert {f"cluster.inbound.{name}" for name in RETRIES} <= counters.keys()
     assert all(type(value) is int for value in counters.values())
     assert counters["http.inbound.downstream_rq_total"] > 0
     assert counters["cluster.inbound.upstream_rq_retry"] > 0

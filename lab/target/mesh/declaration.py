@@ -6,12 +6,12 @@ from typing import Any
 
 from lab.contract import Needs
 from lab.fault import rules
+from lab.record.sidecars import NO_SIDECAR
 from lab.record.summary import Column, Headline
 from lab.spec.experiment import Experiment
 from lab.spec.nearest import suggestion
 from lab.spec.problems import Path, Problem, SpecError
 from lab.target.mesh.settings import MeshLevel, MeshLevelSettings, MeshSettings
-from lab.target.mesh.sidecars.modes import NONE as NO_SIDECAR
 from lab.target.mesh.system import Parts
 from lab.target.mesh.topology import Topology
 from lab.target.mesh.variants import NO_BACKEND, Variant

@@ -3,18 +3,11 @@
 import json
 import re
 
-AS_PUBLISHED = (
-    "retry.upstream_rq_200",
-    "retry.upstream_rq_2xx",
-    "retry.upstream_rq_completed",
-    "retry_or_shadow_abandoned",
-    "upstream_rq_retry",
-    "upstream_rq_retry_overflow",
-    "upstream_rq_retry_success",
-)
+from lab.record.sidecars import RETRIES
+
 # After `cluster.inbound.` or `cluster.outbound-<peer>.`
 OF_CLUSTER = (
-    *AS_PUBLISHED,
+    *RETRIES,
     "upstream_rq_total",
     "upstream_rq_completed",
     "upstream_rq_2xx",

@@ -5,14 +5,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
+from lab.record.sidecars import NO_SIDECAR, PASSTHROUGH, WITHOUT_PATTERNS
 from lab.spec.nearest import suggestion
 from lab.spec.problems import Problem, SpecError
 from lab.target.mesh.sidecars.merge import conflicts
 from lab.target.mesh.sidecars.nodes import ProtocolName
 from lab.target.mesh.sidecars.source import Pattern
-
-NONE = "none"
-PASSTHROUGH = "passthrough"
 
 
 @dataclass(frozen=True)
@@ -28,7 +26,7 @@ def parse_mode(text: str, patterns: Mapping[str, Pattern]) -> Mode:
     words = text.split("+")
     if problems := list(_wrong_words(words, patterns)):
         raise SpecError(problems)
-    if words[0] in (NONE, PASSTHROUGH):
+    if words[0] in WITHOUT_PATTERNS:
         return Mode(proxied=words[0] == PASSTHROUGH)
     sets = named_sets(patterns)
     names = sorted({name for word in words for name in sets.get(word, (word,))})
@@ -44,11 +42,11 @@ def named_sets(patterns: Mapping[str, Pattern]) -> dict[str, tuple[str, ...]]:
 
 
 def _wrong_words(words: Sequence[str], patterns: Mapping[str, Pattern]) -> Iterator[Problem]:
-    known = [NONE, PASSTHROUGH, *named_sets(patterns), *patterns]
+    known = [NO_SIDECAR, PASSTHROUGH, *named_sets(patterns), *patterns]
     for word in words:
         if word not in known:
             yield Problem((), f"unknown sidecar mode '{word}'; {suggestion(word, known)}")
-        elif word in (NONE, PASSTHROUGH) and len(words) > 1:
+        elif word in WITHOUT_PATTERNS and len(words) > 1:
             yield Problem((), f"'{word}' means no pattern and cannot be joined with others")
 
 
