@@ -57,8 +57,8 @@ class FakeDeclaration:
     containers = False
     settings = FakeSettings
     level = FakeLevelSettings
-    streams: Mapping[str, int] = {"results": 1, "counters": 1}  # noqa: RUF012
-    files: Mapping[str, Any] = {}  # noqa: RUF012
+    streams: Mapping[str, int] = {"results": 1, "counters": 1}
+    files: Mapping[str, Any] = {}
 
     def headline(self, metrics: Collection[str]) -> Headline:
         """See `Declaration.headline`."""
@@ -145,9 +145,11 @@ class FakeDeployment:
 def imported(out: Path, level: FakeLevel, seed: int) -> None:
     """Write what the other program and the two machines' observers left."""
     reached = level.settings.capacity_per_s * random.Random(f"{seed} {level.name}").uniform(0.99, 1.01)
-    end = level.settings.searched_up_to or reached
-    censored: Mapping[str, Censoring] = {CAPACITY: "at least"} if reached >= end > 0 and end != reached else {}
-    values = {CAPACITY: min(reached, end), "operations": 1000.0}
+    end = level.settings.searched_up_to
+    censored: dict[str, Censoring] = {}
+    if end is not None and end < reached:
+        reached, censored[CAPACITY] = end, "at least"
+    values = {CAPACITY: reached, "operations": 1000.0}
     write_json_atomic(
         out / "results.json", {"format": FORMAT, "version": VERSION, "values": values, "censored": censored}
     )
@@ -188,11 +190,11 @@ class FakeJudgement:
     """See `lab.contract.Judgement`."""
 
     checks: Sequence[Sequence[Check]] = ((results_present,),)
-    metrics: Mapping[str, Metric] = {  # noqa: RUF012
+    metrics: Mapping[str, Metric] = {
         CAPACITY: Metric(CAPACITY, "Capacity", "1/s", "higher", compute=_capacity),
         CPU: Metric(CPU, "CPU per operation, both machines", "µs", compute=_cpu),
     }
-    paired: Mapping[str, PairedMetric] = {  # noqa: RUF012
+    paired: Mapping[str, PairedMetric] = {
         "gained_per_s": PairedMetric(
             "gained_per_s",
             "Capacity beyond the baseline's",

@@ -2,6 +2,7 @@
 
 import io
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from lab.command.prepare import context, needs, prepare
 from lab.command.sample import write_sample
 from lab.load import LOADS
 from lab.record.data import read_trial
+from lab.record.results import Censoring
 from lab.record.summary import Estimate, Summary, TrialSummary
 from lab.report.build import build
 from lab.report.terminal.results import print_metric_of, print_results
@@ -173,6 +175,7 @@ def test_a_finding_follows_from_the_bounds(
 
 
 def test_bounds_on_both_sides_bound_nothing() -> None:
+    both: Sequence[Censoring] = ("at least", "at most")
     trials = [
         TrialSummary(
             trial=f"{block}-{level}",
@@ -184,7 +187,7 @@ def test_bounds_on_both_sides_bound_nothing() -> None:
             censored={CAPACITY: bound} if level == "new" else {},
         )
         for level in ("old", "new")
-        for block, bound in enumerate(("at least", "at most"))
+        for block, bound in enumerate(both)
     ]
     found = summarise(experiment(), LAB.targets["fake"], trials)
     assert [one.level for one in found.estimates if one.metric == CAPACITY] == ["old"]

@@ -142,9 +142,8 @@ def _complete_blocks(values: Mapping[str, Mapping[int, float]], levels: Sequence
 
 def _unusable(summary: Summary, blocks: FloatArray, question: Question, floor: float | None) -> str | None:
     """Say why the blocks allow no answer, if so."""
-    if censoring(
-        question.metric, (trial for trial in summary.trials if trial.valid and trial.level in question.levels)
-    ):
+    trials = [trial for trial in summary.trials if trial.valid and trial.level in question.levels]
+    if censoring(question.metric, trials):
         return "a value is only a bound"
     if len(blocks) < 2:
         return "fewer than 2 blocks have a valid trial of each level"
