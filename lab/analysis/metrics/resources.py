@@ -62,8 +62,8 @@ def _memory_peak_mib(data: TrialData) -> float:
     return float(sum(peaks)) / MIB
 
 
-def _startup_s(data: TrialData) -> float:
-    return max(data.trial.startup_s.values())
+def _startup_s(data: TrialData) -> float | None:
+    return max(data.trial.startup_s.values(), default=None)
 
 
 def _context_switches_per_request(data: TrialData) -> float:

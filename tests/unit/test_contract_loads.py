@@ -1,0 +1,223 @@
+"""Every load generator and every schedule passes one suite, with a program that answers at once."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+import yaml
+from pydantic import ValidationError
+
+from lab.contract import Endpoint
+from lab.engine.absent import AbsentDriver
+from lab.engine.driver import Container
+from lab.engine.image_recipes import TABLE
+from lab.load import GENERATORS, LOADS, LoadGenerator, LoadPlan, Stage
+from lab.record.requests import REQUESTS_COLUMNS, REQUESTS_FIRST_LINE, read_requests
+from lab.spec.load import Capability, EntryProtocol, Load
+from lab.spec.protocol import Protocol
+
+ROOT = Path(__file__).resolve().parents[2]
+SCHEDULES: Mapping[str, Mapping[str, Any]] = {
+    "closed-loop": {"users": 12, "think_time_s": [1.0, 1.1]},
+    "counted": {"requests": 200, "concurrency": 5},
+    "open-loop": {"requests_per_s": 100},
+    "none": {},
+}
+"""One of each kind."""
+WRONG: Sequence[tuple[str, Mapping[str, Any]]] = [
+    ("closed-loop", {"users": 12, "think_time_s": [2.0, 1.0]}),
+    ("counted", {"requests": 200, "concurrency": None}),
+]
+EPOCH_NS = 1_700_000_000 * 10**9
+REQUESTS = 600
+EVERY_NS = 10**8
+
+
+def kind_of(model: type[Load]) -> str:
+    (kind,) = get_args(model.model_fields["schedule"].annotation.model_fields["kind"].annotation)  # type: ignore[union-attr]
+    return str(kind)
+
+
+def example(model: type[Load], name: str) -> Load:
+    kind = kind_of(model)
+    return model.model_validate({"generator": name, "schedule": {"kind": kind, **SCHEDULES[kind]}})
+
+
+EXAMPLES = {
+    name: example(model, name) for model in LOADS for name in get_args(model.model_fields["generator"].annotation)
+}
+each_load = pytest.mark.parametrize("load", EXAMPLES.values(), ids=EXAMPLES)
+each_generator = pytest.mark.parametrize("name", GENERATORS)
+
+
+class Failed(Exception):
+    """What a stage says of a container."""
+
+
+@dataclass
+class Program(AbsentDriver):
+    """The engine and the clock of a generator whose container answers at once. `exit_code`: of its container."""
+
+    out: Path
+    exit_code: int = 0
+    silent: bool = False
+    time_s: float = 0.0
+    running: set[str] = field(default_factory=set)
+
+    def start(self, services: Sequence[str]) -> None:
+        self.running |= set(services)
+
+    def wait(self, service: str, timeout_s: float) -> int:
+        if not list(self.out.glob("load-*.json")):
+            self._answer("requests.csv", REQUESTS)
+        self.running -= {service}
+        return self.exit_code
+
+    def containers(self) -> dict[str, Container]:
+        return {
+            name: Container(
+                id=name,
+                name=name,
+                image="x",
+                running=name in self.running,
+                exit_code=self.exit_code,
+                restarts=0,
+                oom_killed=False,
+            )
+            for name in GENERATORS
+        }
+
+    def now_s(self) -> float:
+        return self.time_s
+
+    def sleep(self, seconds: float) -> None:
+        self.time_s += seconds
+        for path in [] if self.silent else self.out.glob("load-*.json"):
+            load, name = json.loads(path.read_text()), f"requests-{path.stem.removeprefix('load-')}.csv"
+            if load.get("requests") != 0:
+                self._answer(name, load.get("requests") or REQUESTS)
+
+    def _answer(self, name: str, count: int) -> None:
+        starts = [EPOCH_NS + EVERY_NS * number for number in range(count)]
+        rows = [f"0,/a1,{start},{start},{start + EVERY_NS // 2},200,100" for start in starts]
+        (self.out / name).write_text("\n".join([REQUESTS_FIRST_LINE, ",".join(REQUESTS_COLUMNS), *rows, ""]))
+
+
+def plan(name: str, **protocol: Any) -> LoadPlan:
+    load = EXAMPLES[name]
+    window = {} if load.can("counted") else {"window_s": 15}
+    lasts = Protocol.model_validate({"repetitions": 1, "warm_up_s": 5, **window, **protocol})
+    endpoint = Endpoint("entry", 8080, load.protocol or "http", ("/a1",))
+    return LoadPlan(load, lasts, endpoint, int((load.schedule.fixed() or {}).get("users", 0)), 7)
+
+
+def stage(program: Program) -> Stage:
+    return Stage(program, program, program.out, lambda container, what: Failed(f"{container} {what}"))
+
+
+def generator(name: str) -> LoadGenerator:
+    return GENERATORS[name]
+
+
+def test_every_schedule_has_an_example() -> None:
+    assert {kind_of(model) for model in LOADS} == SCHEDULES.keys()
+
+
+@each_load
+def test_a_load_survives_its_record(load: Load) -> None:
+    assert type(load).model_validate(json.loads(load.model_dump_json())) == load
+    assert type(load).__doc__
+
+
+@each_load
+def test_it_says_what_it_can_do(load: Load) -> None:
+    assert load.capabilities <= set(get_args(Capability))
+    assert load.protocol is None or load.protocol in get_args(EntryProtocol)
+    assert load.can("calibratable") or load.schedule.fixed() is not None
+
+
+@each_load
+@pytest.mark.parametrize("change", [{"generator": "other"}, {"further": 1}, {"schedule": {"kind": "other"}}])
+def test_a_wrong_load_is_rejected(load: Load, change: Mapping[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        type(load).model_validate({**load.model_dump(mode="json"), **change})
+
+
+@each_load
+def test_a_schedule_without_contradictions_has_no_problem(load: Load) -> None:
+    assert list(load.schedule.problems()) == []
+    assert load.schedule.expected_s() >= 0
+
+
+@pytest.mark.parametrize(("kind", "fields"), WRONG, ids=[kind for kind, _ in WRONG])
+def test_contradictions_of_a_schedule_are_found(kind: str, fields: Mapping[str, Any]) -> None:
+    model, name = next((type(load), name) for name, load in EXAMPLES.items() if kind_of(type(load)) == kind)
+    load = model.model_validate({"generator": name, "schedule": {"kind": kind, **fields}})
+    assert list(load.schedule.problems())
+
+
+@each_load
+def test_a_schedule_finds_what_it_does_not_know(load: Load) -> None:
+    """What is guessed first, and what follows from a request's cost, have the same names."""
+    if not load.can("calibratable"):
+        return
+    unknown = {**load.schedule.model_dump(mode="json"), "users": "calibrated"}
+    schedule = type(load.schedule).model_validate(unknown)
+    assert schedule.fixed() is None
+    guess = schedule.guess(2)
+    assert guess
+    assert guess.keys() <= schedule.from_cost(2, 40.0, 0.1).keys()
+    assert schedule.from_cost(4, 40.0, 0.1)["users"] > schedule.from_cost(2, 40.0, 0.1)["users"]
+
+
+@each_generator
+def test_its_service_and_image_exist(name: str) -> None:
+    compose = (ROOT / "compose.yaml").read_text()
+    services = yaml.safe_load(compose)["services"]
+    assert generator(name).service in services
+    assert generator(name).service in TABLE
+    variables = generator(name).environment(plan(name))
+    assert all(isinstance(value, str) for value in variables.values())
+    assert all(f"${{{variable}" in compose for variable in variables)
+
+
+@each_generator
+@pytest.mark.parametrize("warm_up", [{"warm_up_s": 5}, {"warm_up_s": None, "warm_up_requests": 20}])
+def test_a_trial_has_a_window_with_requests(name: str, warm_up: Mapping[str, Any], tmp_path: Path) -> None:
+    program, of = Program(tmp_path), plan(name, **warm_up)
+    generator(name).begin(of, stage(program))
+    loaded = generator(name).measure(of, stage(program), {})
+    generator(name).end(stage(program))
+    assert loaded.load_start_ns == EPOCH_NS
+    assert loaded.load_start_ns <= loaded.window_start_ns < loaded.window_end_ns
+    assert len(read_requests(loaded.requests).ended_in(loaded.window_start_ns, loaded.window_end_ns)) >= 100
+    assert not program.running
+    assert generator(name).lead_s(of) >= 0
+
+
+@pytest.mark.parametrize("name", [name for name in GENERATORS if EXAMPLES[name].can("reusable")])
+def test_a_reusable_one_serves_several_trials(name: str, tmp_path: Path) -> None:
+    program, of = Program(tmp_path), plan(name)
+    generator(name).begin(of, stage(program))
+    first, second = (generator(name).measure(of, stage(program), {}) for _ in range(2))
+    assert first.requests != second.requests
+    assert first.requests.exists()
+
+
+@each_generator
+def test_a_generator_that_fails_is_an_error(name: str, tmp_path: Path) -> None:
+    program, of = Program(tmp_path, exit_code=1), plan(name)
+    with pytest.raises(Failed, match=f"{generator(name).service} ended with exit code 1"):
+        generator(name).begin(of, stage(program))
+        generator(name).measure(of, stage(program), {})
+        generator(name).end(stage(program))
+
+
+@pytest.mark.parametrize("name", [name for name in GENERATORS if EXAMPLES[name].can("reusable")])
+def test_a_generator_that_does_not_answer_is_an_error(name: str, tmp_path: Path) -> None:
+    program, of = Program(tmp_path, silent=True), plan(name)
+    with pytest.raises(Failed, match="had not ended its load"):
+        generator(name).begin(of, stage(program))
