@@ -3,10 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from lab.analysis.checks import NO_SIDECAR, WITHOUT_PATTERNS
 from lab.analysis.metrics.errors import FAILED
 from lab.analysis.metrics.shares import pooled_share
-from lab.analysis.metrics.sidecars import AS_PUBLISHED
 from lab.analysis.stats.compare import paired
 from lab.analysis.stats.proportions import ConfidenceInterval, Pooled
 from lab.analysis.stats.ttests import ASSUMPTIONS, student, welch

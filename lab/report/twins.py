@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 
-from lab.analysis.checks import NO_SIDECAR
 from lab.analysis.metrics.shares import SEED
 from lab.analysis.stats.compare import compare, paired
 from lab.record.sidecars import NO_SIDECAR

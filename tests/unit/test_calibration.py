@@ -18,4 +18,4 @@ def test_users(fraction: float, cpus: int, cpu_ms: float, think_s: float, latenc
     schedule = ClosedLoop(
         kind="closed-loop", users="calibrated", baseline_cpu_fraction=fraction, think_time_s=(think_s, think_s)
     )
-    assert schedule.from_cost(cpus, cpu_ms, latency_s) == {"users": expected}
+    assert schedule.from_cost(cpus, cpu_ms, latency_s) == {"users": expected, "target_fraction": fraction}

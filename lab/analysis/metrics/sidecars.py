@@ -9,16 +9,6 @@ from lab.record.series import NotDerivableError
 
 US_NS = 1e3
 MIB = 1 << 20
-AS_PUBLISHED = (
-    "retry.upstream_rq_200",
-    "retry.upstream_rq_2xx",
-    "retry.upstream_rq_completed",
-    "retry_or_shadow_abandoned",
-    "upstream_rq_retry",
-    "upstream_rq_retry_overflow",
-    "upstream_rq_retry_success",
-)
-"""The counters of a cluster that the sidecar study published, by Envoy's names."""
 # Of the listener in front of the service, and of the one on its way out.
 PROXIED = ("http.inbound.downstream_rq_total", "http.outbound.downstream_rq_total")
 
