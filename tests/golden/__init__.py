@@ -1,5 +1,10 @@
-"""What the code at f411f24 planned, deployed, judged and computed: recorded once, compared with what the code does now.
+"""What the code at f411f24 planned, deployed, judged and computed, and what the code does now.
 
-`f411f24/` holds the records and never changes; `adapter` is all that knows the lab's own modules; `allowed` lists what
-may differ; `record` is how the records were made; `test_golden.py` in `tests/unit/` compares.
+- `f411f24/` holds the records, and the recorder. It never changes.
+- `adapter` is the only module that imports the lab.
+- `allowed` lists what may differ, each with a reason.
+- `records` reads the golden files, and computes the same values with the current code.
+- `alternate` compares two checkouts on real containers.
+
+`tests/unit/test_golden.py` compares.
 """

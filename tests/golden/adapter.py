@@ -1,7 +1,7 @@
-"""The one place where the golden tests meet the lab: its modules, its versions and its names may change only here.
+"""All that the golden tests use of the lab. Where modules move or formats change, only this file changes.
 
-Every function returns plain JSON values, so that the comparison knows nothing of the lab's classes. The recordings are
-of format version 1; `run_folder` is where they are brought to the version that the lab reads.
+Every function returns plain JSON values. The recorded runs and `f411f24/experiments` are of format
+version 1: `run_folder` and `load_experiment` are the places to convert them.
 """
 
 import json
@@ -62,7 +62,7 @@ def experiments() -> dict[str, Path]:
 
 
 def plan_of(path: Path, overrides: Sequence[str] = ()) -> Json:
-    """Return the order of an experiment's trials, their seeds, and which of them share a start of the containers."""
+    """Return the order of an experiment's trials, their seeds, and which trials share a start."""
     plan = make_plan(load_experiment(path, overrides))
     return {
         "trials": [asdict(trial) for trial in plan.trials],
@@ -94,10 +94,10 @@ def ways(path: Path) -> list[str]:
 # A system beside others reads compose.yaml twice to find its ports, and here there are hundreds.
 @mock.patch("lab.ports.yaml", SimpleNamespace(safe_load=cache(yaml.safe_load)))
 def deployments_of(path: Path, way: str) -> dict[str, Json]:
-    """Return what the driver is given for each start of an experiment's first block, by its first level.
+    """Return what the driver gets for each start of an experiment's first block, by the start's levels.
 
-    The folders of the repository and of the trial are `<root>` and `/trial`. `files` are those that the containers
-    find in the trial's folder.
+    The folders of the repository and of the trial are `<root>` and `/trial`. `files` are those that
+    the lab writes to the trial's folder before a container starts.
     """
     experiment = load_experiment(path, WAYS[way])
     plan = make_plan(experiment)
@@ -124,22 +124,22 @@ def deployments_of(path: Path, way: str) -> dict[str, Json]:
 
 
 def resolved(deployment: Mapping[str, Json]) -> Json:
-    """Return the Compose configuration of the services that a deployment names, resolved by the command here.
+    """Return the Compose configuration of a deployment's services, as `docker compose` resolves it.
 
     Needs the command, no engine.
     """
     with tempfile.TemporaryDirectory() as folder:
         driver = _ResolvingDriver(ROOT, Path(folder), deployment["project"])
-        whole = driver.resolved(
+        project = driver.resolved(
             json.loads(json.dumps(deployment["overlay"]).replace("<root>", str(ROOT))),
             {name: value.replace("<root>", str(ROOT)) for name, value in deployment["environment"].items()},
         )
-    wanted = {name: whole["services"][name] for name in deployment["services"]}
+    wanted = {name: project["services"][name] for name in deployment["services"]}
     return {
-        "name": whole["name"],
+        "name": project["name"],
         "services": wanted,
-        "networks": whole.get("networks", {}),
-        "volumes": whole.get("volumes", {}),
+        "networks": project.get("networks", {}),
+        "volumes": project.get("volumes", {}),
     }
 
 
@@ -185,14 +185,14 @@ class _RecordingDriver:
             return
         out = Path(self._deployment.environment["TRIAL_DIR"])
         files = {str(path.relative_to(out)): path.read_text() for path in sorted(out.rglob("*")) if path.is_file()}
-        whole = {
+        written = {
             "project": self.project,
             "services": list(self._deployment.services),
             "overlay": self._deployment.overlay,
             "environment": self._deployment.environment,
             "files": files,
         }
-        text = json.dumps(whole).replace(str(out), TRIAL).replace(str(ROOT), "<root>")
+        text = json.dumps(written).replace(str(out), TRIAL).replace(str(ROOT), "<root>")
         self.created = json.loads(text)
 
 
@@ -216,7 +216,7 @@ def _until_created(run: Any, folder: str) -> None:
 
 
 def _users(experiment: Experiment, level: Level) -> int:
-    """Return the users of a level's start, as the runner shares them out; 0 where the load counts requests."""
+    """Return the users of a level, as the runner shares them out; 0 for a load of counted requests."""
     load = experiment.load
     if not isinstance(load, UsersLoad):
         return load.concurrency or 0
@@ -291,7 +291,7 @@ def kept_results() -> dict[str, Path]:
 
 
 def judge_claims(folder: Path) -> Json:
-    """Return the verdicts on a results folder's claims from its summary; None where its experiment names none."""
+    """Return the verdicts on a run's claims, from its summary; None where its experiment has no claims."""
     experiment = experiment_of(folder)
     if not experiment.claims:
         return None

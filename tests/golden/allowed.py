@@ -1,7 +1,7 @@
-"""What may differ from the golden records, and why: the one table of allowed renames and removals.
+"""What may differ from the golden records, and why: the only table of allowed renames and removals.
 
-A row applies to the golden side before it is compared. `where` is a pattern (`fnmatch`) of the place: record, then keys
-and indexes, joined with "/". Every row must apply somewhere.
+A row applies to the golden side before the comparison. `where` is a pattern (`fnmatch`) of a place:
+the record, then keys and indexes, joined with "/". Every row must apply somewhere.
 """
 
 import re
@@ -25,7 +25,7 @@ class RenamedKey:
 
 @dataclass(frozen=True)
 class RenamedText:
-    """What matches the regular expression `old` in the texts at `where` reads `new` now (as of `re.sub`)."""
+    """In the texts at `where`, what matches the regular expression `old` is `new` now (`re.sub`)."""
 
     where: str
     old: str
@@ -35,7 +35,7 @@ class RenamedText:
 
 @dataclass(frozen=True)
 class Removed:
-    """What was at `where` is there no more."""
+    """What was at `where` no longer exists."""
 
     where: str
     reason: str
@@ -43,7 +43,7 @@ class Removed:
 
 @dataclass(frozen=True)
 class Added:
-    """What is at `where` now is new. Of the current side it is left out."""
+    """What is at `where` is new. It is left out of the current side."""
 
     where: str
     reason: str

@@ -1,4 +1,4 @@
-"""Runs the baseline by turns in two checkouts, and prints what a request costs in the new one against the old one.
+"""Runs the baseline by turns in two checkouts, and prints the ratio of their CPU per request.
 
 Usage: `python tests/golden/alternate.py OLD NEW --blocks 6 --users 16`
 
@@ -25,13 +25,13 @@ from scipy import special
 
 CONFIDENCE = 0.95
 EXPERIMENT = Path(__file__).parent / "f411f24" / "experiments" / "baseline.yaml"
-# The first that a summary has: within a run times are adjusted to its own usual speed, which differs between runs.
+# The first that a summary has. Other times are adjusted to their own run's speed, which differs.
 METRICS = ("cpu_per_request_services_as_measured_ms", "cpu_per_request_services_ms")
 
 
 @dataclass(frozen=True)
 class Checkout:
-    """One side: its name, its folder, its `lab` command, and the experiment's file in its format version."""
+    """One side: name, folder, `lab` command, and the experiment's file in its format version."""
 
     name: str
     root: Path

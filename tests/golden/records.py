@@ -1,6 +1,6 @@
-"""The golden files: where they are, how they are packed, and what the code now says in place of each.
+"""The golden files, and what the current code computes in their place.
 
-A golden record is a JSON value. `CURRENT` has a function for each, which computes the same value anew.
+A golden record is a JSON value. `CURRENT` has a function for each, which computes the value anew.
 """
 
 import hashlib
@@ -121,7 +121,7 @@ def compose() -> Json:
 
 
 def resolved(found: Json) -> Json:
-    """Return deployments as the `docker compose` here resolves them: texts and services once each, by their hashes."""
+    """Return deployments as `docker compose` resolves them, each service and text once, by its hash."""
     parts: dict[str, Json] = {}
 
     def part(data: Json) -> str:
@@ -206,7 +206,7 @@ CURRENT: Mapping[str, Callable[[], Json]] = {
 }
 
 
-# Of these, what came later is no change: a new experiment, a new kept result.
+# A new experiment or a new kept result is no change.
 GROWING = frozenset({"plans", "compose", "claims"})
 
 
@@ -227,7 +227,7 @@ def recorded(record: str) -> Json:
 
 
 def changes(record: str, old: Json) -> tuple[list[str], set[Row]]:
-    """Return how what the code says now differs from `old`, a golden record, and which allowances applied."""
+    """Return how the current code differs from `old`, a golden record, and the allowances that applied."""
     wanted, renamed = expected(record, old)
     found, added = compared(record, CURRENT[record]())
     if record in GROWING:
