@@ -24,8 +24,11 @@ Json = Any
 FOLDER = Path(__file__).parent / "f411f24"
 SUMS = FOLDER / "SHA256SUMS"
 EXPERIMENTS = FOLDER / "experiments"
-RUNS = ("in-turn", "at-once", "sidecars")
-CASES = "cases"
+# Runs on real containers: one level after the other, side by side, and with sidecars and a fault.
+REAL = ("in-turn", "at-once", "sidecars")
+# Made-up ones: an analysed run, and a trial for each branch of each check.
+MADE_UP, CASES = "made-up", "cases"
+RUNS = (MADE_UP, *(name for name in REAL if (FOLDER / f"{name}.tar.xz").exists()))
 # The command waits for nothing but its own work; more would not be faster.
 COMPOSE_COMMANDS = 2
 

@@ -44,6 +44,17 @@ def write(root: Path) -> None:
         _json(lambda trial, n=number: trial.update(number=n))(folder)
 
 
+def write_run(root: Path) -> None:
+    """Write the results folder of a run of three blocks, one rejected attempt, and a claim."""
+    write_results(root, window_s=8)
+    for logs in root.glob("trials/*/logs"):
+        shutil.rmtree(logs)
+    manifest = json.loads((root / "manifest.json").read_text())
+    manifest["spec"]["claims"] = ["telemetry-overhead"]
+    manifest["spec"]["observer"]["rate_hz"] = 1.0
+    write_json(root / "manifest.json", manifest)
+
+
 def _write_case(case: Case, out: Path) -> None:
     trial = replace(Trial(1, 0, case.level, QUICK[case.level]), **case.spoilt)
     # Its time is that of its number: all have the same, so that equal records are equal bytes.

@@ -1,9 +1,11 @@
 """Records what the code at f411f24 does. It ran once; nothing is to be recorded again.
 
 Usage, in a checkout whose `lab/` is that of f411f24: `python tests/golden/f411f24/record.py RESULTS`, where `RESULTS`
-holds the results of the three experiments beside this file (`lab run`, then `lab analyse`).
+holds the results of the experiments in-turn, at-once and sidecars beside this file (`lab run`, then
+`lab analyse`).
 """
 
+import json
 import shutil
 import subprocess
 import sys
@@ -15,20 +17,27 @@ import cases
 from tests.golden import adapter, records
 
 COMMIT = "f411f24"
+CODE = (":(glob)lab/**/*.py", "experiments", "services", "envoy", "backends", "compose.yaml", ".env")
 # What no number is computed from.
 LEFT_OUT = ("logs", "report.html")
 
 
 def main(results: Path) -> None:
     """Write all golden files."""
-    subprocess.run(["git", "diff", "--quiet", COMMIT, "--", "lab", "experiments", "compose.yaml", ".env"], check=True)
+    subprocess.run(["git", "diff", "--quiet", COMMIT, "--", *CODE], check=True)
     with tempfile.TemporaryDirectory() as folder:
-        for name in records.RUNS:
+        for name in records.REAL:
             copy = Path(folder) / name
             shutil.copytree(results / name / "latest", copy, ignore=shutil.ignore_patterns(*LEFT_OUT))
             records.pack(copy, records.FOLDER / f"{name}.tar.xz")
+        run = Path(folder) / records.MADE_UP
+        cases.write_run(run)
+        adapter.analyse_run(run)
+        (run / "claims.json").write_text(json.dumps(adapter.judge_claims(run)))
+        records.pack(run, records.FOLDER / f"{records.MADE_UP}.tar.xz")
         cases.write(Path(folder) / records.CASES)
         records.pack(Path(folder) / records.CASES, records.FOLDER / f"{records.CASES}.tar.xz")
+    records.RUNS = (records.MADE_UP, *records.REAL)
     deployments = records.deployments()
     records.write_golden("deployments", deployments)
     records.write_golden("compose", {"version": adapter.compose_version(), **records.resolved(deployments)})
