@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,26 +19,29 @@ from typing import Any
 from unittest import mock
 
 import yaml
-from lab.analyse import analyse, experiment_of
-from lab.checks import reasons
-from lab.claims.judge import judge
-from lab.claims.spec import load_claims
-from lab.driver import Container, Deployment
-from lab.driver.compose import PROJECT, ComposeDriver
-from lab.machine import CpuSplit
-from lab.plan import make_plan
-from lab.records import read_summary, read_trial
-from lab.side_by_side import run_side_by_side
-from lab.stand import Bench
-from lab.system import System
-from lab.topology import load_topology
-from lab.trial import run_start
-from lab.variants import Variant, load_variants
 
-from lab import metrics, sidecars
-from lab.load import UsersLoad
-from lab.spec import Experiment, Level, load_experiment
+from lab.analysis.analyse import analyse
+from lab.analysis.checks import reasons
+from lab.analysis.claims.judge import judge
+from lab.analysis.claims.spec import load_claims
+from lab.analysis.metrics import values as metric_values
+from lab.command.migrate import migrate
+from lab.engine.compose import PROJECT, ComposeDriver
+from lab.engine.driver import Container, Stack
+from lab.engine.machine import CpuSplit
+from lab.engine.place import Place
+from lab.record.data import read_trial
+from lab.record.summary import read_summary
+from lab.run.measure import run_start
+from lab.run.plan import make_plan
+from lab.run.side_by_side import run_side_by_side
+from lab.run.start import Context
+from lab.spec.experiment import Experiment
+from lab.spec.level import Level
+from lab.spec.parse import load_experiment, parse_experiment
+from lab.target.mesh import version1
 from tests.fake import FakeClock
+from tests.labs import LAB, MESH, METRICS
 
 Json = Any
 
@@ -57,24 +60,33 @@ TRIAL = "/trial"
 
 # --- plans ------------------------------------------------------------------------------------------------------------
 def experiments() -> dict[str, Path]:
-    """Return the files of `experiments/`, by name."""
-    return {path.stem: path for path in sorted(EXPERIMENTS.glob("*.yaml"))}
+    """Return the files of `experiments/` that measure a mesh, by name: f411f24 knew no other target."""
+    paths = {path.stem: path for path in sorted(EXPERIMENTS.glob("*.yaml"))}
+    return {name: path for name, path in paths.items() if LAB.target(_experiment(path)) is MESH}
 
 
 def plan_of(path: Path, overrides: Sequence[str] = ()) -> Json:
     """Return the order of an experiment's trials, their seeds, and which trials share a start."""
-    plan = make_plan(load_experiment(path, overrides))
+    plan = make_plan(_experiment(path, overrides))
     return {
         "trials": [asdict(trial) for trial in plan.trials],
         "starts": [[trial.number for trial in start] for start in plan.starts()],
     }
 
 
+def _experiment(path: Path, overrides: Sequence[str] = ()) -> Experiment:
+    """Return an experiment; a file of version 1 is converted first."""
+    text = path.read_text()
+    if "\nversion: 1\n" not in text:
+        return load_experiment(path, LAB.grammar, overrides)
+    return parse_experiment(version1.experiment_text(text), path.stem, LAB.grammar, overrides)
+
+
 # --- Compose ----------------------------------------------------------------------------------------------------------
 WAYS: Mapping[str, Sequence[str]] = {
     "as its file says": (),
     "one after the other": ("protocol.side_by_side=false", "observer.rate_hz=1"),
-    "side by side": ("protocol.side_by_side=true", "protocol.retries=0", "protocol.reference=false"),
+    "side by side": ("protocol.side_by_side=true", "protocol.retries=0"),
 }
 
 
@@ -87,19 +99,19 @@ def ways(path: Path) -> list[str]:
     own = ["as its file says"]
     if path.stem not in BOTH_WAYS:
         return own
-    together = load_experiment(path).protocol.side_by_side
+    together = _experiment(path).protocol.side_by_side
     return [*own, "one after the other" if together else "side by side"]
 
 
 # A system beside others reads compose.yaml twice to find its ports, and here there are hundreds.
-@mock.patch("lab.ports.yaml", SimpleNamespace(safe_load=cache(yaml.safe_load)))
+@mock.patch("lab.engine.ports.yaml", SimpleNamespace(safe_load=cache(yaml.safe_load)))
 def deployments_of(path: Path, way: str) -> dict[str, Json]:
     """Return what the driver gets for each start of an experiment's first block, by the start's levels.
 
     The folders of the repository and of the trial are `<root>` and `/trial`. `files` are those that
     the lab writes to the trial's folder before a container starts.
     """
-    experiment = load_experiment(path, WAYS[way])
+    experiment = _experiment(path, WAYS[way])
     plan = make_plan(experiment)
     block = [start for start in plan.starts() if start[0].block == 0]
     found: dict[str, Json] = {}
@@ -108,16 +120,19 @@ def deployments_of(path: Path, way: str) -> dict[str, Json]:
             (start,) = block
             levels = [plan.level(trial) for trial in start]
             drivers = [_RecordingDriver(f"{PROJECT}-{place}") for place in range(len(levels))]
-            bench = _bench(experiment, drivers[0], tuple(drivers))
-            _until_created(lambda out: run_side_by_side(bench, levels, USERS, SEED, out, lambda _: None), folder)
+            context = _context(experiment, drivers[0], tuple(drivers))
+            found_users = {"users": USERS}
+            _until_created(
+                lambda out: run_side_by_side(context, levels, found_users, SEED, out, lambda _: None), folder
+            )
             found |= {level.name: driver.created for level, driver in zip(levels, drivers, strict=True)}
         else:
             for start in block:
                 levels = [plan.level(trial) for trial in start]
                 driver = _RecordingDriver(PROJECT)
-                bench = _bench(experiment, driver)
+                context = _context(experiment, driver)
                 _until_created(
-                    lambda out, b=bench, ls=levels: run_start(b, ls, _users(experiment, ls[0]), SEED, out), folder
+                    lambda out, c=context, ls=levels: run_start(c, ls, _found(experiment, ls[0]), SEED, out), folder
                 )
                 found[" and ".join(sorted(level.name for level in levels))] = driver.created
     return found
@@ -159,9 +174,9 @@ class _RecordingDriver:
     def __init__(self, project: str) -> None:
         self.project = project
         self.created: Json = None
-        self._deployment: Deployment | None = None
+        self._deployment: Stack | None = None
 
-    def create(self, deployment: Deployment) -> None:
+    def create(self, deployment: Stack) -> None:
         self._deployment = deployment
 
     def start(self, services: Sequence[str]) -> None:
@@ -215,43 +230,18 @@ def _until_created(run: Any, folder: str) -> None:
         shutil.rmtree(out)
 
 
-def _users(experiment: Experiment, level: Level) -> int:
-    """Return the users of a level, as the runner shares them out; 0 for a load of counted requests."""
-    load = experiment.load
-    if not isinstance(load, UsersLoad):
-        return load.concurrency or 0
-    return max(1, round((load.users if isinstance(load.users, int) else USERS) * level.users_fraction))
+def _found(experiment: Experiment, level: Level[Any]) -> Mapping[str, float]:
+    """Return what the load's schedule finds for a level, as the runner shares it out."""
+    users = (experiment.load.schedule.fixed() or {"users": USERS})["users"]
+    return {"users": max(1, round(users * level.settings.users_fraction)) if users else 0}
 
 
-def _bench(experiment: Experiment, driver: _RecordingDriver, drivers: tuple[_RecordingDriver, ...] = ()) -> Bench:
-    names = dict.fromkeys((experiment.topology, *experiment.topologies()))
-    return Bench(experiment, {name: replace(_system(name), driver=driver) for name in names}, drivers=drivers)
+def _context(experiment: Experiment, driver: _RecordingDriver, drivers: tuple[_RecordingDriver, ...] = ()) -> Context:
+    return Context(experiment, MESH, _place(driver, True), tuple(_place(one, False) for one in drivers))
 
 
-@cache
-def _system(topology: str) -> System:
-    path = EXPERIMENTS / "topologies" / f"{topology}.yaml"
-    return System(
-        root=ROOT,
-        topology=load_topology(path),
-        topology_path=path,
-        variants=_variants(),
-        envoy=_envoy(),
-        cpus=CPUS,
-        driver=_RecordingDriver(PROJECT),
-        clock=FakeClock(),
-        journal=ROOT / ".lab" / "faults.json",
-    )
-
-
-@cache
-def _variants() -> Mapping[str, Variant]:
-    return load_variants(ROOT / "services" / "telemetry")
-
-
-@cache
-def _envoy() -> sidecars.Source:
-    return sidecars.load(ROOT / "envoy")
+def _place(driver: _RecordingDriver, alone: bool) -> Place:
+    return Place(ROOT, CPUS, driver, FakeClock(), ROOT / ".lab" / "faults.json", alone)
 
 
 # --- records ----------------------------------------------------------------------------------------------------------
@@ -261,6 +251,8 @@ def run_folder(recorded: Path) -> Iterator[Path]:
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / recorded.name
         shutil.copytree(recorded, copy)
+        if (copy / "manifest.json").exists():
+            migrate(copy, version1, lambda _: None)
         yield copy
 
 
@@ -271,29 +263,29 @@ def trials(folder: Path) -> list[Path]:
 
 def judge_trial(folder: Path) -> list[str]:
     """Return why a trial does not count; nothing for a valid one."""
-    return reasons(read_trial(folder))
+    return reasons(read_trial(folder), MESH.judgement.checks)
 
 
 def values(folder: Path) -> dict[str, float]:
     """Return what a trial's records measure."""
-    return metrics.values(read_trial(folder))
+    return metric_values(read_trial(folder), MESH.judgement.metrics)
 
 
 def analyse_run(folder: Path) -> Json:
     """Return the summary of a results folder, computed anew from its raw records."""
-    analyse(folder)
+    analyse(folder, *LAB.recorded(folder))
     return json.loads((folder / "summary.json").read_text())
 
 
 def kept_results() -> dict[str, Path]:
     """Return the results folders that the documents show, by name."""
-    return {path.parent.name: path.parent for path in sorted(KEPT.glob("*/summary.json"))}
+    return {path.parent.name: path.parent for path in sorted(KEPT.glob("*/summary.json*"))}
 
 
 def judge_claims(folder: Path) -> Json:
     """Return the verdicts on a run's claims, from its summary; None where its experiment has no claims."""
-    experiment = experiment_of(folder)
+    experiment, _ = LAB.recorded(folder)
     if not experiment.claims:
         return None
-    studies = load_claims(experiment.claims, EXPERIMENTS / "claims")
+    studies = load_claims(experiment.claims, EXPERIMENTS / "claims", METRICS)
     return judge(read_summary(folder / "summary.json"), studies, experiment.protocol.seed).model_dump(mode="json")

@@ -51,7 +51,63 @@ class Added:
 
 Row = RenamedKey | RenamedText | Removed | Added
 
-ALLOWED: tuple[Row, ...] = ()
+VERSION_2 = "Records have version 2: lab migrate converts those of version 1."
+TOPOLOGY = "The services read the topology that the lab resolved, from the folder of their start."
+SINK = "quick sends to the lab's own sink, which is built in seconds."
+COLLECTOR = "The Collector's pipelines have a folder of their own."
+INCONCLUSIVE = "What the data do not decide is called inconclusive."
+REJECTED = "A trial that does not count is called rejected."
+CENSORED = "An estimate can be a bound."
+PLAIN = "Plain English: the same check, the same numbers, other words."
+
+
+def _reason(old: str, new: str) -> RenamedText:
+    """Allow other words in a trial's reasons."""
+    return RenamedText("trials/*/reasons/*", old, new, PLAIN)
+
+
+ALLOWED: tuple[Row, ...] = (
+    RenamedText("compose/*/volumes/*/source", r"^<root>/experiments/topologies/.*$", "/trial/topology.json", TOPOLOGY),
+    RenamedText(
+        "compose/*/volumes/*/target", r"^/etc/tollbooth/topology\.yaml$", "/etc/tollbooth/topology.json", TOPOLOGY
+    ),
+    Added("compose/*/files/topology.json", TOPOLOGY),
+    RenamedText(
+        "compose/*/volumes/*/source",
+        r"^<root>/backends/collector/config\.yaml$",
+        "<root>/collector/pipelines/recommended.yaml",
+        COLLECTOR,
+    ),
+    RenamedText("compose/quick/*/environment/OTEL_EXPORTER_OTLP_ENDPOINT", r"//jaeger:", "//sink:", SINK),
+    RenamedText("compose/quick/*/files/targets.json", r"jaeger", "sink", SINK),
+    Removed("compose/quick/*/services/jaeger", SINK),
+    Added("compose/quick/*/services/sink", SINK),
+    RenamedKey("summaries/*/levels/*", "refused", "rejected", REJECTED),
+    RenamedText("summaries/*/finding", r"^cannot tell$", "inconclusive", INCONCLUSIVE),
+    RenamedText("summaries/*/verdict", r"^cannot tell$", "inconclusive", INCONCLUSIVE),
+    RenamedText("summaries/*/answer", r"^cannot tell$", "inconclusive", INCONCLUSIVE),
+    RenamedText("claims/*/verdict", r"^cannot tell$", "inconclusive", INCONCLUSIVE),
+    RenamedText("claims/*/answer", r"^cannot tell$", "inconclusive", INCONCLUSIVE),
+    Removed("summaries/*/summary/version", VERSION_2),
+    Added("summaries/*/summary/version", VERSION_2),
+    Removed("summaries/*/claims/version", VERSION_2),
+    Added("summaries/*/claims/version", VERSION_2),
+    Removed("claims/*/version", VERSION_2),
+    Added("claims/*/version", VERSION_2),
+    Added("summaries/*/summary/headline", "A summary names its main metrics; the report had them fixed."),
+    Added("summaries/*/estimates/*/censored", CENSORED),
+    Added("summaries/*/estimates/*/comparison_censored", CENSORED),
+    Added("summaries/*/trials/*/censored", CENSORED),
+    _reason("is not whole$", "is incomplete"),
+    _reason("its log says why$", "see its log"),
+    _reason("it measured itself$", "generator saturated"),
+    _reason(": not proved: ", ": not verified: "),
+    _reason(": refused: ", ": not possible: "),
+    _reason(r", where a share of ([\d.]+) was to be$", r", expected a share of \1"),
+    _reason(r"([\d.]+) ms were to be$", r"\1 ms were expected"),
+    _reason(r"too few to tell a share", "too few to distinguish a share"),
+    _reason("no operation was asked for$", "no operation was requested"),
+)
 
 
 def expected(record: str, golden: Json, rows: Iterable[Row] = ALLOWED) -> tuple[Json, set[Row]]:
