@@ -5,16 +5,8 @@ from dataclasses import dataclass
 
 from lab.analysis.claims.records import Answer, Beside, Judged, Part, Verdict, Verdicts
 from lab.report import wording
+from lab.report.cells import Finding
 from lab.report.numbers import Scale, interval, noise, number, percent, scale_for
-
-
-@dataclass(frozen=True)
-class Mark:
-    """A verdict as the page's macro `finding` shows it."""
-
-    word: str
-    symbol: str
-    tone: str
 
 
 @dataclass(frozen=True)
@@ -28,7 +20,7 @@ class PartRow:
     wanted: str
     noise_floor: str
     n: str
-    mark: Mark
+    mark: Finding
     reason: str
 
 
@@ -39,7 +31,7 @@ class ClaimRow:
     id: str
     says: str
     published: str
-    mark: Mark
+    mark: Finding
     headline: str
     parts: Sequence[PartRow]
 
@@ -152,5 +144,5 @@ def _part(part: Part) -> PartRow:
     )
 
 
-def _mark(word: Verdict | Answer) -> Mark:
-    return Mark(word, *_MARKS[word])
+def _mark(word: Verdict | Answer) -> Finding:
+    return Finding(word, *_MARKS[word])

@@ -4,10 +4,10 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from lab.analysis.stats.compare import Comparison, Finding, compare, mean_of, paired
+from lab.analysis.stats.compare import Comparison, compare, mean_of, paired
 from lab.analysis.stats.interactions import Cell, interactions
 from lab.analysis.stats.multiple import holm
-from lab.record.summary import Summary
+from lab.record.summary import Finding, Summary
 from lab.report.blocks import by_block
 from lab.spec.views import Interaction
 

@@ -33,7 +33,8 @@ def _answer(summary: Summary, level: str) -> str:
     if estimate is None:
         return f"No result: no valid trial has a value of {title}."
     if estimate.ratio is None:
-        return f"{title} has no ratio to {summary.baseline}: no block has a valid trial of both."
+        why = "both are only bounds" if estimate.censored else "no block has a valid trial of both"
+        return f"{title} has no ratio to {summary.baseline}: {why}."
     return f"{_sentence(estimate, title)}{_means(summary, estimate)}.{_doubt(estimate)}"
 
 

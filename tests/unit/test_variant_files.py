@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from lab.errors import UserError
-from lab.target.mesh.variants import Telemetry, chosen, load_variants, variant_named
+from lab.target.mesh.variants import Telemetry, chosen, load_variants
 
 GOOD = """\
 format: tollbooth.variant
@@ -42,15 +42,6 @@ def test_a_level_chooses_over_its_variant(tmp_path: Path) -> None:
     assert chosen(variant, "sink", "sampled", {"C": "e"}) == Telemetry(
         "otel-manual", "sink", "sampled", {"A": "b", "C": "e", "TO": "sink"}
     )
-
-
-def test_an_unknown_variant_is_answered_with_the_nearest(tmp_path: Path) -> None:
-    add(tmp_path, "otel-manual")
-    variants = load_variants(tmp_path)
-    assert variant_named("otel-manual", variants) is variants["otel-manual"]
-    with pytest.raises(UserError) as caught:
-        variant_named("otel-manul", variants)
-    assert caught.value.message.startswith("unknown telemetry variant 'otel-manul'; did you mean 'otel-manual'?")
 
 
 @pytest.mark.parametrize(

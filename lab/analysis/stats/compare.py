@@ -3,16 +3,15 @@
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
 from lab.analysis.stats.intervals import FloatArray, Interval, mean_interval
 from lab.record.results import Censoring
+from lab.record.summary import Finding
 
 Key = TypeVar("Key", int, str)
-Finding = Literal["higher", "lower", "same within margin", "inconclusive"]
-
 FOLLOWS: Mapping[Censoring, Finding] = {"at least": "higher", "at most": "lower"}
 """The only finding that a bound allows: the true mean is further out than the mean of bounds."""
 

@@ -7,7 +7,6 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from lab.errors import UserError
 from lab.spec.level import Environment
 from lab.spec.model import Shape, Version1, validate
 from lab.spec.nearest import suggestion
@@ -65,16 +64,6 @@ def chosen(
 def load_variants(folder: Path) -> dict[str, Variant]:
     """Return the variants in `folder` by name, in order of name. Raises `UserError` for a wrong file."""
     return {path.parent.name: _load(path) for path in sorted(folder.glob("*/variant.yaml"))}
-
-
-def variant_named(name: str, variants: Mapping[str, Variant]) -> Variant:
-    """Return a variant. Raises `UserError`, with the nearest name, if there is none of that name."""
-    if name not in variants:
-        raise UserError(
-            f"unknown telemetry variant '{name}'; {suggestion(name, variants)}",
-            "variants are the folders of services/telemetry/",
-        )
-    return variants[name]
 
 
 def _load(path: Path) -> Variant:
