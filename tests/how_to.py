@@ -180,5 +180,5 @@ class _Follower:
             raise block.error("no command without containers comes before this output")
         for line in block.text.splitlines():
             pattern = ".*".join(re.escape(part) for part in line.split("..."))
-            if not re.search(f"^{pattern}$", self._output, re.M):
+            if not re.search(f"^{pattern} *$", self._output, re.M):
                 raise block.error(f"the command does not print `{line}`, but:\n{self._output}")

@@ -113,8 +113,9 @@ def check_targets(name: str, folder: Path) -> None:
 
 def check_counters(name: str, folder: Path) -> None:
     counters = parse_counters(lines(BLOCKS[name]), name)
-    found = counters.containers["a1"] | counters.jvms["a1"] | counters.host | counters.observer
-    assert found and counters.interfaces[0].network == "app" and counters.events
+    by_container = (counters.containers["a1"], counters.jvms["a1"])
+    assert all((*by_container, counters.host, counters.observer, counters.events))
+    assert [interface.network for interface in counters.interfaces] == ["app"]
 
 
 def check_faults(name: str, folder: Path) -> None:

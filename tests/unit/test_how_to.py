@@ -85,7 +85,7 @@ WRONG: dict[str, tuple[str, str]] = {
     "a diff whose lines are not in the file": (GOOD_FILE + GOOD_DIFF.replace("-one", "-three"), "0 times"),
     "a diff whose lines are there twice": (GOOD_FILE.replace("one", "one\none") + GOOD_DIFF, "2 times"),
     "a diff of a part of a line": (GOOD_FILE.replace("one", "no one") + GOOD_DIFF, "0 times"),
-    "a diff that changes nothing": (GOOD_FILE + GOOD_DIFF.replace("+two", "+one"), "changes none"),
+    "a diff that changes nothing": (GOOD_FILE + GOOD_DIFF.replace("+two", "+one"), "changes nothing"),
     "a diff of a missing file": (GOOD_DIFF, "new.txt does not exist"),
     "a diff without a path": ("```diff\n-one\n+two\n```\n", "needs the path"),
     "another file that exists": (GOOD_FILE + GOOD_FILE.replace("one", "two"), "no file that the page names"),
