@@ -37,7 +37,6 @@ def main(results: Path) -> None:
         records.pack(run, records.FOLDER / f"{records.MADE_UP}.tar.xz")
         cases.write(Path(folder) / records.CASES)
         records.pack(Path(folder) / records.CASES, records.FOLDER / f"{records.CASES}.tar.xz")
-    records.RUNS = (records.MADE_UP, *records.REAL)
     deployments = records.deployments()
     records.write_golden("deployments", deployments)
     records.write_golden("compose", {"version": adapter.compose_version(), **records.resolved(deployments)})
