@@ -148,7 +148,6 @@ def test_every_kind_of_record_is_in_some_run() -> None:
         "requests.csv", "counters.jsonl", "speed.jsonl", "trace.json", "faults.jsonl", "targets.json",
         "trial.json", "manifest.json", "summary.json", "claims.json", "envoy", "ready", "calibration",
     }  # fmt: skip
-    assert set(records.REAL) <= set(records.RUNS), f"of {records.REAL}, only {records.RUNS} are recorded"
     found: set[str] = set()
     for name in records.REAL:
         with records.unpacked(name) as folder:
