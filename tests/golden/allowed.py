@@ -98,6 +98,12 @@ ALLOWED: tuple[Row, ...] = (
     Added("summaries/*/estimates/*/censored", CENSORED),
     Added("summaries/*/estimates/*/comparison_censored", CENSORED),
     Added("summaries/*/trials/*/censored", CENSORED),
+    RenamedText("summaries/*/metrics/*/title", r", beside the services$", ", while the services ran", PLAIN),
+    RenamedText(
+        "summaries/*/metrics/*/title", r"had stood, side by side$", "had run before its window, side by side", PLAIN
+    ),
+    RenamedText("summaries/*/metrics/*/title", r"that a breaker or", "that a circuit breaker or", PLAIN),
+    RenamedText("summaries/*/metrics/*/title", r"refused$", "rejected", PLAIN),
     _reason("is not whole$", "is incomplete"),
     _reason("its log says why$", "see its log"),
     _reason("it measured itself$", "generator saturated"),
