@@ -1,6 +1,7 @@
 """The report's figures: what is drawn is what was recorded, and the SVG fits into a page."""
 
 import itertools
+import math
 import re
 from xml.etree import ElementTree
 
@@ -121,11 +122,20 @@ def test_labels_keep_their_distance_and_their_order() -> None:
     assert placed[3] == pytest.approx(1.05)
 
 
-def test_each_level_has_one_colour_and_the_hues_come_round_again() -> None:
-    names = ["baseline", "placebo", *(f"level-{index}" for index in range(len(OTHERS) + 1))]
+@pytest.mark.parametrize("count", [12, 44])
+def test_no_two_levels_share_a_colour(count: int) -> None:
+    names = ["baseline", "placebo", *(f"level-{index}" for index in range(count))]
     colours = level_colours(names, "baseline", "placebo")
-    assert len(set(colours.values())) == len(OTHERS) + 2
-    assert colours["level-0"] == colours[f"level-{len(OTHERS)}"]
+    assert list(colours) == names
+    assert len(OTHERS) >= count
+    for theme in ("light", "dark"):
+        shown = [getattr(colour, theme) for colour in colours.values()]
+        apart = [math.dist(rgb(one), rgb(other)) for one, other in itertools.combinations(shown, 2)]
+        assert min(apart) > 10, theme
+
+
+def rgb(colour: str) -> tuple[int, ...]:
+    return tuple(bytes.fromhex(colour.removeprefix("#")))
 
 
 def test_no_two_colours_of_the_palette_are_written_alike() -> None:
