@@ -106,7 +106,7 @@ def test_resuming_goes_on(course: Course) -> None:
     valid = json.loads(measured)["valid"]
     assert valid or rejected_for_the_machine(course.folder), measured
     # A trial that was rejected for other activity is measured again, and its record stays beside the new one.
-    assert ("1 of 3 trials are there already" in course.done.stdout) == valid
+    assert ("1 of 3 trials were run before" in course.done.stdout) == valid
     assert path.read_text() == measured
 
 
@@ -205,7 +205,9 @@ def test_a_second_run_at_the_same_time_is_an_error(tiny: Path) -> None:
 def test_a_container_that_cannot_start_shows_its_last_log_lines(tiny: Path, tmp_path: Path) -> None:
     broken = tmp_path / "broken.yaml"
     broken.write_text(
-        TINY.replace("{telemetry: otel-manual}", "{telemetry: baseline, environment: {JAVA_OPTS: -Xmx1k}}")
+        TINY.replace(
+            "{telemetry: otel-manual, backend: sink}", "{telemetry: baseline, environment: {JAVA_OPTS: -Xmx1k}}"
+        )
     )
     done = lab("run", str(broken), "--set", "protocol.retries=0")
     assert "ended with exit code 1 instead of becoming ready" in one_line(done)
