@@ -25,8 +25,8 @@ def write_sample(folder: Path, out: Path) -> None:
     """Copy a results folder that was analysed into `out`: its estimates, and what the figures need of its raw records.
 
     The latter are those of each level's first valid trial, its requests and the counters of services and backends
-    thinned; refused attempts keep their reasons; profiles stay behind. Large files are compressed. It can be shown, but
-    not analysed again: that needs all trials.
+    thinned; rejected attempts keep their reasons; profiles stay behind. Large files are compressed. It can be shown,
+    but not analysed again: that needs all trials.
     Raises `UserError` where `out` is there already, or a file of the run is missing or broken.
     """
     if out.exists():

@@ -4,17 +4,26 @@ The container takes `load-<n>.json` from the trial's folder, sends that load, an
 ends at a load with 0 requests.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from lab.engine.clock import wait_until
 from lab.load.generator import Stage
 from lab.record.files import write_json_atomic
+from lab.spec.protocol import Protocol
 
 LOAD_MARGIN_S = 60.0
 CHECK_EVERY_S = 0.1
 # A call of the engine costs CPU that is then missing in the window.
 CALL_ENGINE_EVERY_S = 10.0
+
+
+def warm_ups(protocol: Protocol) -> Iterator[Mapping[str, object]]:
+    """Yield the load that warms a start up, by time or by requests; nothing without a warm-up."""
+    if protocol.warm_up_s:
+        yield {"duration_s": protocol.warm_up_s}
+    elif protocol.warm_up_requests:
+        yield {"requests": protocol.warm_up_requests}
 
 
 def send(stage: Stage, service: str, fields: Mapping[str, object], bound_s: float) -> Path:

@@ -34,7 +34,7 @@ class Ghz:
     model: type[Load] = GhzLoad
 
     def environment(self, plan: LoadPlan) -> Mapping[str, str]:
-        """See `LoadGenerator.environment`: it is told by files."""
+        """See `LoadGenerator.environment`: its loads come as files."""
         return {"SEED": str(plan.seed)}
 
     def lead_s(self, plan: LoadPlan) -> float:
@@ -44,11 +44,8 @@ class Ghz:
     def begin(self, plan: LoadPlan, stage: Stage) -> None:
         """See `LoadGenerator.begin`."""
         stage.driver.start([self.service])
-        protocol = plan.protocol
-        if protocol.warm_up_s:
-            _run(plan, stage, {"duration_s": protocol.warm_up_s}).unlink()
-        elif protocol.warm_up_requests:
-            _run(plan, stage, {"requests": protocol.warm_up_requests}).unlink()
+        for warm_up in by_files.warm_ups(plan.protocol):
+            _run(plan, stage, warm_up).unlink()
 
     def measure(self, plan: LoadPlan, stage: Stage, request: Mapping[str, object]) -> Loaded:
         """See `LoadGenerator.measure`: the window is from the first request's start to the last one's end."""

@@ -45,11 +45,8 @@ class OpenLoopHttp:
     def begin(self, plan: LoadPlan, stage: Stage) -> None:
         """See `LoadGenerator.begin`."""
         stage.driver.start([self.service])
-        protocol = plan.protocol
-        if protocol.warm_up_s:
-            _run(plan, stage, {"duration_s": protocol.warm_up_s}).unlink()
-        elif protocol.warm_up_requests:
-            _run(plan, stage, {"requests": protocol.warm_up_requests}).unlink()
+        for warm_up in by_files.warm_ups(plan.protocol):
+            _run(plan, stage, warm_up).unlink()
 
     def measure(self, plan: LoadPlan, stage: Stage, request: Mapping[str, object]) -> Loaded:
         """See `LoadGenerator.measure`."""
