@@ -15,12 +15,18 @@ from lab.analysis.stats.compare import Comparison, compare, mean_of, paired
 from lab.analysis.stats.intervals import Interval, mean_interval
 from lab.analysis.stats.multiple import holm
 from lab.contract import Judgement, Measure, Target
-from lab.record.data import read_trial
-from lab.record.files import write_json_atomic
-from lab.record.summary import Estimate, Headline, LevelSummary, MetricSummary, Summary, TrialSummary
-from lab.record.trial import read_trial_record
-from lab.spec.experiment import PLACEBO, Experiment
-from lab.spec.level import Level
+from lab.record import (
+    Estimate,
+    Headline,
+    LevelSummary,
+    MetricSummary,
+    Summary,
+    TrialSummary,
+    read_trial,
+    read_trial_record,
+    write_json_atomic,
+)
+from lab.spec import PLACEBO, Experiment, Level
 
 CONFIDENCE = 0.95
 # The half of the smallest effect that the studies argue about (10 %).

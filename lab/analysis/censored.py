@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable
 
-from lab.record.results import Censoring
-from lab.record.summary import TrialSummary
+from lab.record import Censoring, TrialSummary
 
 
 def censoring(metric: str, trials: Iterable[TrialSummary]) -> frozenset[Censoring]:

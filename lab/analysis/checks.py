@@ -13,11 +13,7 @@ import scipy
 from lab.analysis.metrics.window import cpu_cores, window_requests
 from lab.contract import Check
 from lab.fault.verified import unverified
-from lab.record.data import TrialData
-from lab.record.faults import ended_on_purpose
-from lab.record.series import NotDerivableError, Series
-from lab.record.sidecars import NO_SIDECAR, WITHOUT_PATTERNS
-from lab.record.trial import TrialRecord
+from lab.record import NO_SIDECAR, WITHOUT_PATTERNS, NotDerivableError, Series, TrialData, TrialRecord, ended_on_purpose
 
 SECOND_NS = 1e9
 HOST_BUSY = ("cpu_user_ns", "cpu_nice_ns", "cpu_system_ns", "cpu_irq_ns", "cpu_softirq_ns")

@@ -4,9 +4,7 @@ from pathlib import Path
 
 from lab.analysis.checks import reasons
 from lab.contract import Judgement
-from lab.record.data import TrialData, read_trial, streams_in
-from lab.record.files import write_json_atomic
-from lab.record.trial import TrialRecord
+from lab.record import TrialData, TrialRecord, read_trial, streams_in, write_json_atomic
 
 
 def judge(folder: Path, record: TrialRecord, judgement: Judgement) -> TrialData:

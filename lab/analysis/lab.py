@@ -10,12 +10,8 @@ from pydantic import ValidationError
 
 from lab.contract import Target, Targets
 from lab.errors import UserError
-from lab.record.files import VERSION_HINT
-from lab.record.manifest import read_manifest
-from lab.spec.experiment import Experiment
-from lab.spec.load import Load
-from lab.spec.parse import Grammar, TargetModels, recorded_experiment
-from lab.spec.problems import SpecError
+from lab.record import VERSION_HINT, read_manifest
+from lab.spec import Experiment, Grammar, Load, SpecError, TargetModels, recorded_experiment
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from lab.errors import UserError
-from lab.record.data import streams_in
-from lab.record.files import json_object, packed, read_text, write_json_atomic, write_packed
-from lab.record.trial import Stream
+from lab.record import Stream, json_object, packed, read_text, streams_in, write_json_atomic, write_packed
 
 Json = Mapping[str, Any]
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from lab.command.paths import RESULTS, ROOT, results_folder
 from lab.errors import UserError
-from lab.record.summary import Summary
+from lab.record import Summary
 from lab.report.build import page_html
 from lab.report.source import read
-from lab.spec.nearest import suggestion
+from lab.spec import suggestion
 
 STUDY = "telemetry-overhead"
 KEPT = ROOT / "docs" / "results"

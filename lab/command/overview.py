@@ -12,15 +12,11 @@ from rich.table import Table
 from lab.analysis.lab import Lab
 from lab.contract import Declaration
 from lab.errors import UserError
-from lab.record.summary import read_summary
-from lab.record.trial import read_trial_record
+from lab.record import read_summary, read_trial_record
 from lab.run.calibration import LONGEST_WINDOW_S
 from lab.run.plan import Plan, blocks_for_precision, estimate_duration_s, make_plan
 from lab.run.progress import minutes
-from lab.spec.experiment import Experiment
-from lab.spec.level import Level
-from lab.spec.parse import load_experiment
-from lab.spec.protocol import Protocol
+from lab.spec import Experiment, Level, Protocol, load_experiment
 
 # Before anything has run here: what a trial took, besides warm-up and window, on the 2 cores that the lab was built on.
 FIRST_GUESS_S = 25.0

@@ -9,8 +9,7 @@ from lab.command.paths import SCRATCH
 from lab.command.prepare import place
 from lab.engine import images, ports
 from lab.run.progress import Progress
-from lab.spec.parse import parse_experiment
-from lab.spec.problems import SpecError, dotted, user_error
+from lab.spec import SpecError, dotted, parse_experiment, user_error
 
 
 def up(lab: Lab, target: Mapping[str, object], level: Mapping[str, object], progress: Progress) -> None:

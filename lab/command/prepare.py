@@ -21,9 +21,7 @@ from lab.fault.journal import Journal, lift_leftovers
 from lab.run.plan import make_plan
 from lab.run.progress import Progress
 from lab.run.start import Context
-from lab.spec.experiment import Experiment
-from lab.spec.parse import find_experiment, load_experiment
-from lab.spec.rules import MAX_SIDE_BY_SIDE
+from lab.spec import MAX_SIDE_BY_SIDE, Experiment, find_experiment, load_experiment
 
 # One trial at 20 Hz with thousands of requests writes some tens of MB.
 BYTES_PER_TRIAL = 20 << 20

@@ -8,10 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from lab.errors import UserError
-from lab.record.data import read_trial
-from lab.record.files import read_json, write_json_atomic, write_packed
-from lab.record.summary import read_summary
-from lab.record.trial import Stream, TrialRecord, read_trial_record
+from lab.record import (
+    Stream,
+    TrialRecord,
+    read_json,
+    read_summary,
+    read_trial,
+    read_trial_record,
+    write_json_atomic,
+    write_packed,
+)
 
 MOST_SAMPLES = 20
 """Of each counter, from the load's start to the window's end: enough for curves a few centimetres wide."""

@@ -4,11 +4,8 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from lab.record.summary import Headline
-from lab.spec.experiment import Experiment
-from lab.spec.level import Level, LevelSettings, TargetSettings
-from lab.spec.model import Shape
-from lab.spec.problems import Problem
+from lab.record import Headline
+from lab.spec import Experiment, Level, LevelSettings, Problem, Shape, TargetSettings
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
-from lab.record.trial import TrialPart
-from lab.spec.level import Level
+from lab.record import TrialPart
+from lab.spec import Level
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from lab.record.data import TrialData
+from lab.record import TrialData
 
 Values = Mapping[str, float]
 """A trial's metrics by name."""

@@ -7,8 +7,7 @@ from typing import Any, Protocol, TypeVar
 from lab.contract.declaration import Declaration
 from lab.contract.deployment import Deployment
 from lab.contract.judgement import Judgement
-from lab.spec.experiment import Experiment
-from lab.spec.level import Level
+from lab.spec import Experiment, Level
 
 Place_contra = TypeVar("Place_contra", contravariant=True)
 

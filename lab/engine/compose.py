@@ -11,7 +11,7 @@ from typing import Any
 
 from lab.engine.clock import SystemClock, wait_until
 from lab.engine.driver import Container, EngineGone, EngineRefused, Stack
-from lab.record.files import write_json_atomic
+from lab.record import write_json_atomic
 
 PROJECT = "tollbooth"
 COMMAND_TIMEOUT_S = 120.0

@@ -23,7 +23,7 @@ from lab.engine.image_recipes import (
     with_bases,
 )
 from lab.errors import UserError
-from lab.spec.nearest import suggestion
+from lab.spec import suggestion
 
 ROOT = Path(__file__).resolve().parents[2]
 LOGS = ROOT / ".lab" / "logs"

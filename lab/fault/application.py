@@ -10,8 +10,7 @@ from typing import Any
 from lab.engine.clock import wait_until
 from lab.errors import UserError
 from lab.fault.fault import CannotInject, Subject
-from lab.record.faults import Seen
-from lab.record.files import read_json, write_json_atomic
+from lab.record import Seen, read_json, write_json_atomic
 
 FORMAT, TAKEN_FORMAT, VERSION = "tollbooth.fault", "tollbooth.fault-taken", 1
 ANSWER_BOUND_S = 5.0

@@ -6,10 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lab.fault.fault import APP
-from lab.record.counters import Fields
-from lab.record.data import TrialData
-from lab.record.faults import Course
-from lab.record.series import NotDerivableError
+from lab.record import Course, Fields, NotDerivableError, TrialData
 
 # In addition to the clock's error: a value read when a command ends may be slightly older.
 MARGIN_NS = 50_000_000

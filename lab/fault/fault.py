@@ -10,9 +10,8 @@ from pydantic import Field
 
 from lab.engine.clock import Clock
 from lab.engine.driver import Driver
-from lab.record.data import TrialData
-from lab.record.faults import Course, Seen
-from lab.spec.model import Shape
+from lab.record import Course, Seen, TrialData
+from lab.spec import Shape
 
 # The network of requests. Faults do not change the network of telemetry.
 APP = "app"

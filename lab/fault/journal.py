@@ -7,7 +7,7 @@ from typing import Any
 from lab.engine.driver import Driver
 from lab.errors import UserError
 from lab.fault.fault import DeclaredFault
-from lab.record.files import read_json, write_json_atomic
+from lab.record import read_json, write_json_atomic
 
 FORMAT = "tollbooth.fault-journal"
 VERSION = 1

@@ -4,8 +4,7 @@ import itertools
 from collections.abc import Collection, Iterator, Sequence
 
 from lab.fault.fault import DeclaredFault
-from lab.spec.nearest import suggestion
-from lab.spec.problems import Path, Problem
+from lab.spec import Path, Problem, suggestion
 
 
 def contradictions(faults: Sequence[DeclaredFault], window_s: float | None, where: Path) -> Iterator[Problem]:

@@ -12,7 +12,7 @@ from lab.fault.fault import CannotInject, DeclaredFault, Subject
 from lab.fault.journal import Journal
 from lab.fault.moments import ContainerTime
 from lab.fault.schedule import steps
-from lab.record.faults import Action, FaultLog
+from lab.record import Action, FaultLog
 
 # Why an action is not possible here. Without an engine the run ends instead.
 NOT_POSSIBLE = (CannotInject, EngineRefused, OSError)

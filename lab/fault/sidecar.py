@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from lab.fault.evidence import share_doubt
 from lab.fault.fault import DeclaredFault, Subject
-from lab.record.faults import Course, Seen
+from lab.record import Course, Seen
 
 # The listener in front of the service is the only one with the filter (envoy/faults.yaml).
 LISTENER = "http.inbound."

@@ -4,8 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from lab.fault.fault import DeclaredFault
 from lab.fault.kinds import parse_fault
-from lab.record.data import TrialData
-from lab.record.faults import Course, Injection
+from lab.record import Course, Injection, TrialData
 
 # A command of the engine takes part of a second, and the window begins with the first request.
 EDGE_NS = 1_000_000_000

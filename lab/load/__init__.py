@@ -11,7 +11,7 @@ from lab.load.none import NoLoad
 from lab.load.open_loop import OpenLoopHttp
 from lab.load.telemetrygen import Telemetrygen
 from lab.load.users import Users
-from lab.spec.load import Load
+from lab.spec import Load
 
 __all__ = ["GENERATORS", "LOADS", "LoadGenerator", "LoadPlan", "Loaded", "Stage"]
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from lab.engine.clock import wait_until
 from lab.load.generator import Stage
-from lab.record.files import write_json_atomic
-from lab.spec.protocol import Protocol
+from lab.record import write_json_atomic
+from lab.spec import Protocol
 
 LOAD_MARGIN_S = 60.0
 CHECK_EVERY_S = 0.1

@@ -8,8 +8,8 @@ from typing import Protocol
 from lab.contract import Endpoint
 from lab.engine.clock import Clock
 from lab.engine.driver import Driver
-from lab.spec.load import Load
-from lab.spec.protocol import Protocol as TrialProtocol
+from lab.spec import Load
+from lab.spec import Protocol as TrialProtocol
 
 SECOND_NS = 1_000_000_000
 # From the last request of a warm-up without thinking to the window: queues empty, and users get out of step.

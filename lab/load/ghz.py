@@ -10,8 +10,8 @@ from typing import ClassVar, Literal
 from lab.load import by_files
 from lab.load.generator import Loaded, LoadPlan, Stage
 from lab.load.schedule import Counted
-from lab.record.requests import read_requests
-from lab.spec.load import Capability, EntryProtocol, Load
+from lab.record import read_requests
+from lab.spec import Capability, EntryProtocol, Load
 
 # Slower than this no request of the studies is, retries and all.
 SLOWEST_REQUEST_S = 10.0

@@ -5,7 +5,7 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from lab.load.schedule import NoSchedule
-from lab.spec.load import Capability, Load
+from lab.spec import Capability, Load
 
 
 class NoLoad(Load):

@@ -7,8 +7,8 @@ from typing import ClassVar, Literal
 from lab.load import by_files
 from lab.load.generator import SECOND_NS, Loaded, LoadPlan, Stage
 from lab.load.schedule import OpenLoop
-from lab.record.requests import read_requests
-from lab.spec.load import Capability, EntryProtocol, Load
+from lab.record import read_requests
+from lab.spec import Capability, EntryProtocol, Load
 
 # The load begins this long before the window: its connections are then open, its queues as in the window.
 LEAD_S = 1.0

@@ -6,8 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from lab.spec.load import Schedule
-from lab.spec.problems import Problem
+from lab.spec import Problem, Schedule
 
 ThinkTime = Annotated[float, Field(ge=0, le=60)]
 

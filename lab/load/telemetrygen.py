@@ -7,8 +7,8 @@ from typing import ClassVar, Literal
 
 from lab.load.generator import SECOND_NS, Loaded, LoadPlan, Stage
 from lab.load.schedule import SpanRate
-from lab.record.results import Results, write_results
-from lab.spec.load import Capability, EntryProtocol, Load
+from lab.record import Results, write_results
+from lab.spec import Capability, EntryProtocol, Load
 
 # The load continues this long after the window, so that the generator is still there in the sample after its end.
 TAIL_S = 3.0

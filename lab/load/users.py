@@ -7,9 +7,8 @@ from typing import ClassVar, Literal
 
 from lab.load.generator import SECOND_NS, SETTLE_S, WARM_UP_REQUEST_BOUND_S, Loaded, LoadPlan, Stage
 from lab.load.schedule import ClosedLoop
-from lab.record.requests import Requests, read_requests
-from lab.spec.load import Capability, EntryProtocol, Load
-from lab.spec.protocol import Protocol
+from lab.record import Requests, read_requests
+from lab.spec import Capability, EntryProtocol, Load, Protocol
 
 LOAD_MARGIN_S = 60.0
 # The window is counted from the first request, up to 0.2 s after the generator's start, and the generator has to be

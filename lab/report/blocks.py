@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from lab.analysis.censored import censoring
-from lab.record.summary import Summary
+from lab.record import Summary
 
 
 def by_block(summary: Summary, level: str, *metrics: str) -> dict[int, float]:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from lab.record.summary import Estimate
+from lab.record import Estimate
 from lab.report import findings
 from lab.report.numbers import DASH
 

@@ -7,12 +7,11 @@ from typing import Any
 from pydantic import ValidationError
 
 from lab.errors import UserError
-from lab.record.files import VERSION_HINT
-from lab.record.summary import Summary
+from lab.record import VERSION_HINT, Summary
 from lab.report.crossings import Crossing, cross
 from lab.report.facts import mapping
 from lab.report.ladders import Ladder, climb_ladder
-from lab.spec.views import Frontier, Interaction, Sweep, Waterfall, parse_views
+from lab.spec import Frontier, Interaction, Sweep, Waterfall, parse_views
 
 
 @dataclass(frozen=True)

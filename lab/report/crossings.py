@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from lab.analysis.stats.compare import Comparison, compare, mean_of, paired
 from lab.analysis.stats.interactions import Cell, interactions
 from lab.analysis.stats.multiple import holm
-from lab.record.summary import Finding, Summary
+from lab.record import Finding, Summary
 from lab.report.blocks import by_block
-from lab.spec.views import Interaction
+from lab.spec import Interaction
 
 FURTHER = ("memory_services_mean_mib", "latency_p95_ms")
 """The metrics that are compared besides the headline's."""

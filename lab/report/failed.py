@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from lab.analysis.metrics.errors import FAILED
 from lab.analysis.metrics.shares import pooled_share
 from lab.analysis.stats.proportions import Pooled
-from lab.record.summary import Summary
+from lab.record import Summary
 
 
 def failed(summary: Summary) -> Mapping[str, Pooled]:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from lab.analysis.metrics.speed import CACHE_STEP, STOOD
-from lab.record.summary import Adjustment, Estimate, PlaceAdjustment, Summary
+from lab.record import Adjustment, Estimate, PlaceAdjustment, Summary
 from lab.report.numbers import bounded, change, noise, number, percent
 
 

@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from lab.analysis.profile.compare import Group, Pair, by_library, by_thread, together, tree
 from lab.analysis.profile.records import Profile, level_folder, read_profile
-from lab.record.summary import Summary
+from lab.record import Summary
 from lab.report.figures.flame import MS, flame
 from lab.report.findings import estimate_of
 from lab.report.numbers import DASH, fixed, number, signed

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 
 from lab.analysis.stats.intervals import Interval
 from lab.analysis.stats.proportions import Pooled
-from lab.record.summary import Summary
+from lab.record import Summary
 from lab.report import findings
 from lab.report.failed import failed
 from lab.report.figures.frontier import Panel, Point
 from lab.report.numbers import divided, scale_for
-from lab.spec.views import Frontier
+from lab.spec import Frontier
 
 TAIL = "latency_p99_ms"
 PERCENT = 100.0

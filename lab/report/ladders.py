@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from lab.analysis.stats.compare import Comparison, compare, mean_of, paired
 from lab.analysis.stats.intervals import Interval, mean_interval
 from lab.analysis.stats.multiple import holm
-from lab.record.summary import Finding, Summary
+from lab.record import Finding, Summary
 from lab.report.blocks import by_block, having
 from lab.report.findings import title_of
 from lab.report.numbers import Scale, scale_for
-from lab.spec.views import Waterfall
+from lab.spec import Waterfall
 
 
 @dataclass(frozen=True)

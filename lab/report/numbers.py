@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import floor, isfinite, log10
 
 from lab.analysis.stats.intervals import Interval
-from lab.record.results import Censoring
+from lab.record import Censoring
 
 DASH = "\N{EN DASH}"
 """Shown where there is no value."""

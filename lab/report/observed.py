@@ -9,11 +9,7 @@ from numpy.typing import NDArray
 
 from lab.analysis.metrics.jvm import allocated
 from lab.analysis.metrics.latency import OK
-from lab.record.counters import Fields
-from lab.record.data import TrialData
-from lab.record.faults import Injection
-from lab.record.series import NotDerivableError, Series
-from lab.record.trial import TrialRecord
+from lab.record import Fields, Injection, NotDerivableError, Series, TrialData, TrialRecord
 from lab.report.figures.gantt import Span
 from lab.report.figures.latency import Latencies
 from lab.report.figures.outages import Served

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lab.analysis.stats.intervals import Interval
-from lab.record.summary import Summary, TrialSummary
+from lab.record import Summary, TrialSummary
 from lab.report.cells import NOTHING, Shown
 from lab.report.findings import estimate_of
 from lab.report.numbers import divided, number, percent, within

@@ -8,9 +8,7 @@ from lab.analysis.metrics.shares import pooled_share
 from lab.analysis.stats.compare import paired
 from lab.analysis.stats.proportions import ConfidenceInterval, Pooled
 from lab.analysis.stats.ttests import ASSUMPTIONS, student, welch
-from lab.record.sidecars import NO_SIDECAR, RETRIES, WITHOUT_PATTERNS
-from lab.record.summary import Summary, TrialSummary
-from lab.record.trial import TrialRecord
+from lab.record import NO_SIDECAR, RETRIES, WITHOUT_PATTERNS, Summary, TrialRecord, TrialSummary
 from lab.report.blocks import by_block
 from lab.report.cells import Shown
 from lab.report.failed import failed

@@ -6,10 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.analysis.claims.records import Verdicts, read_verdicts
-from lab.record.data import read_trial
-from lab.record.manifest import read_manifest
-from lab.record.summary import Summary, read_summary
-from lab.record.trial import TrialRecord, read_trial_record
+from lab.record import Summary, TrialRecord, read_manifest, read_summary, read_trial, read_trial_record
 from lab.report.figures.gantt import Span
 from lab.report.observed import Observed, observe, trace_spans
 

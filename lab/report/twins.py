@@ -4,8 +4,7 @@ from collections.abc import Mapping
 
 from lab.analysis.metrics.shares import SEED
 from lab.analysis.stats.compare import compare, paired
-from lab.record.sidecars import NO_SIDECAR
-from lab.record.summary import Summary
+from lab.record import NO_SIDECAR, Summary
 from lab.report.blocks import by_block
 from lab.report.cells import NOTHING, Shown
 from lab.report.numbers import interval, number

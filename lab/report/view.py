@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lab.record.summary import Estimate, MetricSummary, Summary
-from lab.record.trial import TrialRecord
+from lab.record import Estimate, MetricSummary, Summary, TrialRecord
 from lab.report import facts, findings
 from lab.report.cells import NOTHING, Finding, Shown, finding_of
 from lab.report.compared import Compared

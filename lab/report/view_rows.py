@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lab.analysis.stats.compare import Comparison
-from lab.record.summary import Summary
+from lab.record import Summary
 from lab.report.cells import NOTHING, Finding, Shown, finding
 from lab.report.crossings import Crossed, Crossing
 from lab.report.ladders import Climb, Ladder, Step, step_scales

@@ -8,10 +8,10 @@ from typing import Any
 
 from lab.errors import UserError
 from lab.load import Loaded, LoadGenerator
-from lab.record.trial import HeadPart, TrialPart, TrialRecord, Window, WindowPart
+from lab.record import HeadPart, TrialPart, TrialRecord, Window, WindowPart
 from lab.run.plan import Trial
 from lab.run.start import Context, Start
-from lab.spec.level import Level
+from lab.spec import Level
 
 
 @dataclass(frozen=True)

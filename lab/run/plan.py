@@ -12,8 +12,7 @@ import scipy
 from numpy.typing import NDArray
 from scipy import special
 
-from lab.spec.experiment import Experiment
-from lab.spec.level import Level
+from lab.spec import Experiment, Level
 
 
 @dataclass(frozen=True)

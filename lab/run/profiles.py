@@ -12,14 +12,12 @@ from lab.analysis.profile.slices import Slice, slice_s, slices, within
 from lab.analysis.profile.stacks import added_up, collapsed, read_collapsed
 from lab.engine.driver import EngineGone
 from lab.errors import UserError
-from lab.record.data import TrialData
-from lab.record.files import write_json_atomic
-from lab.record.series import NotDerivableError
+from lab.record import NotDerivableError, TrialData, write_json_atomic
 from lab.run.measure import Measured
 from lab.run.plan import Trial
 from lab.run.progress import Progress, minutes
 from lab.run.start import Context
-from lab.spec.level import Level
+from lab.spec import Level
 
 LIBRARY = "/app/profiler/libasyncProfiler.so"
 # The kernel looks at a thread's CPU timer at its ticks only. With an interval far below a tick, every tick that meets

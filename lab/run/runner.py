@@ -16,8 +16,7 @@ from lab.analysis.judge import judge
 from lab.engine import provenance
 from lab.errors import UserError
 from lab.record import manifest as manifests
-from lab.record.files import write_json_atomic
-from lab.record.trial import read_trial_record
+from lab.record import read_trial_record, write_json_atomic
 from lab.run import calibration
 from lab.run.measure import Measured, NotRemoved, StartInterrupted, run_start
 from lab.run.plan import Plan, Trial, make_plan, trial_folder_name
@@ -26,7 +25,7 @@ from lab.run.progress import Progress, Report
 from lab.run.side_by_side import run_side_by_side
 from lab.run.start import Context
 from lab.run.stopping import Budget, budget, narrow_enough
-from lab.spec.level import Level
+from lab.spec import Level
 
 # With less free space a record may be incomplete.
 FULL_DISK_BYTES = 1 << 20

@@ -15,14 +15,11 @@ from lab.engine.place import OBSERVER
 from lab.errors import UserError
 from lab.load import Loaded
 from lab.load.generator import SECOND_NS, SETTLE_S, WARM_UP_REQUEST_BOUND_S
-from lab.record.counters import read_counters
-from lab.record.requests import answered, newest_end_ns, read_requests
-from lab.record.series import NotDerivableError
-from lab.record.trial import OthersPart
+from lab.record import NotDerivableError, OthersPart, answered, newest_end_ns, read_counters, read_requests
 from lab.run.measure import Load, Measured, measured_of, removed_after, window
 from lab.run.progress import minutes
 from lab.run.start import Context, Start
-from lab.spec.level import Level
+from lab.spec import Level
 
 SPEED = "speed.jsonl"
 LOOK_EVERY_S = 1.0

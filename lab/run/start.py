@@ -14,11 +14,8 @@ from lab.engine.driver import Container
 from lab.engine.failure import start_failed
 from lab.engine.place import OBSERVER, SPINNER, Place
 from lab.load import GENERATORS, LoadGenerator, LoadPlan, Stage
-from lab.record.counters import write_targets
-from lab.record.trial import ContainerRecord, StartPart, TrialPart
-from lab.spec.experiment import Experiment
-from lab.spec.level import Level
-from lab.spec.protocol import Protocol
+from lab.record import ContainerRecord, StartPart, TrialPart, write_targets
+from lab.spec import Experiment, Level, Protocol
 
 # A counter's increase over a window needs a sample after its end. Where none comes, a check rejects the trial.
 OBSERVED_BOUND_S = 10.0

@@ -5,8 +5,8 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 
 from lab.engine.clock import Clock
-from lab.record.summary import Summary
-from lab.spec.experiment import Experiment
+from lab.record import Summary
+from lab.spec import Experiment
 
 # Fewer blocks may agree by chance: a fixed-width sequential interval needs a first stage (Chow and Robbins, On the
 # asymptotic theory of fixed-width sequential confidence intervals, 1965).

@@ -14,7 +14,7 @@ from lab.analysis.claims.spec import Study
 from lab.analysis.metrics.shares import pooled_share
 from lab.analysis.stats.compare import mean_of
 from lab.analysis.stats.intervals import FloatArray
-from lab.record.summary import Summary
+from lab.record import Summary
 
 # A metric's value by metric, level and block.
 Values = Mapping[str, Mapping[str, Mapping[int, float]]]

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from lab.analysis.claims.questions import Quantity
 from lab.errors import UserError
-from lab.record.files import FIX_HINT, Record, read_json, write_json_atomic
+from lab.record import FIX_HINT, Record, read_json, write_json_atomic
 
 Answer = Literal["holds", "does not hold", "inconclusive"]
 Verdict = Literal["holds here", "does not hold here", "inconclusive", "not tested here"]

@@ -8,10 +8,19 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from lab.errors import UserError
-from lab.spec.model import Shape, Version1, validate
-from lab.spec.nearest import suggestion
-from lab.spec.problems import Problem, SpecError, dotted, user_error
-from lab.spec.yamlfile import find_named_file, parse_yaml, read_text
+from lab.spec import (
+    Problem,
+    Shape,
+    SpecError,
+    Version1,
+    dotted,
+    find_named_file,
+    parse_yaml,
+    read_text,
+    suggestion,
+    user_error,
+    validate,
+)
 
 ClaimId = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9-]{0,30}$")]
 LevelRef = Annotated[str, Field(min_length=1, max_length=200)]

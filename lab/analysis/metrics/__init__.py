@@ -6,8 +6,7 @@ import numpy as np
 
 from lab.analysis.metrics.adjusted import AS_MEASURED
 from lab.contract import Judgement, Measure, Metric
-from lab.record.data import TrialData
-from lab.record.series import NotDerivableError
+from lab.record import NotDerivableError, TrialData
 
 
 def measures(judgement: Judgement) -> dict[str, Measure]:

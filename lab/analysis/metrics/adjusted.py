@@ -22,10 +22,7 @@ from lab.analysis.stats.covariate import Slope, within_slope
 from lab.analysis.stats.intervals import FloatArray
 from lab.analysis.stats.places import Row, without_places
 from lab.contract import Measure, Metric
-from lab.record.data import TrialData
-from lab.record.series import NotDerivableError
-from lab.record.summary import Adjustment, PlaceAdjustment, TrialSummary
-from lab.record.trial import Window
+from lab.record import Adjustment, NotDerivableError, PlaceAdjustment, TrialData, TrialSummary, Window
 
 # In shorter pieces noise hides the relation: the slope comes out too small.
 PIECE_S = 10.0

@@ -3,8 +3,7 @@
 from lab.analysis.metrics.latency import OK
 from lab.analysis.metrics.window import window_requests
 from lab.contract import Metric
-from lab.record.data import TrialData
-from lab.record.series import NotDerivableError
+from lab.record import NotDerivableError, TrialData
 
 FAILED = ("requests_failed", "requests")
 """What counts the requests that failed, and all."""

@@ -6,9 +6,7 @@ import numpy as np
 
 from lab.analysis.metrics.window import increase, mean, per_request
 from lab.contract import Metric
-from lab.record.counters import Fields
-from lab.record.data import TrialData
-from lab.record.series import NotDerivableError, Series
+from lab.record import Fields, NotDerivableError, Series, TrialData
 
 MS_NS = 1e6
 

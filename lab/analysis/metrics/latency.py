@@ -7,8 +7,7 @@ import numpy as np
 
 from lab.analysis.metrics.window import served, window_requests
 from lab.contract import Metric
-from lab.record.data import TrialData
-from lab.record.series import IntArray, NotDerivableError
+from lab.record import IntArray, NotDerivableError, TrialData
 
 MS_NS = 1e6
 OK = 200

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from lab.analysis.stats.compare import mean_of
 from lab.contract import PairedMetric, Values
-from lab.record.summary import TrialSummary
+from lab.record import TrialSummary
 
 
 def with_paired_values(

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from lab.analysis.stats.recovery import Recovery, outcomes, recovery
 from lab.contract import Metric
-from lab.record.data import TrialData
-from lab.record.series import NotDerivableError
+from lab.record import NotDerivableError, TrialData
 
 SECOND_NS = 1_000_000_000
 WINDOW_NS = SECOND_NS

@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterable
 
 from lab.analysis.metrics.window import cpu_cores, increase, mean, per_request
 from lab.contract import Metric
-from lab.record.data import TrialData
-from lab.record.series import NotDerivableError
+from lab.record import NotDerivableError, TrialData
 
 MIB = 1 << 20
 MS_NS = 1e6

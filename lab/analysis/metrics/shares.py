@@ -6,7 +6,7 @@ from dataclasses import replace
 from lab.analysis.stats.compare import Comparison
 from lab.analysis.stats.intervals import Interval
 from lab.analysis.stats.proportions import Count, Pooled, difference, pool
-from lab.record.summary import TrialSummary
+from lab.record import TrialSummary
 
 # Of the pooled intervals' dealing out at random: a share has one interval, wherever it is shown.
 SEED = 1

@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterable
 
 from lab.analysis.metrics.window import increase, mean
 from lab.contract import Metric
-from lab.record.data import TrialData
-from lab.record.series import NotDerivableError
+from lab.record import NotDerivableError, TrialData
 
 US_NS = 1e3
 MIB = 1 << 20

@@ -1,8 +1,7 @@
 """The machine's speed in the window, as the spinner measured it."""
 
 from lab.contract import Metric
-from lab.record.data import TrialData
-from lab.record.series import NotDerivableError
+from lab.record import NotDerivableError, TrialData
 
 CACHE_STEP = "cache_step_ns"
 STOOD = "stood_side_by_side_s"

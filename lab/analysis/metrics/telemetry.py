@@ -3,7 +3,7 @@
 import numpy as np
 
 from lab.contract import Metric
-from lab.record.data import TrialData
+from lab.record import TrialData
 
 
 def _spans_accepted_per_request(data: TrialData) -> float | None:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from lab.analysis.metrics.window import grown, per_request
 from lab.contract import Metric
-from lab.record.data import TrialData
+from lab.record import TrialData
 
 
 def _bytes_per_request(role: str, network: str, counter: str) -> Callable[[TrialData], float]:

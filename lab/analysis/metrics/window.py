@@ -2,11 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from lab.record.counters import Fields
-from lab.record.data import TrialData
-from lab.record.faults import ended_on_purpose
-from lab.record.requests import Requests
-from lab.record.series import NotDerivableError, Series
+from lab.record import Fields, NotDerivableError, Requests, Series, TrialData, ended_on_purpose
 
 
 def window_requests(data: TrialData) -> Requests:

@@ -11,8 +11,7 @@ from pydantic import ValidationError
 
 from lab.analysis.profile.stacks import FIX_HINT, Stack, Stacks, read_collapsed
 from lab.errors import UserError
-from lab.record.files import Record, read_json
-from lab.record.trial import TrialRecord, read_trial_record
+from lab.record import Record, TrialRecord, read_json, read_trial_record
 
 MS_NS = 1e6
 # Of the normal distribution: the half width of a 95 % interval in standard deviations.

@@ -8,8 +8,7 @@ from typing import TypeVar
 import numpy as np
 
 from lab.analysis.stats.intervals import FloatArray, Interval, mean_interval
-from lab.record.results import Censoring
-from lab.record.summary import Finding
+from lab.record import Censoring, Finding
 
 Key = TypeVar("Key", int, str)
 FOLLOWS: Mapping[Censoring, Finding] = {"at least": "higher", "at most": "lower"}

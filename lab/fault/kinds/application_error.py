@@ -8,8 +8,7 @@ from pydantic import Field
 from lab.fault.application import set_fault
 from lab.fault.evidence import share_doubt
 from lab.fault.fault import DeclaredFault, Part, Subject
-from lab.record.data import TrialData
-from lab.record.faults import Course, Seen
+from lab.record import Course, Seen, TrialData
 
 
 class ApplicationError(DeclaredFault):

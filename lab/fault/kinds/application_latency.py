@@ -7,8 +7,7 @@ from pydantic import Field
 
 from lab.fault.application import set_fault
 from lab.fault.fault import DeclaredFault, Part, Subject
-from lab.record.data import TrialData
-from lab.record.faults import Course, Seen
+from lab.record import Course, Seen, TrialData
 
 # A timer never ends early, but the counters may be read between an operation's wait and its count.
 NEARLY = 0.95

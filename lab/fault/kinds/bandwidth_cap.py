@@ -8,8 +8,7 @@ from pydantic import Field
 from lab.fault.evidence import app_interfaces, during, growth
 from lab.fault.fault import DeclaredFault, Part, Subject
 from lab.fault.network import shape, unshape
-from lab.record.data import TrialData
-from lab.record.faults import Course, Seen
+from lab.record import Course, Seen, TrialData
 
 # At least one Ethernet packet; for fast links, the traffic of this time.
 BURST_BYTES = 2_000

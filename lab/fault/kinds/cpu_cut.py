@@ -7,8 +7,7 @@ from pydantic import Field
 
 from lab.fault.evidence import container_growth, during
 from lab.fault.fault import DeclaredFault, Part, Subject
-from lab.record.data import TrialData
-from lab.record.faults import Course, Seen
+from lab.record import Course, Seen, TrialData
 
 # The kernel checks a quota at its ticks, and takes any excess off the next period.
 OVERRUN = 1.1

@@ -5,8 +5,7 @@ from typing import ClassVar, Literal
 
 from lab.fault.evidence import Span, app_growth, before, container_growth, during, held_up
 from lab.fault.fault import APP, DeclaredFault, Part, Subject
-from lab.record.data import TrialData
-from lab.record.faults import Course, Seen
+from lab.record import Course, Seen, TrialData
 
 
 class CutOff(DeclaredFault):

@@ -7,8 +7,7 @@ from pydantic import Field
 
 from lab.fault.fault import Part
 from lab.fault.sidecar import ByProxy, percent, share_doubts
-from lab.record.data import TrialData
-from lab.record.faults import Course
+from lab.record import Course, TrialData
 
 
 class EnvoyAbort(ByProxy):

@@ -5,8 +5,7 @@ from typing import ClassVar, Literal
 
 from lab.fault.evidence import before, container_growth, during, held_up
 from lab.fault.fault import DeclaredFault, Part, Subject
-from lab.record.data import TrialData
-from lab.record.faults import Course, Seen
+from lab.record import Course, Seen, TrialData
 
 # A frozen group uses no CPU at all.
 STILL_NS = 1_000_000

@@ -5,8 +5,7 @@ from typing import ClassVar, Literal
 
 from lab.fault.evidence import container_growth, during, held_up
 from lab.fault.fault import DeclaredFault, Part, Subject
-from lab.record.data import TrialData
-from lab.record.faults import ENDED, Course, Seen
+from lab.record import ENDED, Course, Seen, TrialData
 
 
 class Killed(DeclaredFault):

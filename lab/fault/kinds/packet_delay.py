@@ -8,8 +8,7 @@ from pydantic import Field
 from lab.fault.evidence import before, during, median_latency_ms
 from lab.fault.fault import DeclaredFault, Part, Subject
 from lab.fault.network import shape, unshape
-from lab.record.data import TrialData
-from lab.record.faults import Course, Seen
+from lab.record import Course, Seen, TrialData
 
 # Of a request's latency, which noise may shorten a little during the fault.
 NEARLY = 0.8

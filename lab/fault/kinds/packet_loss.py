@@ -8,8 +8,7 @@ from pydantic import Field
 from lab.fault.evidence import share_doubt
 from lab.fault.fault import DeclaredFault, Part, Subject
 from lab.fault.network import shape, unshape
-from lab.record.data import TrialData
-from lab.record.faults import Course, Seen
+from lab.record import Course, Seen, TrialData
 
 
 class PacketLoss(DeclaredFault):

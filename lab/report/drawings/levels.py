@@ -6,7 +6,7 @@ from math import isfinite
 import numpy as np
 from markupsafe import Markup
 
-from lab.record.summary import Estimate, Summary
+from lab.record import Estimate, Summary
 from lab.report import findings
 from lab.report.figures import forest as forest_figure
 from lab.report.figures import latency as latency_figure

@@ -7,8 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from lab.record.summary import TrialSummary
-from lab.record.trial import TrialRecord
+from lab.record import TrialRecord, TrialSummary
 from lab.report.figures import order as figure
 from lab.report.figures.gantt import Span, gantt
 from lab.report.figures.order import Cell

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from lab.analysis.stats.intervals import Interval
-from lab.record.summary import Estimate, Summary
+from lab.record import Estimate, Summary
 from lab.report import findings
 from lab.report.crossings import Crossed, Crossing
 from lab.report.figures import crossing as crossing_figure
@@ -19,7 +19,7 @@ from lab.report.frontiers import frontier_panels
 from lab.report.ladders import Climb, Ladder, Step, step_scales
 from lab.report.numbers import Scale, divided, number, ratio, scale_for, signed, within
 from lab.report.palette import OTHERS, Colour
-from lab.spec.views import Frontier, Sweep
+from lab.spec import Frontier, Sweep
 
 SIDE_BY_SIDE = 2
 SWEPT = (

@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from lab.record.summary import Summary
+from lab.record import Summary
 from lab.report.crossings import Crossing
 from lab.report.terminal.tables import FINDING_WIDTH, print_note
 from lab.report.view_rows import CrossingRows, crossing_rows

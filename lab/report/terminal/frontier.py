@@ -7,13 +7,13 @@ from rich.markup import escape
 from rich.table import Table
 
 from lab.analysis.stats.intervals import Interval
-from lab.record.summary import Summary
+from lab.record import Summary
 from lab.report.cells import Shown
 from lab.report.figures.frontier import Panel
 from lab.report.frontiers import frontier_panels
 from lab.report.numbers import fixed, number, within
 from lab.report.terminal.tables import by_level, print_note
-from lab.spec.views import Frontier
+from lab.spec import Frontier
 
 
 def print_frontiers(summary: Summary, views: Sequence[Frontier], console: Console) -> None:

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from lab.record.summary import Estimate, Summary
+from lab.record import Estimate, Summary
 from lab.report.findings import finding_word, remarks, title_of, within_noise
 from lab.report.numbers import bounded, noise, number, percent, ratio
 from lab.report.terminal.tables import FINDING_WIDTH, LONGEST_NAME, print_note

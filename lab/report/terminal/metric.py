@@ -4,12 +4,12 @@ from rich.console import Console
 from rich.markup import escape
 
 from lab.errors import UserError
-from lab.record.summary import Summary
+from lab.record import Summary
 from lab.report.findings import estimate_of
 from lab.report.numbers import DASH, bounded, fixed, percent
 from lab.report.terminal.tables import FINDING_WIDTH, by_level, print_note
 from lab.report.view import Row, metric_rows, metric_scale
-from lab.spec.nearest import suggestion
+from lab.spec import suggestion
 
 
 def print_metric(summary: Summary, name: str, console: Console) -> None:

@@ -5,8 +5,7 @@ from pathlib import Path
 from rich.console import Console
 
 from lab.analysis.claims.records import read_verdicts
-from lab.record.manifest import read_manifest
-from lab.record.summary import read_summary
+from lab.record import read_manifest, read_summary
 from lab.report.compared import compare_views
 from lab.report.facts import shared_machine
 from lab.report.outages import outages

@@ -5,11 +5,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
 from lab.contract import Needs
-from lab.record.summary import Column, Headline
-from lab.spec.experiment import Experiment
-from lab.spec.model import Shape
-from lab.spec.nearest import suggestion
-from lab.spec.problems import Problem
+from lab.record import Column, Headline
+from lab.spec import Experiment, Problem, Shape, suggestion
 from lab.target.collector.settings import CollectorLevel, CollectorLevelSettings, CollectorSettings
 
 COLLECTOR, SINK = "collector", "sink"

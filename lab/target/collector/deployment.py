@@ -15,8 +15,7 @@ from lab.engine.clock import wait_until
 from lab.engine.driver import Stack
 from lab.engine.failure import start_failed
 from lab.engine.place import OBSERVER, Place
-from lab.record.results import Results, write_results
-from lab.record.trial import TrialPart
+from lab.record import Results, TrialPart, write_results
 from lab.target.collector.declaration import COLLECTOR, PROTOCOL, SINK
 from lab.target.collector.settings import CollectorLevel
 

@@ -7,8 +7,7 @@ from lab.analysis import checks
 from lab.analysis.metrics import resources, speed
 from lab.analysis.metrics.window import cpu_cores, mean
 from lab.contract import Check, Metric, PairedMetric
-from lab.record.data import TrialData
-from lab.record.series import NotDerivableError
+from lab.record import NotDerivableError, TrialData
 
 ROLE = "collector"
 COUNTED = (

@@ -5,8 +5,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from lab.spec.experiment import FileName
-from lab.spec.level import Level, LevelSettings, TargetSettings
+from lab.spec import FileName, Level, LevelSettings, TargetSettings
 
 
 class CollectorSettings(TargetSettings):

@@ -5,7 +5,7 @@ from functools import cached_property
 from pathlib import Path
 
 from lab.engine.place import Place
-from lab.spec.experiment import Experiment
+from lab.spec import Experiment
 from lab.target.collector.declaration import SINK, CollectorDeclaration
 from lab.target.collector.deployment import CollectorDeployment
 from lab.target.collector.judgement import CollectorJudgement

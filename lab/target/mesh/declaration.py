@@ -6,11 +6,8 @@ from typing import Any
 
 from lab.contract import Needs
 from lab.fault import rules
-from lab.record.sidecars import NO_SIDECAR
-from lab.record.summary import Column, Headline
-from lab.spec.experiment import Experiment
-from lab.spec.nearest import suggestion
-from lab.spec.problems import Path, Problem, SpecError
+from lab.record import NO_SIDECAR, Column, Headline
+from lab.spec import Experiment, Path, Problem, SpecError, suggestion
 from lab.target.mesh.settings import MeshLevel, MeshLevelSettings, MeshSettings
 from lab.target.mesh.system import Parts
 from lab.target.mesh.topology import Topology

@@ -16,8 +16,7 @@ from lab.backend import Backend
 from lab.backend.http import Http
 from lab.backend.settled import settled
 from lab.engine.failure import StartFailed
-from lab.record.files import write_json_atomic
-from lab.record.trial import BackendRecord, DeliveryPart
+from lab.record import BackendRecord, DeliveryPart, write_json_atomic
 from lab.target.mesh.predictions import trace_difference
 from lab.target.mesh.sidecars.nodes import PORTS
 from lab.target.mesh.spantree import Span

@@ -12,7 +12,7 @@ from lab.fault.fault import Subject
 from lab.fault.journal import Journal
 from lab.fault.run import injector
 from lab.fault.schedule import drawn
-from lab.record.trial import DeliveryPart, PredictionPart, SidecarRecord, SidecarsPart, TrialPart
+from lab.record import DeliveryPart, PredictionPart, SidecarRecord, SidecarsPart, TrialPart
 from lab.target.mesh.delivery import delivered
 from lab.target.mesh.predictions import error_fraction
 from lab.target.mesh.settings import MeshLevel, MeshLevelSettings

@@ -6,9 +6,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from lab.fault.kinds import Faults
-from lab.record.sidecars import NO_SIDECAR
-from lab.spec.experiment import FileName
-from lab.spec.level import Level, LevelSettings, TargetSettings
+from lab.record import NO_SIDECAR
+from lab.spec import FileName, Level, LevelSettings, TargetSettings
 from lab.target.mesh.variants import BackendName, Traces
 from lab.target.mesh.variants import Name as VariantName
 

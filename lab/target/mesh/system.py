@@ -11,7 +11,7 @@ from lab.engine.clock import wait_until
 from lab.engine.driver import Driver
 from lab.engine.failure import StartFailed, start_failed
 from lab.engine.place import Place
-from lab.record.files import read_json
+from lab.record import read_json
 from lab.target.mesh import sidecars
 from lab.target.mesh.settings import MeshLevelSettings
 from lab.target.mesh.sidecars import ADMIN_PORT, Admin, Mode, sidecar

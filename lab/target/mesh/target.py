@@ -6,7 +6,7 @@ from functools import cache, cached_property
 from pathlib import Path
 
 from lab.engine.place import Place
-from lab.spec.experiment import Experiment
+from lab.spec import Experiment
 from lab.target.mesh import sidecars
 from lab.target.mesh.declaration import ENVOY, MeshDeclaration
 from lab.target.mesh.deployment import MeshDeployment

@@ -12,11 +12,20 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from lab.spec.model import Shape, Version1, validate
-from lab.spec.nearest import suggestion
-from lab.spec.problems import Path as ProblemPath
-from lab.spec.problems import Problem, SpecError, dotted, user_error
-from lab.spec.yamlfile import find_named_file, parse_yaml, read_text
+from lab.spec import Path as ProblemPath
+from lab.spec import (
+    Problem,
+    Shape,
+    SpecError,
+    Version1,
+    dotted,
+    find_named_file,
+    parse_yaml,
+    read_text,
+    suggestion,
+    user_error,
+    validate,
+)
 from lab.target.mesh.spantree import ExpectedSpan
 
 MAX_CALLS_PER_REQUEST = 10_000

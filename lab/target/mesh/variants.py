@@ -7,11 +7,19 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from lab.spec.level import Environment
-from lab.spec.model import Shape, Version1, validate
-from lab.spec.nearest import suggestion
-from lab.spec.problems import Problem, SpecError, dotted, user_error
-from lab.spec.yamlfile import parse_yaml, read_text
+from lab.spec import (
+    Environment,
+    Problem,
+    Shape,
+    SpecError,
+    Version1,
+    dotted,
+    parse_yaml,
+    read_text,
+    suggestion,
+    user_error,
+    validate,
+)
 
 # Each version of an instrumentation is a separate variant: otel-agent@2.2.0.
 Name = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.@-]{0,62}$")]

@@ -6,7 +6,7 @@ from typing import Any
 
 import yaml
 
-from lab.record.trial import Stream
+from lab.record import Stream
 from lab.target.mesh.declaration import SERVICES, WITH_SIDECARS
 from lab.target.mesh.settings import MeshLevelSettings
 

@@ -3,7 +3,7 @@
 import json
 import re
 
-from lab.record.sidecars import RETRIES
+from lab.record import RETRIES
 
 # After `cluster.inbound.` or `cluster.outbound-<peer>.`
 OF_CLUSTER = (

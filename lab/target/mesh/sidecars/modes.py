@@ -5,9 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
-from lab.record.sidecars import NO_SIDECAR, PASSTHROUGH, WITHOUT_PATTERNS
-from lab.spec.nearest import suggestion
-from lab.spec.problems import Problem, SpecError
+from lab.record import NO_SIDECAR, PASSTHROUGH, WITHOUT_PATTERNS
+from lab.spec import Problem, SpecError, suggestion
 from lab.target.mesh.sidecars.merge import conflicts
 from lab.target.mesh.sidecars.nodes import ProtocolName
 from lab.target.mesh.sidecars.source import Pattern

@@ -7,9 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from lab.spec.model import Shape, validate
-from lab.spec.problems import SpecError, dotted, user_error
-from lab.spec.yamlfile import named_files, parse_yaml, read_text
+from lab.spec import Shape, SpecError, dotted, named_files, parse_yaml, read_text, user_error, validate
 from lab.target.mesh.sidecars.merge import merged
 from lab.target.mesh.sidecars.nodes import ProtocolName
 
