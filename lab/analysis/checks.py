@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
+from lab.analysis.metrics.telemetry import spans_lost_fraction
 from lab.analysis.metrics.window import cpu_cores, window_requests
 from lab.contract import Check
 from lab.fault.verified import unverified
@@ -46,6 +47,13 @@ class Bounds:
     # A JVM compiles for a minute and more, with less and less CPU per request (measured on 2 cores, 10 s after the
     # first request: by 40 % within 15 s). Every level has that tail. A larger fall is still the warm-up.
     warm_up_tail: float = 0.60
+
+    # Of systems that alternate, which wait for what is under way. One span in a thousand costs less than is measured.
+    spans_lost_fraction: float = 0.001
+    # Of systems that alternate: answers in the turn of another system.
+    late_fraction: float = 0.01
+    # Of systems that alternate. On a busier machine requests wait for CPUs, and ratios become those of throughput.
+    machine_fraction: float = 0.7
 
     # If a count of drawn errors is less likely than this, on either side, it has another cause.
     error_chance: float = 1e-6
@@ -209,9 +217,9 @@ def host_left_alone(data: TrialData, bounds: Bounds = BOUNDS) -> Iterator[str]:
 def window_steady(data: TrialData, bounds: Bounds = BOUNDS) -> Iterator[str]:
     """Reject windows whose last third differs from the first: a stall, growth, or a warm-up that continues.
 
-    A window with faults is not steady by design.
+    A window with faults is not steady by design. Systems that alternate have the same requests in each round.
     """
-    if data.injections:
+    if data.injections or data.trial.slices:
         return
     trial = data.trial
     edges = np.linspace(trial.window_start_ns, trial.window_end_ns, 4).astype(np.int64).tolist()
@@ -245,6 +253,39 @@ def spans_as_predicted(data: TrialData, bounds: Bounds = BOUNDS) -> Iterator[str
     """Reject traced trials whose trace differs from the topology's prediction: they did other work."""
     if data.trial.trace_difference is not None:
         yield f"the trace ({data.trial.spans_in_trace} spans) is not as predicted: {data.trial.trace_difference}"
+
+
+def spans_delivered(data: TrialData, bounds: Bounds = BOUNDS) -> Iterator[str]:
+    """Reject systems that alternate and whose spans did not all reach the backend: their cost lacks a part."""
+    lost = spans_lost_fraction(data) if data.trial.slices else None
+    if lost is not None and lost > bounds.spans_lost_fraction:
+        yield f"{_percent(lost)} of the spans did not reach the backend (limit {_percent(bounds.spans_lost_fraction)})"
+
+
+def turns_kept(data: TrialData, bounds: Bounds = BOUNDS) -> Iterator[str]:
+    """Reject systems that still worked for their own slices when the next system's turn had begun."""
+    slices = data.trial.slices
+    if not slices:
+        return
+    starts_ns = np.array([turn.start_ns for turn in slices])
+    ends_ns = np.array([turn.next_ns for turn in slices])
+    requests = window_requests(data)
+    own = np.searchsorted(starts_ns, requests.intended_ns, side="right") - 1
+    late = float(np.mean(requests.end_ns > ends_ns[own]))
+    if late > bounds.late_fraction:
+        yield (
+            f"{_percent(late)} of the requests were answered in another system's turn "
+            f"(limit {_percent(bounds.late_fraction)}): the machine is too slow for this rate"
+        )
+
+
+def machine_had_room(data: TrialData, bounds: Bounds = BOUNDS) -> Iterator[str]:
+    """Reject systems that alternate on a saturated machine."""
+    busy = data.trial.alternating_cores / int(data.counters.host["cpus"].values[-1])
+    if busy > bounds.machine_fraction:
+        yield (
+            f"the lab's containers used {_percent(busy)} of the host's CPUs (limit {_percent(bounds.machine_fraction)})"
+        )
 
 
 def _percent(fraction: float) -> str:

@@ -1,10 +1,18 @@
 """The verdict on one trial, whatever it was made for: a study, a profile or a calibration."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from lab.analysis.checks import reasons
 from lab.contract import Judgement
-from lab.record import TrialData, TrialRecord, read_trial, streams_in, write_json_atomic
+from lab.record import TrialData, TrialRecord, read_trial, read_trial_record, streams_in, write_json_atomic
+
+
+def reject(folder: Path, reason: str) -> Sequence[str]:
+    """Reject a trial that was valid by itself; return why."""
+    record = read_trial_record(folder).model_copy(update={"valid": False, "reasons": [reason]})
+    write_json_atomic(folder / "trial.json", record.json_record())
+    return record.reasons
 
 
 def judge(folder: Path, record: TrialRecord, judgement: Judgement) -> TrialData:

@@ -69,7 +69,7 @@ def remove_all() -> None:
 
 def _drivers(experiment: Experiment) -> tuple[ComposeDriver, ...]:
     """One for each level of a block, side by side."""
-    if not experiment.protocol.side_by_side:
+    if not experiment.at_once:
         return ()
     return tuple(map(_side_by_side_driver, range(len(experiment.levels()) + 1)))
 

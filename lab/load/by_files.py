@@ -28,7 +28,16 @@ def warm_ups(protocol: Protocol) -> Iterator[Mapping[str, object]]:
 
 def send(stage: Stage, service: str, fields: Mapping[str, object], bound_s: float) -> Path:
     """Writes a load and waits for its records; raises what `Stage.failed` makes where they do not come in time."""
-    answer = stage.out / f"requests-{_write(stage.out, fields)}.csv"
+    return received(stage, service, ordered(stage, fields), bound_s)
+
+
+def ordered(stage: Stage, fields: Mapping[str, object]) -> Path:
+    """Writes a load; returns where its records will be."""
+    return stage.out / f"requests-{_write(stage.out, fields)}.csv"
+
+
+def received(stage: Stage, service: str, answer: Path, bound_s: float) -> Path:
+    """Waits for a load's records; raises what `Stage.failed` makes where they do not come in time."""
     end_s = stage.clock.now_s() + bound_s
     while not wait_until(answer.exists, CALL_ENGINE_EVERY_S, CHECK_EVERY_S, stage.clock):
         if not stage.driver.containers()[service].running:

@@ -1,6 +1,6 @@
 """What the lab asks of a load generator, whichever it is."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -58,6 +58,10 @@ class Loaded:
     window_end_ns: int
 
 
+Awaited = Callable[[], Path]
+"""Waits for the `requests.csv` of a load that was ordered, and returns it."""
+
+
 class LoadGenerator(Protocol):
     """A generator in a container of its own. For each start `begin`, then `measure` once per trial, then `end`.
 
@@ -86,3 +90,13 @@ class LoadGenerator(Protocol):
 
     def end(self, stage: Stage) -> None:
         """Ends it, where it does not end by itself."""
+
+
+class TurnsGenerator(LoadGenerator, Protocol):
+    """A generator that can take turns with others: it is told when to send. Both methods return at once."""
+
+    def closed(self, plan: LoadPlan, stage: Stage, requests: int) -> Awaited:
+        """Sends so many requests, each as soon as an earlier one was answered."""
+
+    def turns(self, plan: LoadPlan, stage: Stage, starts_ns: Sequence[int], lasts_s: float, per_s: float) -> Awaited:
+        """Sends the schedule's slices at these Unix times, each at `per_s`; the last ends in `lasts_s`."""

@@ -1,12 +1,14 @@
 """An open loop over HTTP: requests at a rate, whatever the system answers (loadgen/open-loop)."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
 
 from lab.load import by_files
-from lab.load.generator import SECOND_NS, Loaded, LoadPlan, Stage
-from lab.load.schedule import OpenLoop
+from lab.load.generator import SECOND_NS, WARM_UP_REQUEST_BOUND_S, Awaited, Loaded, LoadPlan, Stage
+from lab.load.schedule import OpenLoop, Slices
 from lab.record import read_requests
 from lab.spec import Capability, EntryProtocol, Load
 
@@ -16,13 +18,15 @@ LEAD_S = 1.0
 TAIL_S = 1.0
 # The generator gives a request up after 20 s.
 SLOWEST_REQUEST_S = 20.0
+# Of a warm-up: one request waits for another, and the CPUs never wait long.
+CLOSED_CONCURRENCY = 2
 
 
 class OpenLoopLoad(Load):
     """HTTP requests at a rate."""
 
     generator: Literal["open-loop"]
-    schedule: OpenLoop
+    schedule: Annotated[OpenLoop | Slices, Field(discriminator="kind")]
 
     capabilities: ClassVar[frozenset[Capability]] = frozenset({"warms-up", "reusable", "timed"})
     protocol: ClassVar[EntryProtocol | None] = "http"
@@ -57,21 +61,40 @@ class OpenLoopHttp:
         window_start_ns = start_ns + round(LEAD_S * SECOND_NS)
         return Loaded(path, start_ns, window_start_ns, window_start_ns + round(window_s * SECOND_NS))
 
+    def closed(self, plan: LoadPlan, stage: Stage, requests: int) -> Awaited:
+        """See `TurnsGenerator.closed`."""
+        load = {"requests": requests, "concurrency": CLOSED_CONCURRENCY, **_common(plan)}
+        return _awaited(stage, load, requests * WARM_UP_REQUEST_BOUND_S)
+
+    def turns(self, plan: LoadPlan, stage: Stage, starts_ns: Sequence[int], lasts_s: float, per_s: float) -> Awaited:
+        """See `TurnsGenerator.turns`."""
+        assert isinstance(plan.load, OpenLoopLoad) and isinstance(plan.load.schedule, Slices)
+        rate = {"requests": plan.load.schedule.requests, "requests_per_s": per_s, "arrivals": "fixed"}
+        return _awaited(stage, {"starts_ns": starts_ns, **rate, **_common(plan)}, lasts_s + SLOWEST_REQUEST_S)
+
     def end(self, stage: Stage) -> None:
         """See `LoadGenerator.end`."""
         by_files.end(stage, self.service)
 
 
+def _awaited(stage: Stage, load: Mapping[str, object], bound_s: float) -> Awaited:
+    answer = by_files.ordered(stage, load)
+    return lambda: by_files.received(stage, OpenLoopHttp.service, answer, bound_s + by_files.LOAD_MARGIN_S)
+
+
+def _common(plan: LoadPlan) -> Mapping[str, object]:
+    """What every load has. The seed is that of all trials of a block: its levels have the same arrivals."""
+    return {"routes": plan.endpoint.routes, "seed": plan.seed}
+
+
 def _run(plan: LoadPlan, stage: Stage, fields: Mapping[str, object]) -> Path:
     """Sends one load, and waits for its records."""
-    assert isinstance(plan.load, OpenLoopLoad)
+    assert isinstance(plan.load, OpenLoopLoad) and isinstance(plan.load.schedule, OpenLoop)
     schedule = plan.load.schedule
     load = {
         "requests_per_s": schedule.requests_per_s,
         "arrivals": schedule.arrivals,
-        "routes": plan.endpoint.routes,
-        # The same in all trials of a block, so that its levels have the same arrivals (common random numbers).
-        "seed": plan.seed,
+        **_common(plan),
         **fields,
     }
     return by_files.send(stage, OpenLoopHttp.service, load, _bound_s(plan, schedule))

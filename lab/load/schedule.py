@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -92,6 +92,29 @@ class OpenLoop(Schedule):
     arrivals: Literal["fixed", "poisson"] = Field(
         default="poisson", description="`fixed`: at equal distances; `poisson`: as of many independent users"
     )
+
+
+class Slices(Schedule):
+    """Equal numbers of requests at one rate, to one system at a time: the systems of a set take turns."""
+
+    kind: Literal["slices"]
+    requests: int = Field(default=25, ge=5, le=10_000, description="of a slice")
+    requests_per_s: Literal["calibrated"] | Annotated[float, Field(gt=0, le=100_000)] = Field(
+        default="calibrated", description="in a slice; `calibrated` finds the rate for busy_fraction on this machine"
+    )
+    busy_fraction: float = Field(
+        default=0.5, ge=0.05, le=0.7, description="share of the CPUs that the most expensive system's slices use"
+    )
+    gap_s: float = Field(default=0.1, ge=0, le=60, description="without load between two slices")
+    measure_s: float = Field(
+        default=60, ge=5, le=3600, description="of all slices of a set; rounded to whole squares of balanced orders"
+    )
+
+    alternates: ClassVar[bool] = True
+
+    def expected_s(self) -> float:
+        """See `Schedule.expected_s`."""
+        return self.measure_s
 
 
 class NoSchedule(Schedule):

@@ -15,7 +15,7 @@ from lab.record.files import (
     write_packed,
 )
 from lab.record.manifest import read_manifest
-from lab.record.requests import Requests, answered, newest_end_ns, read_requests
+from lab.record.requests import Requests, answered, join_requests, newest_end_ns, read_requests
 from lab.record.results import Censoring, Results, write_results
 from lab.record.series import IntArray, NotDerivableError, Series
 from lab.record.sidecars import NO_SIDECAR, PASSTHROUGH, RETRIES, WITHOUT_PATTERNS
@@ -37,10 +37,13 @@ from lab.record.trial import (
     ContainerRecord,
     DeliveryPart,
     HeadPart,
+    Interval,
     OthersPart,
     PredictionPart,
     SidecarRecord,
     SidecarsPart,
+    Slice,
+    SlicesPart,
     StartPart,
     Stream,
     TrialPart,
@@ -74,6 +77,7 @@ __all__ = [
     "Headline",
     "Injection",
     "IntArray",
+    "Interval",
     "LevelSummary",
     "MetricSummary",
     "NotDerivableError",
@@ -87,6 +91,8 @@ __all__ = [
     "Series",
     "SidecarRecord",
     "SidecarsPart",
+    "Slice",
+    "SlicesPart",
     "StartPart",
     "Stream",
     "Summary",
@@ -98,6 +104,7 @@ __all__ = [
     "WindowPart",
     "answered",
     "ended_on_purpose",
+    "join_requests",
     "json_object",
     "newest_end_ns",
     "packed",

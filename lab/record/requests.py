@@ -1,5 +1,6 @@
 """`requests.csv`: what the load generator sent."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -77,6 +78,12 @@ def parse_requests(text: str, source: str) -> Requests:
     columns = dict(zip(REQUESTS_COLUMNS, zip(*rows, strict=True), strict=True)) if rows else {}
     arrays = {name: np.array(columns.get(name, ()), dtype=np.int64) for name in REQUESTS_COLUMNS if name != "target"}
     return Requests(target=np.array(columns.get("target", ()), dtype=np.str_), truncated=truncated, **arrays)
+
+
+def join_requests(paths: Sequence[Path], joined: Path) -> None:
+    """Write the requests of several files, one after the other, as one."""
+    rows = [line for path in paths for line in complete_lines(read_text(path))[0][2:]]
+    joined.write_text("\n".join([REQUESTS_FIRST_LINE, ",".join(REQUESTS_COLUMNS), *rows, ""]))
 
 
 def answered(path: Path) -> int:

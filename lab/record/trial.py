@@ -109,6 +109,35 @@ class OthersPart(TrialPart):
     cores_side_by_side: float = 0.0
 
 
+class Interval(Record):
+    """A time from `start_ns` to `end_ns`, in Unix nanoseconds of the containers' clock."""
+
+    start_ns: int
+    end_ns: int
+
+
+class Slice(Interval):
+    """One turn of a system in alternating load. `round` and `position` (in the round) count from 0.
+
+    `next_ns`: when the next system's turn begins.
+    """
+
+    round: int
+    position: int
+    next_ns: int
+
+
+class SlicesPart(TrialPart):
+    """The turns of one of the systems that alternate, and the times without load in the same set.
+
+    `alternating_cores`: what all containers of all systems used from the first slice's start to the last's end.
+    """
+
+    slices: Sequence[Slice] = ()
+    idle: Sequence[Interval] = ()
+    alternating_cores: float = 0.0
+
+
 class DeliveryPart(TrialPart):
     """What reached the backend, and how one trace compares with the prediction."""
 
@@ -126,7 +155,9 @@ class VerdictPart(TrialPart):
     reasons: Sequence[str] = ()
 
 
-class TrialRecord(HeadPart, WindowPart, PredictionPart, SidecarsPart, StartPart, OthersPart, DeliveryPart, VerdictPart):
+class TrialRecord(
+    HeadPart, WindowPart, PredictionPart, SidecarsPart, StartPart, OthersPart, SlicesPart, DeliveryPart, VerdictPart
+):
     """`trial.json`."""
 
     streams: Mapping[str, Stream] = Field(default_factory=dict)

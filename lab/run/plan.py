@@ -63,7 +63,7 @@ def make_plan(experiment: Experiment) -> Plan:
     trials: list[Trial] = []
     for block in range(experiment.protocol.repetitions):
         seed = int(generator.random() * 2**32)
-        if experiment.protocol.side_by_side:
+        if experiment.at_once:
             ordered = [levels[index] for index in _latin_order(counts, generator)]
         else:
             keyed = [(generator.random(), level) for level in levels]
@@ -124,7 +124,7 @@ def estimate_duration_s(plan: Plan, experiment: Experiment, per_level_start_s: M
     start, collect, remove).
     """
     warm_up_s, window_s = experiment.protocol.expected_warm_up_s, experiment.expected_window_s()
-    if experiment.protocol.side_by_side:
+    if experiment.at_once:
         starts_s = sum(per_level_start_s[level.name] + warm_up_s for level in plan.levels)
         return experiment.protocol.repetitions * (starts_s + window_s)
     return sum(per_level_start_s[start[0].level] + warm_up_s + window_s * len(start) for start in plan.starts())

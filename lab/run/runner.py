@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from lab.analysis.analyse import analyse
-from lab.analysis.judge import judge
+from lab.analysis.judge import judge, reject
 from lab.engine import provenance
 from lab.errors import UserError
 from lab.record import manifest as manifests
 from lab.record import read_trial_record, write_json_atomic
 from lab.run import calibration
+from lab.run.alternating import run_alternating
 from lab.run.measure import Measured, NotRemoved, StartInterrupted, run_start
 from lab.run.plan import Plan, Trial, make_plan, trial_folder_name
 from lab.run.profiles import Capture
@@ -210,7 +211,11 @@ def _attempt(
     """
     try:
         with _disk_watched(run.folder):
-            if context.places:
+            if context.experiment.load.schedule.alternates:
+                known = run.manifest.get("calibration", {})
+                measured = run_alternating(context, levels, known, trials[0].seed, _staging(run), say)
+                run.manifest["calibration"] = measured[0].found
+            elif context.places:
                 measured = run_side_by_side(context, levels, found, trials[0].seed, _staging(run), say)
             else:
                 measured = run_start(context, levels, _share(found, levels[0]), trials[0].seed, _staging(run))
@@ -218,7 +223,17 @@ def _attempt(
         for one in zip(trials, levels, cut.measured, strict=False):
             _judge(context, run, *one)
         raise
-    return [_judge(context, run, *one) for one in zip(trials, levels, measured, strict=True)]
+    reasons = [_judge(context, run, *one) for one in zip(trials, levels, measured, strict=True)]
+    return _judge_set(run, trials, reasons) if context.experiment.load.schedule.alternates else reasons
+
+
+def _judge_set(run: Run, trials: Sequence[Trial], reasons: Sequence[Sequence[str]]) -> list[Sequence[str]]:
+    """Rejects all trials of a set of which one was rejected: the set is the unit of statistics."""
+    wrong = [trial.level for trial, why in zip(trials, reasons, strict=True) if why]
+    if not wrong:
+        return list(reasons)
+    reason = f"its set was rejected because of {', '.join(wrong)}"
+    return [why or reject(_attempts(run, trial)[-1], reason) for trial, why in zip(trials, reasons, strict=True)]
 
 
 def _judge(context: Context, run: Run, trial: Trial, level: Level[Any], measured: Measured) -> Sequence[str]:

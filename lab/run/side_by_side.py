@@ -45,7 +45,7 @@ def run_side_by_side(
     shares = _shares(int(found["users"]), [level.settings.users_fraction for level in levels])
     starts = [_start(context, level, place, shares[place], seed, out) for place, level in enumerate(levels)]
     loads: list[Load] = []
-    with removed_after(starts, lambda: _measured(starts, loads)):
+    with removed_after(starts, lambda: measured_at_once(starts, loads)):
         for start in starts:
             start.create()
         # One after the other: each has the CPUs to itself while it starts, and its start-up time is its own.
@@ -55,7 +55,7 @@ def run_side_by_side(
         loads = _load(starts, say)
         for start in starts:
             start.collect()
-    return _measured(starts, loads)
+    return measured_at_once(starts, loads)
 
 
 def _shares(users: int, fractions: Sequence[float]) -> list[int]:
@@ -149,8 +149,8 @@ def _await(starts: Sequence[Start], met: Callable[[Start], bool], bound_s: float
             raise late[0].failed(generator, f"of level {late[0].level.name} {missed} within {bound_s:.0f} s")
 
 
-def _measured(starts: Sequence[Start], loads: Sequence[Load]) -> list[Measured]:
-    """What each left. The cores of all systems, less a trial's own, are what the others used meanwhile."""
+def measured_at_once(starts: Sequence[Start], loads: Sequence[Load]) -> list[Measured]:
+    """Return what each left. The cores of all systems, less a trial's own, are what the others used meanwhile."""
     # There is one spinner for all: what it saw is the same for every level, so that it explains no difference.
     (starts[0].out / SPEED).unlink(missing_ok=True)
     cores = [_cores(start.out, load.loaded) for start, load in zip(starts, loads, strict=True)]

@@ -71,7 +71,7 @@ class Experiment(ExperimentFile):
     def placebo_level(self) -> Level[Any]:
         """Return the baseline under another name: what it shows is the noise floor."""
         baseline = self.baseline_level()
-        return replace(baseline, name=PLACEBO, start=baseline.start if self.protocol.side_by_side else PLACEBO)
+        return replace(baseline, name=PLACEBO, start=baseline.start if self.at_once else PLACEBO)
 
     def recorded(self) -> dict[str, Any]:
         """Return what `manifest.json` records: every default, but of a factor's levels only what they set."""
@@ -81,6 +81,11 @@ class Experiment(ExperimentFile):
         }
         return {**self.model_dump(mode="json"), "factors": factors}
 
+    @property
+    def at_once(self) -> bool:
+        """Whether all systems of a block run at the same time, side by side or alternating."""
+        return self.protocol.side_by_side or self.load.schedule.alternates
+
     def expected_window_s(self) -> float:
         """Return how long a trial's window will probably be, in seconds."""
         return self.protocol.window_s or self.load.schedule.expected_s()
@@ -89,7 +94,7 @@ class Experiment(ExperimentFile):
         """Return one combination; where two factors set the same thing, the later one takes precedence."""
         settings = [patch for _, _, patch in choice]
         defaults = type(settings[0]).model_validate({**self.target.level_defaults(), "environment": self.environment})
-        shared = list(self.factors) if self.protocol.side_by_side else self.protocol.without_restart
+        shared = list(self.factors) if self.at_once else self.protocol.without_restart
         level = Level(
             name="/".join(name for _, name, _ in choice),
             settings=merged([defaults, *settings]),

@@ -23,6 +23,8 @@ class Schedule(Shape):
     """How much load when. A kind of schedule is a subclass in `lab/load/schedule.py`."""
 
     kind: str
+    alternates: ClassVar[bool] = False
+    """Whether all systems of a block run at once, and load goes to one of them at a time."""
 
     def expected_s(self) -> float:
         """Return how long the load lasts by itself, in seconds; 0 if the window ends it."""

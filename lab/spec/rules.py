@@ -59,7 +59,7 @@ def _window(experiment: Experiment) -> Iterator[Problem]:
             ("protocol", "window_s"),
             f"the window of {experiment.load.generator} is as long as its requests take; leave it out",
         )
-    if not counted and experiment.protocol.window_s is None:
+    if not counted and not experiment.load.schedule.alternates and experiment.protocol.window_s is None:
         yield Problem(("protocol", "window_s"), "missing; wanted a number from 2 to 3600")
 
 
@@ -87,10 +87,10 @@ def _rates(experiment: Experiment) -> Iterator[Problem]:
 
 def _side_by_side(experiment: Experiment) -> Iterator[Problem]:
     protocol, place = experiment.protocol, ("protocol", "side_by_side")
-    if not protocol.side_by_side:
+    if not experiment.at_once:
         yield from _rates(experiment)
         return
-    if not experiment.load.can("open-ended"):
+    if protocol.side_by_side and not experiment.load.can("open-ended"):
         yield Problem(place, "needs a closed-loop load, which continues until every level is measured")
     if protocol.warm_up_requests is None:
         yield Problem(("protocol", "warm_up_requests"), "missing; side by side, levels are warm at different times")

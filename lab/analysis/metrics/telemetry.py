@@ -17,8 +17,8 @@ def _spans_accepted_per_request(data: TrialData) -> float | None:
     return backend.accepted_spans / len(data.requests)
 
 
-def _spans_lost_fraction(data: TrialData) -> float | None:
-    """Compare with what the topology predicts; None where not every request is traced.
+def spans_lost_fraction(data: TrialData) -> float | None:
+    """Return the share of the predicted spans that did not arrive; None where not every request is traced.
 
     A little below 0 where requests were still under way at the load's end, see `_spans_accepted_per_request`.
     """
@@ -46,7 +46,7 @@ METRICS = (
         "higher",
         compute=_spans_accepted_per_request,
     ),
-    Metric("spans_lost_fraction", "Spans lost", "fraction", compute=_spans_lost_fraction),
+    Metric("spans_lost_fraction", "Spans lost", "fraction", compute=spans_lost_fraction),
     Metric("tags_per_span", "Tags per span", "", compute=_tags_per_span),
     Metric("metrics_per_service", "Metrics per service", "", compute=_metrics_per_service),
 )

@@ -111,9 +111,7 @@ class MeshDeclaration:
             yield from wrong
             return
         yield from _without_restart(experiment)
-        if experiment.protocol.side_by_side and any(
-            level.settings.sidecar != NO_SIDECAR for level in experiment.levels()
-        ):
+        if experiment.at_once and any(level.settings.sidecar != NO_SIDECAR for level in experiment.levels()):
             yield Problem(
                 ("protocol", "side_by_side"),
                 "sidecars' counters are read around one trial; run levels with sidecars one after the other",

@@ -4,13 +4,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lab.analysis import checks
-from lab.analysis.metrics import errors, jvm, latency, recovery, resources, sidecars, speed, telemetry, traffic
+from lab.analysis.metrics import (
+    alternating,
+    errors,
+    jvm,
+    latency,
+    recovery,
+    resources,
+    sidecars,
+    speed,
+    telemetry,
+    traffic,
+)
 from lab.analysis.metrics.paired import PAIRED
 from lab.contract import Check, Metric, PairedMetric
 
 METRICS: Mapping[str, Metric] = {
     metric.name: metric
-    for module in (resources, latency, errors, recovery, sidecars, traffic, jvm, telemetry, speed)
+    for module in (resources, alternating, latency, errors, recovery, sidecars, traffic, jvm, telemetry, speed)
     for metric in module.METRICS
 }
 
@@ -29,8 +40,10 @@ class MeshJudgement:
             checks.answers_right,
             checks.spans_as_predicted,
             checks.faults_verified,
+            checks.spans_delivered,
+            checks.turns_kept,
         ),
-        (checks.generator_had_cpu, checks.host_left_alone, checks.window_steady),
+        (checks.generator_had_cpu, checks.host_left_alone, checks.machine_had_room, checks.window_steady),
     )
     metrics: Mapping[str, Metric] = field(default_factory=lambda: METRICS)
     paired: Mapping[str, PairedMetric] = field(default_factory=lambda: PAIRED)

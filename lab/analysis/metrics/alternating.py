@@ -1,0 +1,40 @@
+"""What systems that take turns use without load."""
+
+from lab.analysis.metrics.window import increase, per_request
+from lab.contract import Metric
+from lab.record import Interval, TrialData
+
+MS_NS = 1e6
+
+
+def _idle_cores(data: TrialData) -> float | None:
+    """Return the services' cores in the set's times without load; None where systems do not alternate."""
+    idle = data.trial.idle
+    if not idle:
+        return None
+    return sum(_used_ns(data, interval) for interval in idle) / sum(one.end_ns - one.start_ns for one in idle)
+
+
+def _used_ns(data: TrialData, interval: Interval) -> float:
+    services = (data.counters.containers[name]["cpu_usage_ns"] for name in data.trial.names("service"))
+    return sum(counter.increase(interval.start_ns, interval.end_ns) for counter in services)
+
+
+def _without_idle_ms(data: TrialData) -> float | None:
+    """Subtract what the services would have used without any request."""
+    cores, trial = _idle_cores(data), data.trial
+    if cores is None:
+        return None
+    used_ns = increase(data, data.counters.containers, trial.names("service"), "cpu_usage_ns")
+    return per_request(data, (used_ns - cores * (trial.window_end_ns - trial.window_start_ns)) / MS_NS)
+
+
+METRICS = (
+    Metric("cpu_idle_services_cores", "CPU without load, services", "cores", compute=_idle_cores),
+    Metric(
+        "cpu_per_request_without_idle_services_ms",
+        "CPU per request without idle CPU, services",
+        "ms",
+        compute=_without_idle_ms,
+    ),
+)

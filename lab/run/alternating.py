@@ -1,0 +1,196 @@
+"""All systems of a set run at once and take turns: load goes to one of them at a time, in short slices.
+
+The others are idle meanwhile, so a system's CPU per request is that of a system alone; and what slows the machine for
+longer than a round slows all systems alike. The set is the unit of statistics: a system's value is its CPU over all
+rounds divided by its requests.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import Any
+
+from lab.engine.place import OBSERVER, SPINNER
+from lab.load import Loaded
+from lab.load.generator import TurnsGenerator
+from lab.load.schedule import Slices
+from lab.record import (
+    Interval,
+    NotDerivableError,
+    SlicesPart,
+    TrialPart,
+    join_requests,
+    read_counters,
+    read_requests,
+)
+from lab.run.measure import Load, Measured, removed_after, window
+from lab.run.progress import minutes
+from lab.run.side_by_side import measured_at_once
+from lab.run.start import Context, Start
+from lab.run.turns import DRAIN_S, SECOND_NS, Timeline, orders, whole_squares
+from lab.spec import Level
+
+# Generators read their loads, and connect, before the first drain ends.
+LEAD_S = 1.0
+# Of each system, alone, to know what its requests cost.
+COST_REQUESTS = 30
+
+
+def run_alternating(
+    context: Context,
+    levels: Sequence[Level[Any]],
+    found: Mapping[str, float],
+    seed: int,
+    out: Path,
+    say: Callable[[str], None],
+) -> list[Measured]:
+    """Runs a trial of each of `levels` in one set; raw records go below `out`.
+
+    `found`: the rate and the number of rounds of the run's earlier sets; empty in the first, which finds them.
+    `say` reports progress. Raises `StartFailed` if a container does not do its part, `NotRemoved`, and the
+    driver's errors.
+    """
+    starts = [_start(context, level, place, seed, out) for place, level in enumerate(levels)]
+    loads: list[Load] = []
+    with removed_after(starts, lambda: measured_at_once(starts, loads)):
+        for start in starts:
+            start.create()
+        # One after the other: each has the CPUs to itself while it starts, and its start-up time is its own.
+        for start in starts:
+            start.start()
+        loads = _load(starts, found, seed, say)
+        for start in starts:
+            start.collect()
+    return measured_at_once(starts, loads)
+
+
+def _start(context: Context, level: Level[Any], place: int, seed: int, out: Path) -> Start:
+    instruments = (OBSERVER,) if place else context.instruments
+    protocol = context.experiment.protocol
+    return Start(context, context.places[place], level, {}, seed, out / str(place), instruments, protocol)
+
+
+def _load(starts: Sequence[Start], found: Mapping[str, float], seed: int, say: Callable[[str], None]) -> list[Load]:
+    """Warms all systems up, then sends the slices; returns what each system's load left."""
+    first = starts[0]
+    context, clock = first.context, first.place.clock
+    generator, schedule = _generator(context), context.experiment.load.schedule
+    assert isinstance(schedule, Slices)
+    with ExitStack() as stack:
+        measurings = [stack.enter_context(start.deployment.measuring(start.level, start.seed, 0.0)) for start in starts]
+        for start in starts:
+            start.place.driver.start([generator.service])
+        before = [_warmed_up(starts, context.experiment.protocol.warm_up_requests or 0)]
+        if not found:
+            say(f"{len(starts)} systems are warm; measuring what a request of each costs")
+            found, sent = _calibrated(starts, schedule)
+            before.append(sent)
+        for start in starts:
+            start.found = found
+        clock.sleep(DRAIN_S)
+        timeline = _timeline(found, schedule, len(starts), seed)
+        lasts_s = (timeline.ends_ns - time.time_ns()) / SECOND_NS
+        say(f"{len(timeline.rounds)} rounds at {found['requests_per_s']:.3g} requests/s, {minutes(lasts_s)}")
+        sent = _received(
+            generator.turns(
+                start.plan,
+                start.stage,
+                [turn.start_ns for turn in timeline.turns(place)],
+                lasts_s,
+                found["requests_per_s"],
+            )
+            for place, start in enumerate(starts)
+        )
+        for start in starts:
+            start.await_observed(timeline.ends_ns)
+            generator.end(start.stage)
+    cores = _cores(starts, timeline)
+    return [
+        _load_of(start, [files[place] for files in (*before, sent)], timeline, place, cores, measurings[place].parts())
+        for place, start in enumerate(starts)
+    ]
+
+
+def _generator(context: Context) -> TurnsGenerator:
+    generator: Any = context.generator
+    assert generator is not None  # only a load that has turns alternates
+    return generator  # type: ignore[no-any-return]
+
+
+def _received(ordered: Iterable[Callable[[], Path]]) -> list[Path]:
+    """Orders a load of each system before it waits for the first."""
+    return [awaited() for awaited in list(ordered)]
+
+
+def _warmed_up(starts: Sequence[Start], requests: int) -> list[Path]:
+    """Sends the warm-up to all systems at the same time."""
+    generator = _generator(starts[0].context)
+    return _received(generator.closed(start.plan, start.stage, requests) for start in starts)
+
+
+def _calibrated(starts: Sequence[Start], schedule: Slices) -> tuple[Mapping[str, float], list[Path]]:
+    """What the slices need to know, from some requests to each system alone; and the records of these."""
+    generator = _generator(starts[0].context)
+    sent = [generator.closed(start.plan, start.stage, COST_REQUESTS)() for start in starts]
+    per_s = schedule.requests_per_s
+    if isinstance(per_s, str):
+        dearest_ms = max(_cost_ms(start, path) for start, path in zip(starts, sent, strict=True))
+        per_s = schedule.busy_fraction * len(starts[0].place.cpus.services) * 1000 / dearest_ms
+    turn_s = schedule.requests / per_s + schedule.gap_s
+    rounds = whole_squares(len(starts), turn_s * len(starts), schedule.measure_s)
+    return {"requests_per_s": per_s, "rounds": rounds}, sent
+
+
+def _cost_ms(start: Start, sent: Path) -> float:
+    """The CPU of all containers of a system, its instruments included, per request that was sent."""
+    requests = read_requests(sent)
+    start.await_observed(requests.last_end_ns())
+    interval = Interval(start_ns=requests.first_start_ns(), end_ns=requests.last_end_ns())
+    return _used_ns(start, interval) / 1e6 / len(requests)
+
+
+def _timeline(found: Mapping[str, float], schedule: Slices, systems: int, seed: int) -> Timeline:
+    """The slices of a set that begins now."""
+    return Timeline(
+        rounds=list(orders(systems, int(found["rounds"]), seed)),
+        first_ns=time.time_ns() + round((LEAD_S + DRAIN_S) * SECOND_NS),
+        slice_ns=round(schedule.requests / found["requests_per_s"] * SECOND_NS),
+        gap_ns=round(schedule.gap_s * SECOND_NS),
+    )
+
+
+def _load_of(
+    start: Start,
+    files: Sequence[Path],
+    timeline: Timeline,
+    place: int,
+    cores: float,
+    parts: Sequence[TrialPart],
+) -> Load:
+    """One system's trial. Its `requests.csv` has all its requests, those before the slices included."""
+    requests = start.out / "requests.csv"
+    join_requests(files, requests)
+    measured = timeline.window
+    loaded = Loaded(requests, read_requests(requests).first_start_ns(), measured.start_ns, measured.end_ns)
+    slices = SlicesPart(slices=timeline.turns(place), idle=timeline.idle, alternating_cores=cores)
+    return Load(loaded, [window(loaded), slices, *parts])
+
+
+def _cores(starts: Sequence[Start], timeline: Timeline) -> float:
+    """The cores that all systems used while there was load."""
+    loaded = Interval(start_ns=timeline.first_ns, end_ns=timeline.last_ns)
+    return sum(_used_ns(start, loaded) for start in starts) / (loaded.end_ns - loaded.start_ns)
+
+
+def _used_ns(start: Start, interval: Interval) -> float:
+    """The CPU time of a system's containers, but the spinner's, which is idle time; 0 of what was not observed.
+
+    Such a trial is rejected by its own checks.
+    """
+    used_ns = 0.0
+    for name, fields in read_counters(start.out / "counters.jsonl").containers.items():
+        if name != SPINNER:
+            with suppress(NotDerivableError):
+                used_ns += fields["cpu_usage_ns"].increase(interval.start_ns, interval.end_ns)
+    return used_ns
