@@ -2,8 +2,10 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"regexp"
+	"time"
 
 	common "tollbooth/internal/load"
 )
@@ -14,6 +16,7 @@ const (
 	maxDurationS = 3600
 	maxPerS      = 100_000
 	maxInFlight  = 10_000
+	maxSlices    = 10_000
 )
 
 // A route goes into the request line as it is.
@@ -27,6 +30,7 @@ type load struct {
 	Seed             uint64   `json:"seed"`
 	ErrorProbability *float64 `json:"error_probability"`
 	MaxInFlight      *int     `json:"max_in_flight"`
+	StartsNs         []int64  `json:"starts_ns"`
 }
 
 // Check returns the first rule that the load breaks.
@@ -34,10 +38,10 @@ func (l load) Check() error {
 	if err := l.Common.Check(); err != nil || l.Last() {
 		return err
 	}
+	if err := l.checkRate(); err != nil {
+		return err
+	}
 	return cmp.Or(
-		common.Broken(l.RequestsPerS == nil || *l.RequestsPerS > maxPerS,
-			fmt.Sprintf("requests_per_s: must be given, at most %d", maxPerS)),
-		common.Broken(l.Arrivals != "fixed" && l.Arrivals != "poisson", `arrivals: must be "fixed" or "poisson"`),
 		common.Broken(len(l.Routes) == 0, "routes: must have at least one"),
 		l.checkRoutes(),
 		common.Broken(l.ErrorProbability != nil && (*l.ErrorProbability < 0 || *l.ErrorProbability > 1),
@@ -45,6 +49,15 @@ func (l load) Check() error {
 		common.Broken(l.MaxInFlight != nil && (*l.MaxInFlight < 1 || *l.MaxInFlight > maxInFlight),
 			fmt.Sprintf("max_in_flight: must be from 1 to %d", maxInFlight)),
 		l.checkSize(),
+		l.checkSlices(),
+	)
+}
+
+func (l load) checkRate() error {
+	return cmp.Or(
+		common.Broken(l.RequestsPerS == nil || *l.RequestsPerS > maxPerS,
+			fmt.Sprintf("requests_per_s: must be given, at most %d", maxPerS)),
+		common.Broken(l.Arrivals != "fixed" && l.Arrivals != "poisson", `arrivals: must be "fixed" or "poisson"`),
 	)
 }
 
@@ -59,13 +72,10 @@ func (l load) checkRoutes() error {
 
 // checkSize bounds a load in count and in time.
 func (l load) checkSize() error {
-	if l.RequestsPerS == nil {
-		return nil
-	}
 	count, lastsS := 0.0, 0.0
 	if l.Requests != nil {
-		count, lastsS = float64(*l.Requests), float64(*l.Requests) / *l.RequestsPerS
-	} else if l.DurationS != nil {
+		count, lastsS = float64(*l.Requests)*float64(l.parts()), float64(*l.Requests) / *l.RequestsPerS
+	} else {
 		count, lastsS = *l.DurationS**l.RequestsPerS, *l.DurationS
 	}
 	return cmp.Or(
@@ -73,6 +83,46 @@ func (l load) checkSize() error {
 		common.Broken(count > maxRequests, fmt.Sprintf("requests: are %.0f, at most %d", count, maxRequests)),
 	)
 }
+
+// checkSlices checks what does not depend on the time at which the load is sent.
+func (l load) checkSlices() error {
+	if l.StartsNs == nil {
+		return nil
+	}
+	if len(l.StartsNs) == 0 || len(l.StartsNs) > maxSlices {
+		return fmt.Errorf("starts_ns: must have from 1 to %d times", maxSlices)
+	}
+	if l.Requests == nil {
+		return errors.New("duration_s: must not be given with starts_ns, which needs requests")
+	}
+	lasts := common.Fixed(uint64(*l.Requests-1), *l.RequestsPerS)
+	for i := 1; i < len(l.StartsNs); i++ {
+		if l.StartsNs[i] <= l.StartsNs[i-1] {
+			return fmt.Errorf("starts_ns: time %d of %d is not after the one before it", i+1, len(l.StartsNs))
+		}
+		if gap := time.Duration(l.StartsNs[i] - l.StartsNs[i-1]); gap <= lasts {
+			return fmt.Errorf("starts_ns: slice %d lasts %v, but the next one starts after %v", i, lasts, gap)
+		}
+	}
+	return nil
+}
+
+// checkStarts checks that the slices can be sent in time. A load without slices starts at once.
+func (l load) checkStarts(now int64) error {
+	if l.StartsNs == nil {
+		return nil
+	}
+	first, last := l.StartsNs[0], l.StartsNs[len(l.StartsNs)-1]
+	lateS, lastS := time.Duration(now-first).Seconds(), time.Duration(last-now).Seconds()
+	return cmp.Or(
+		common.Broken(first < now, fmt.Sprintf("starts_ns: the first slice's start was %.3f s ago", lateS)),
+		common.Broken(lastS > maxDurationS,
+			fmt.Sprintf("starts_ns: the last slice starts in %.0f s, at most %d s", lastS, maxDurationS)),
+	)
+}
+
+// parts is how many times the load sends its requests: once, or once per slice.
+func (l load) parts() int { return max(1, len(l.StartsNs)) }
 
 // inFlight is how many requests may wait for an answer at the same time.
 func (l load) inFlight() int {

@@ -35,7 +35,11 @@ func (s sender) send(l load) ([]requests.Row, error) {
 	c := &client{
 		clock: clock{time.Now()}, address: address, messages: s.messages(l), timeout: s.timeout, inFlight: l.inFlight(),
 	}
-	first := c.clock.now() + leadTime.Nanoseconds()
+	now := c.clock.now()
+	if err := l.checkStarts(now); err != nil {
+		return nil, err
+	}
+	first := l.startNs(now)
 	precisely(func() {
 		for i := range rows {
 			rows[i].Intended += first

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -248,6 +249,80 @@ func TestConnectionsAreKept(t *testing.T) {
 	// Some only where the machine is busy: a request then finds the one before it still under way.
 	if got := opened.Load(); got > 25 {
 		t.Errorf("opened %d connections for 50 requests", got)
+	}
+}
+
+// arrivals records when requests arrive at a server.
+type arrivals struct {
+	mutex sync.Mutex
+	ns    []int64
+}
+
+func (a *arrivals) ServeHTTP(http.ResponseWriter, *http.Request) {
+	a.mutex.Lock()
+	defer a.mutex.Unlock()
+	a.ns = append(a.ns, time.Now().UnixNano())
+}
+
+func TestSlicesAreSentAtTheirTimesAndNothingBetween(t *testing.T) {
+	const count, every, lasts = 5, 300 * time.Millisecond, 20 * time.Millisecond
+	arrived := &arrivals{}
+	target := server(t, arrived.ServeHTTP)
+	l := at(200, count)
+	for first := time.Now().Add(every); len(l.StartsNs) < 5; first = first.Add(every) {
+		l.StartsNs = append(l.StartsNs, first.UnixNano())
+	}
+	rows, _ := sent(t, target, l)
+	var late []int64
+	for i, row := range rows {
+		if want := l.StartsNs[i/count] + int64(i%count)*5e6; row.Intended != want || row.Start < want || row.Status != 200 {
+			t.Errorf("request %d: %+v, want it at %d", i, row, want)
+		}
+		if i%count == 0 {
+			late = append(late, row.Start-row.Intended)
+		}
+	}
+	slices.Sort(late)
+	// Other programs may delay some of the slices, not most of them.
+	if median := time.Duration(late[len(late)/2]); median > 5*time.Millisecond {
+		t.Errorf("half of the slices began more than %v late", median)
+	}
+	for slice, start := range l.StartsNs {
+		for _, ns := range arrived.ns[slice*count : (slice+1)*count] {
+			if after := time.Duration(ns - start); after < 0 || after > every-lasts {
+				t.Errorf("slice %d: a request arrived %v after its start", slice, after)
+			}
+		}
+	}
+	if len(rows) != 25 || len(arrived.ns) != 25 {
+		t.Errorf("%d rows, %d arrived", len(rows), len(arrived.ns))
+	}
+}
+
+func TestConnectionsThatTheServerClosesBetweenSlicesCostNoRequest(t *testing.T) {
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	s.Config.IdleTimeout = 20 * time.Millisecond
+	s.Start()
+	t.Cleanup(s.Close)
+	l := at(1000, 5)
+	for first := time.Now().Add(100 * time.Millisecond); len(l.StartsNs) < 3; first = first.Add(100 * time.Millisecond) {
+		l.StartsNs = append(l.StartsNs, first.UnixNano())
+	}
+	rows, _ := sent(t, strings.TrimPrefix(s.URL, "http://"), l)
+	for i, row := range rows {
+		if row.Status != 200 {
+			t.Errorf("request %d: %+v", i, row)
+		}
+	}
+}
+
+func TestALateSliceIsNamedWithItsFile(t *testing.T) {
+	target := server(t, func(http.ResponseWriter, *http.Request) { t.Error("a request arrived") })
+	l := at(1000, 20)
+	l.StartsNs = []int64{time.Now().Add(-time.Minute).UnixNano()}
+	err := run(folder(t, l), target)
+	if err == nil || !strings.Contains(err.Error(), "load-0.json: starts_ns: the first slice's start was 60.") {
+		t.Errorf("said %v", err)
 	}
 }
 
