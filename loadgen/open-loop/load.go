@@ -12,11 +12,12 @@ import (
 
 const (
 	// A load larger than this is a mistake: 2,400 requests/s for 20 minutes. Its rows take 190 MB.
-	maxRequests  = 3_000_000
-	maxDurationS = 3600
-	maxPerS      = 100_000
-	maxInFlight  = 10_000
-	maxSlices    = 10_000
+	maxRequests    = 3_000_000
+	maxDurationS   = 3600
+	maxPerS        = 100_000
+	maxInFlight    = 10_000
+	maxSlices      = 10_000
+	maxConcurrency = 1000
 )
 
 // A route goes into the request line as it is.
@@ -31,6 +32,7 @@ type load struct {
 	ErrorProbability *float64 `json:"error_probability"`
 	MaxInFlight      *int     `json:"max_in_flight"`
 	StartsNs         []int64  `json:"starts_ns"`
+	Concurrency      *int     `json:"concurrency"`
 }
 
 // Check returns the first rule that the load breaks.
@@ -38,7 +40,7 @@ func (l load) Check() error {
 	if err := l.Common.Check(); err != nil || l.Last() {
 		return err
 	}
-	if err := l.checkRate(); err != nil {
+	if err := l.checkLoop(); err != nil {
 		return err
 	}
 	return cmp.Or(
@@ -53,10 +55,24 @@ func (l load) Check() error {
 	)
 }
 
-func (l load) checkRate() error {
+// checkLoop checks the fields that say how the load is sent: a closed loop's, or an open loop's.
+func (l load) checkLoop() error {
+	if l.Concurrency != nil {
+		without := func(field string, given bool) error {
+			return common.Broken(given, field+": must not be given with concurrency")
+		}
+		return cmp.Or(
+			common.Broken(*l.Concurrency < 1 || *l.Concurrency > maxConcurrency,
+				fmt.Sprintf("concurrency: must be from 1 to %d", maxConcurrency)),
+			without("requests_per_s", l.RequestsPerS != nil),
+			without("arrivals", l.Arrivals != ""),
+			without("starts_ns", l.StartsNs != nil),
+			without("max_in_flight", l.MaxInFlight != nil),
+		)
+	}
 	return cmp.Or(
 		common.Broken(l.RequestsPerS == nil || *l.RequestsPerS > maxPerS,
-			fmt.Sprintf("requests_per_s: must be given, at most %d", maxPerS)),
+			fmt.Sprintf("requests_per_s: must be given, at most %d, or else concurrency", maxPerS)),
 		common.Broken(l.Arrivals != "fixed" && l.Arrivals != "poisson", `arrivals: must be "fixed" or "poisson"`),
 	)
 }
@@ -70,13 +86,20 @@ func (l load) checkRoutes() error {
 	return nil
 }
 
-// checkSize bounds a load in count and in time.
+// checkSize bounds a load in count and in time, as far as each is known before it is sent.
 func (l load) checkSize() error {
 	count, lastsS := 0.0, 0.0
 	if l.Requests != nil {
-		count, lastsS = float64(*l.Requests)*float64(l.parts()), float64(*l.Requests) / *l.RequestsPerS
+		count = float64(*l.Requests) * float64(l.parts())
 	} else {
-		count, lastsS = *l.DurationS**l.RequestsPerS, *l.DurationS
+		lastsS = *l.DurationS
+	}
+	switch {
+	case l.Concurrency != nil: // its rate is a result
+	case l.Requests != nil:
+		lastsS = float64(*l.Requests) / *l.RequestsPerS
+	default:
+		count = lastsS * *l.RequestsPerS
 	}
 	return cmp.Or(
 		common.Broken(lastsS > maxDurationS, fmt.Sprintf("duration: is %.0f s, at most %d s", lastsS, maxDurationS)),
@@ -126,8 +149,11 @@ func (l load) parts() int { return max(1, len(l.StartsNs)) }
 
 // inFlight is how many requests may wait for an answer at the same time.
 func (l load) inFlight() int {
-	if l.MaxInFlight == nil {
-		return maxInFlight
+	switch {
+	case l.Concurrency != nil:
+		return *l.Concurrency
+	case l.MaxInFlight != nil:
+		return *l.MaxInFlight
 	}
-	return *l.MaxInFlight
+	return maxInFlight
 }

@@ -31,6 +31,31 @@ func TestEveryFieldOfALoadIsRead(t *testing.T) {
 	}
 }
 
+const closed = `{"format":"tollbooth.load","version":1,"requests":100,"concurrency":8,"routes":["a1"]}`
+
+func TestABrokenClosedLoopIsNamedByItsFieldInOneLine(t *testing.T) {
+	for _, broken := range []struct{ from, to, says string }{
+		{`"concurrency":8`, `"concurrency":0`, "concurrency: must be from 1 to 1000"},
+		{`"concurrency":8`, `"concurrency":1001`, "concurrency: must be from 1 to 1000"},
+		{`"concurrency":8`, `"concurrency":null`, "requests_per_s: must be given, at most 100000, or else concurrency"},
+		{`"routes"`, `"requests_per_s":20,"routes"`, "requests_per_s: must not be given with concurrency"},
+		{`"routes"`, `"arrivals":"fixed","routes"`, "arrivals: must not be given with concurrency"},
+		{`"routes"`, `"starts_ns":[0],"routes"`, "starts_ns: must not be given with concurrency"},
+		{`"routes"`, `"max_in_flight":8,"routes"`, "max_in_flight: must not be given with concurrency"},
+		{`["a1"]`, `[]`, "routes: must have at least one"},
+		{`"requests":100`, `"requests":3000001`, "requests: are 3000001, at most 3000000"},
+		{`"requests":100`, `"duration_s":3601`, "duration: is 3601 s, at most 3600 s"},
+	} {
+		_, err := common.Parse[load]([]byte(strings.Replace(closed, broken.from, broken.to, 1)))
+		if err == nil || err.Error() != broken.says {
+			t.Errorf("%s: got %v, want %q", broken.to, err, broken.says)
+		}
+	}
+	if got := parsed(t, closed).inFlight(); got != 8 {
+		t.Errorf("%d requests may be in flight", got)
+	}
+}
+
 func TestABrokenLoadIsNamedByItsFieldInOneLine(t *testing.T) {
 	for _, broken := range []struct{ from, to, says string }{
 		{`"version":1`, `"version":2`, "version 2, not tollbooth.load version 1"},

@@ -326,6 +326,81 @@ func TestALateSliceIsNamedWithItsFile(t *testing.T) {
 	}
 }
 
+// closedLoop is a load of so many requests, some at the same time.
+func closedLoop(concurrency, count int) load {
+	return load{Common: common.New(count), Concurrency: &concurrency, Routes: []string{"a1", "a2"}}
+}
+
+func TestAClosedLoopKeepsItsConcurrency(t *testing.T) {
+	const concurrency, count = 8, 200
+	var arrived, underWay, most, opened atomic.Int32
+	all := make(chan struct{})
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		now := underWay.Add(1)
+		defer underWay.Add(-1)
+		for seen := most.Load(); now > seen && !most.CompareAndSwap(seen, now); seen = most.Load() {
+		}
+		// The first ones have no answer before all of them have arrived.
+		if arrived.Add(1) == concurrency {
+			close(all)
+		}
+		<-all
+	}))
+	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			opened.Add(1)
+		}
+	}
+	s.Start()
+	t.Cleanup(s.Close)
+	rows, said := sent(t, strings.TrimPrefix(s.URL, "http://"), closedLoop(concurrency, count))
+	if most.Load() != concurrency || arrived.Load() != count || len(rows) != count || said != "" {
+		t.Errorf("%d arrived, at most %d at a time, %d rows, said %q", arrived.Load(), most.Load(), len(rows), said)
+	}
+	// One more finds out whether the target can be reached.
+	if opened.Load() > concurrency+1 {
+		t.Errorf("opened %d connections", opened.Load())
+	}
+	routes := map[string]int{}
+	for i, row := range rows {
+		routes[row.Target]++
+		if row.Intended != row.Start || row.End <= row.Start || row.Status != 200 {
+			t.Errorf("request %d: %+v", i, row)
+		}
+	}
+	if routes["a1"] != count/2 || routes["a2"] != count/2 {
+		t.Errorf("sent %v", routes)
+	}
+}
+
+func TestAClosedLoopEndsAfterItsDuration(t *testing.T) {
+	const lasts = 100 * time.Millisecond
+	var arrived atomic.Int32
+	target := server(t, func(http.ResponseWriter, *http.Request) { arrived.Add(1) })
+	l := closedLoop(4, 0)
+	l.Common = common.Ending(lasts.Seconds())
+	rows, _ := sent(t, target, l)
+	if len(rows) == 0 || len(rows) != int(arrived.Load()) {
+		t.Fatalf("%d rows, %d arrived", len(rows), arrived.Load())
+	}
+	if last := time.Duration(rows[len(rows)-1].Start - rows[0].Start); last > lasts {
+		t.Errorf("the last request started %v after the first", last)
+	}
+}
+
+func TestAClosedLoopGoesOnAfterFailedRequests(t *testing.T) {
+	target := listen(t, func(int) string { return "what?\r\n\r\n" })
+	rows, _ := sent(t, target, closedLoop(3, 20))
+	for i, row := range rows {
+		if row.Status != 0 {
+			t.Errorf("request %d: %+v", i, row)
+		}
+	}
+	if len(rows) != 20 {
+		t.Errorf("%d rows", len(rows))
+	}
+}
+
 // folder has these loads as files.
 func folder(t *testing.T, loads ...load) string {
 	t.Helper()
