@@ -454,6 +454,23 @@ func TestTheTargetMustBeGiven(t *testing.T) {
 	}
 }
 
+func TestARateIsHeldOnlyWhereAllLowerOnesAre(t *testing.T) {
+	for _, c := range []struct {
+		held [3]bool
+		want string
+	}{
+		{[3]bool{true, true, true}, "1200 requests/s"},
+		{[3]bool{true, true, false}, "600 requests/s"},
+		{[3]bool{true, false, true}, "300 requests/s"},
+		{[3]bool{false, true, true}, "none"},
+		{[3]bool{}, "none"},
+	} {
+		if got := highestHeld([]triedRate{{300, c.held[0]}, {600, c.held[1]}, {1200, c.held[2]}}); got != c.want {
+			t.Errorf("held %v: names %q, want %q", c.held, got, c.want)
+		}
+	}
+}
+
 func TestTheCheckNamesTheHighestRateHeld(t *testing.T) {
 	var out strings.Builder
 	if err := checkRates(&out, "", "a1", 50*time.Millisecond); err != nil {
