@@ -80,7 +80,7 @@ func Parse[T Load](text []byte) (T, error) {
 }
 
 // Each sends the folder's loads, each as it appears, until the last one, and writes the requests of each.
-// Its error is one line; where a load is wrong, it names the file and the field.
+// Its error is one line that names the load's file and, where the load is wrong, the field.
 func Each[T Load](folder string, send func(T) ([]requests.Row, error)) error {
 	for number := 0; ; number++ {
 		path := filepath.Join(folder, fmt.Sprintf("load-%d.json", number))
@@ -98,7 +98,7 @@ func Each[T Load](folder string, send func(T) ([]requests.Row, error)) error {
 		}
 		sent, err := send(wanted)
 		if err != nil {
-			return err
+			return fmt.Errorf("%s: %w", path, err)
 		}
 		requests.Sort(sent)
 		if err := requests.Write(filepath.Join(folder, fmt.Sprintf("requests-%d.csv", number)), sent); err != nil {

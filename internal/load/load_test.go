@@ -77,7 +77,8 @@ func TestAFailedLoadLeavesNoRequests(t *testing.T) {
 	folder := t.TempDir()
 	write(t, folder, "load-0.json", complete)
 	broken := errors.New("cannot reach a1")
-	if err := Each(folder, func(Common) ([]requests.Row, error) { return nil, broken }); !errors.Is(err, broken) {
+	if err := Each(folder, func(Common) ([]requests.Row, error) { return nil, broken }); !errors.Is(err, broken) ||
+		!strings.Contains(err.Error(), "load-0.json: cannot") {
 		t.Errorf("got %v", err)
 	}
 	if _, err := os.Stat(filepath.Join(folder, "requests-0.csv")); !os.IsNotExist(err) {

@@ -31,6 +31,7 @@ type client struct {
 	underWay int
 	unsent   int
 	ended    sync.WaitGroup // of the requests under way
+	fewer    sync.Cond      // signalled where fewer requests are under way
 }
 
 // connection is an open one to the target.
@@ -40,6 +41,24 @@ type connection struct {
 	reader *bufio.Reader
 	used   bool          // it has brought an answer
 	row    *requests.Row // the request under way, nil while idle; under the client's mutex
+}
+
+// newClient returns a client without connections. `messages` are the requests by route.
+func newClient(address string, messages map[string][]byte, timeout time.Duration, inFlight int) *client {
+	c := &client{
+		clock: clock{time.Now()}, address: address, messages: messages, timeout: timeout, inFlight: inFlight,
+	}
+	c.fewer.L = &c.mutex
+	return c
+}
+
+// awaitFewer returns when another request may be sent.
+func (c *client) awaitFewer() {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	for c.underWay == c.inFlight {
+		c.fewer.Wait()
+	}
 }
 
 // send sends a request now, and does not wait for the answer. Only one goroutine calls it.
@@ -105,6 +124,7 @@ func (c *client) finish(row *requests.Row, status int, bytes int64, kept *connec
 		c.idle = append(c.idle, kept)
 	}
 	c.mutex.Unlock()
+	c.fewer.Signal()
 	c.ended.Done()
 }
 

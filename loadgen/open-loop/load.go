@@ -2,22 +2,22 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
-	"math"
-	"math/rand/v2"
 	"regexp"
 	"time"
 
 	common "tollbooth/internal/load"
-	"tollbooth/internal/requests"
 )
 
 const (
 	// A load larger than this is a mistake: 2,400 requests/s for 20 minutes. Its rows take 190 MB.
-	maxRequests  = 3_000_000
-	maxDurationS = 3600
-	maxPerS      = 100_000
-	maxInFlight  = 10_000
+	maxRequests    = 3_000_000
+	maxDurationS   = 3600
+	maxPerS        = 100_000
+	maxInFlight    = 10_000
+	maxSlices      = 10_000
+	maxConcurrency = 1000
 )
 
 // A route goes into the request line as it is.
@@ -31,6 +31,8 @@ type load struct {
 	Seed             uint64   `json:"seed"`
 	ErrorProbability *float64 `json:"error_probability"`
 	MaxInFlight      *int     `json:"max_in_flight"`
+	StartsNs         []int64  `json:"starts_ns"`
+	Concurrency      *int     `json:"concurrency"`
 }
 
 // Check returns the first rule that the load breaks.
@@ -38,10 +40,10 @@ func (l load) Check() error {
 	if err := l.Common.Check(); err != nil || l.Last() {
 		return err
 	}
+	if err := l.checkLoop(); err != nil {
+		return err
+	}
 	return cmp.Or(
-		common.Broken(l.RequestsPerS == nil || *l.RequestsPerS > maxPerS,
-			fmt.Sprintf("requests_per_s: must be given, at most %d", maxPerS)),
-		common.Broken(l.Arrivals != "fixed" && l.Arrivals != "poisson", `arrivals: must be "fixed" or "poisson"`),
 		common.Broken(len(l.Routes) == 0, "routes: must have at least one"),
 		l.checkRoutes(),
 		common.Broken(l.ErrorProbability != nil && (*l.ErrorProbability < 0 || *l.ErrorProbability > 1),
@@ -49,6 +51,29 @@ func (l load) Check() error {
 		common.Broken(l.MaxInFlight != nil && (*l.MaxInFlight < 1 || *l.MaxInFlight > maxInFlight),
 			fmt.Sprintf("max_in_flight: must be from 1 to %d", maxInFlight)),
 		l.checkSize(),
+		l.checkSlices(),
+	)
+}
+
+// checkLoop checks the fields that say how the load is sent: a closed loop's, or an open loop's.
+func (l load) checkLoop() error {
+	if l.Concurrency != nil {
+		without := func(field string, given bool) error {
+			return common.Broken(given, field+": must not be given with concurrency")
+		}
+		return cmp.Or(
+			common.Broken(*l.Concurrency < 1 || *l.Concurrency > maxConcurrency,
+				fmt.Sprintf("concurrency: must be from 1 to %d", maxConcurrency)),
+			without("requests_per_s", l.RequestsPerS != nil),
+			without("arrivals", l.Arrivals != ""),
+			without("starts_ns", l.StartsNs != nil),
+			without("max_in_flight", l.MaxInFlight != nil),
+		)
+	}
+	return cmp.Or(
+		common.Broken(l.RequestsPerS == nil || *l.RequestsPerS > maxPerS,
+			fmt.Sprintf("requests_per_s: must be given, at most %d, or else concurrency", maxPerS)),
+		common.Broken(l.Arrivals != "fixed" && l.Arrivals != "poisson", `arrivals: must be "fixed" or "poisson"`),
 	)
 }
 
@@ -61,16 +86,20 @@ func (l load) checkRoutes() error {
 	return nil
 }
 
-// checkSize bounds a load in count and in time.
+// checkSize bounds a load in count and in time, as far as each is known before it is sent.
 func (l load) checkSize() error {
-	if l.RequestsPerS == nil {
-		return nil
-	}
 	count, lastsS := 0.0, 0.0
 	if l.Requests != nil {
-		count, lastsS = float64(*l.Requests), float64(*l.Requests) / *l.RequestsPerS
-	} else if l.DurationS != nil {
-		count, lastsS = *l.DurationS**l.RequestsPerS, *l.DurationS
+		count = float64(*l.Requests) * float64(l.parts())
+	} else {
+		lastsS = *l.DurationS
+	}
+	switch {
+	case l.Concurrency != nil: // its rate is a result
+	case l.Requests != nil:
+		lastsS = float64(*l.Requests) / *l.RequestsPerS
+	default:
+		count = lastsS * *l.RequestsPerS
 	}
 	return cmp.Or(
 		common.Broken(lastsS > maxDurationS, fmt.Sprintf("duration: is %.0f s, at most %d s", lastsS, maxDurationS)),
@@ -78,64 +107,53 @@ func (l load) checkSize() error {
 	)
 }
 
+// checkSlices checks what does not depend on the time at which the load is sent.
+func (l load) checkSlices() error {
+	if l.StartsNs == nil {
+		return nil
+	}
+	if len(l.StartsNs) == 0 || len(l.StartsNs) > maxSlices {
+		return fmt.Errorf("starts_ns: must have from 1 to %d times", maxSlices)
+	}
+	if l.Requests == nil {
+		return errors.New("duration_s: must not be given with starts_ns, which needs requests")
+	}
+	lasts := common.Fixed(uint64(*l.Requests-1), *l.RequestsPerS)
+	for i := 1; i < len(l.StartsNs); i++ {
+		if l.StartsNs[i] <= l.StartsNs[i-1] {
+			return fmt.Errorf("starts_ns: time %d of %d is not after the one before it", i+1, len(l.StartsNs))
+		}
+		if gap := time.Duration(l.StartsNs[i] - l.StartsNs[i-1]); gap <= lasts {
+			return fmt.Errorf("starts_ns: slice %d lasts %v, but the next one starts after %v", i, lasts, gap)
+		}
+	}
+	return nil
+}
+
+// checkStarts checks that the slices can be sent in time. A load without slices starts at once.
+func (l load) checkStarts(now int64) error {
+	if l.StartsNs == nil {
+		return nil
+	}
+	first, last := l.StartsNs[0], l.StartsNs[len(l.StartsNs)-1]
+	lateS, lastS := time.Duration(now-first).Seconds(), time.Duration(last-now).Seconds()
+	return cmp.Or(
+		common.Broken(first < now, fmt.Sprintf("starts_ns: the first slice's start was %.3f s ago", lateS)),
+		common.Broken(lastS > maxDurationS,
+			fmt.Sprintf("starts_ns: the last slice starts in %.0f s, at most %d s", lastS, maxDurationS)),
+	)
+}
+
+// parts is how many times the load sends its requests: once, or once per slice.
+func (l load) parts() int { return max(1, len(l.StartsNs)) }
+
 // inFlight is how many requests may wait for an answer at the same time.
 func (l load) inFlight() int {
-	if l.MaxInFlight == nil {
-		return maxInFlight
+	switch {
+	case l.Concurrency != nil:
+		return *l.Concurrency
+	case l.MaxInFlight != nil:
+		return *l.MaxInFlight
 	}
-	return *l.MaxInFlight
-}
-
-// schedule returns a row for each request, in order, with its route and its intended start, counted from the load's.
-func (l load) schedule() []requests.Row {
-	next, arrivals := l.routes(), l.arrivals()
-	rows := make([]requests.Row, 0, l.expected())
-	for due := arrivals(); l.within(len(rows), due); due = arrivals() {
-		rows = append(rows, requests.Row{Target: next(), Intended: due.Nanoseconds()})
-	}
-	return rows
-}
-
-// expected is how many requests the load hardly exceeds: five standard deviations more than the mean of Poisson arrivals.
-func (l load) expected() int {
-	if l.Requests != nil {
-		return *l.Requests
-	}
-	mean := *l.DurationS * *l.RequestsPerS
-	return int(mean+5*math.Sqrt(mean)) + 1
-}
-
-// within says whether a request is part of the load. Poisson arrivals may be more than the mean: the bound holds then too.
-func (l load) within(number int, due time.Duration) bool {
-	if l.Requests != nil {
-		return number < *l.Requests
-	}
-	return due.Seconds() < *l.DurationS && number < maxRequests
-}
-
-// arrivals returns the function that returns when the next request is due.
-func (l load) arrivals() func() time.Duration {
-	if l.Arrivals == "poisson" {
-		return common.NewPoisson(*l.RequestsPerS, l.Seed).Next
-	}
-	number := uint64(0)
-	return func() time.Duration {
-		number++
-		return common.Fixed(number-1, *l.RequestsPerS)
-	}
-}
-
-// routes returns the function that returns the next route: all once, in random order, before one is repeated.
-// Its draws are its own: the number of routes does not change the arrivals.
-func (l load) routes() func() string {
-	random := rand.New(rand.NewPCG(l.Seed, 1))
-	var left []int
-	return func() string {
-		if len(left) == 0 {
-			left = random.Perm(len(l.Routes))
-		}
-		route := l.Routes[left[0]]
-		left = left[1:]
-		return route
-	}
+	return maxInFlight
 }

@@ -1,4 +1,5 @@
-// Command open-loop sends HTTP requests at a rate, whatever becomes of the answers: see README.md beside this file.
+// Command open-loop sends HTTP requests at a rate, whatever becomes of the answers. For warm-ups it can also send them in a
+// closed loop: see README.md beside this file.
 package main
 
 import (

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"net"
-	"runtime"
 	"time"
 
 	"tollbooth/internal/requests"
@@ -11,9 +10,7 @@ import (
 
 const (
 	// A request without an answer after this long has failed.
-	timeout = 20 * time.Second
-	// From building the schedule to the first arrival, which is then not late.
-	leadTime   = 10 * time.Millisecond
+	timeout    = 20 * time.Second
 	reachLimit = 5 * time.Second
 )
 
@@ -24,31 +21,22 @@ type sender struct {
 	say     func(string)
 }
 
-// send sends a load's requests at their times, whatever becomes of the answers, and returns when all have ended.
-func (s sender) send(l load) ([]requests.Row, error) {
+// send sends a load and returns its rows when all requests have ended.
+func (s sender) send(l load) (rows []requests.Row, err error) {
 	address, err := s.reach()
 	if err != nil {
 		return nil, err
 	}
-	rows := l.schedule()
-	runtime.GC() // what the last load left; the next collection is then far away
-	c := &client{
-		clock: clock{time.Now()}, address: address, messages: s.messages(l), timeout: s.timeout, inFlight: l.inFlight(),
+	c := newClient(address, s.messages(l), s.timeout, l.inFlight())
+	defer c.close()
+	if l.Concurrency != nil {
+		return c.closedLoop(l), nil
 	}
-	first := c.clock.now() + leadTime.Nanoseconds()
-	precisely(func() {
-		for i := range rows {
-			rows[i].Intended += first
-			c.clock.sleepUntil(rows[i].Intended)
-			c.send(&rows[i])
-		}
-	})
-	c.ended.Wait()
-	c.close()
+	rows, err = c.openLoop(l)
 	if c.unsent > 0 {
 		s.say(fmt.Sprintf("%d of %d requests were not sent: %d were under way", c.unsent, len(rows), c.inFlight))
 	}
-	return rows, nil
+	return rows, err
 }
 
 // reach looks the target up, once for the load, and checks that it takes a connection.

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -251,6 +252,155 @@ func TestConnectionsAreKept(t *testing.T) {
 	}
 }
 
+// arrivals records when requests arrive at a server.
+type arrivals struct {
+	mutex sync.Mutex
+	ns    []int64
+}
+
+func (a *arrivals) ServeHTTP(http.ResponseWriter, *http.Request) {
+	a.mutex.Lock()
+	defer a.mutex.Unlock()
+	a.ns = append(a.ns, time.Now().UnixNano())
+}
+
+func TestSlicesAreSentAtTheirTimesAndNothingBetween(t *testing.T) {
+	const count, every, lasts = 5, 300 * time.Millisecond, 20 * time.Millisecond
+	arrived := &arrivals{}
+	target := server(t, arrived.ServeHTTP)
+	l := at(200, count)
+	for first := time.Now().Add(every); len(l.StartsNs) < 5; first = first.Add(every) {
+		l.StartsNs = append(l.StartsNs, first.UnixNano())
+	}
+	rows, _ := sent(t, target, l)
+	var late []int64
+	for i, row := range rows {
+		if want := l.StartsNs[i/count] + int64(i%count)*5e6; row.Intended != want || row.Start < want || row.Status != 200 {
+			t.Errorf("request %d: %+v, want it at %d", i, row, want)
+		}
+		if i%count == 0 {
+			late = append(late, row.Start-row.Intended)
+		}
+	}
+	slices.Sort(late)
+	// Other programs may delay some of the slices, not most of them.
+	if median := time.Duration(late[len(late)/2]); median > 5*time.Millisecond {
+		t.Errorf("half of the slices began more than %v late", median)
+	}
+	for slice, start := range l.StartsNs {
+		for _, ns := range arrived.ns[slice*count : (slice+1)*count] {
+			if after := time.Duration(ns - start); after < 0 || after > every-lasts {
+				t.Errorf("slice %d: a request arrived %v after its start", slice, after)
+			}
+		}
+	}
+	if len(rows) != 25 || len(arrived.ns) != 25 {
+		t.Errorf("%d rows, %d arrived", len(rows), len(arrived.ns))
+	}
+}
+
+func TestConnectionsThatTheServerClosesBetweenSlicesCostNoRequest(t *testing.T) {
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	s.Config.IdleTimeout = 20 * time.Millisecond
+	s.Start()
+	t.Cleanup(s.Close)
+	l := at(1000, 5)
+	for first := time.Now().Add(100 * time.Millisecond); len(l.StartsNs) < 3; first = first.Add(100 * time.Millisecond) {
+		l.StartsNs = append(l.StartsNs, first.UnixNano())
+	}
+	rows, _ := sent(t, strings.TrimPrefix(s.URL, "http://"), l)
+	for i, row := range rows {
+		if row.Status != 200 {
+			t.Errorf("request %d: %+v", i, row)
+		}
+	}
+}
+
+func TestALateSliceIsNamedWithItsFile(t *testing.T) {
+	target := server(t, func(http.ResponseWriter, *http.Request) { t.Error("a request arrived") })
+	l := at(1000, 20)
+	l.StartsNs = []int64{time.Now().Add(-time.Minute).UnixNano()}
+	err := run(folder(t, l), target)
+	if err == nil || !strings.Contains(err.Error(), "load-0.json: starts_ns: the first slice's start was 60.") {
+		t.Errorf("said %v", err)
+	}
+}
+
+// closedLoop is a load of so many requests, some at the same time.
+func closedLoop(concurrency, count int) load {
+	return load{Common: common.New(count), Concurrency: &concurrency, Routes: []string{"a1", "a2"}}
+}
+
+func TestAClosedLoopKeepsItsConcurrency(t *testing.T) {
+	const concurrency, count = 8, 200
+	var arrived, underWay, most, opened atomic.Int32
+	all := make(chan struct{})
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		now := underWay.Add(1)
+		defer underWay.Add(-1)
+		for seen := most.Load(); now > seen && !most.CompareAndSwap(seen, now); seen = most.Load() {
+		}
+		// The first ones have no answer before all of them have arrived.
+		if arrived.Add(1) == concurrency {
+			close(all)
+		}
+		<-all
+	}))
+	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			opened.Add(1)
+		}
+	}
+	s.Start()
+	t.Cleanup(s.Close)
+	rows, said := sent(t, strings.TrimPrefix(s.URL, "http://"), closedLoop(concurrency, count))
+	if most.Load() != concurrency || arrived.Load() != count || len(rows) != count || said != "" {
+		t.Errorf("%d arrived, at most %d at a time, %d rows, said %q", arrived.Load(), most.Load(), len(rows), said)
+	}
+	// One more finds out whether the target can be reached.
+	if opened.Load() > concurrency+1 {
+		t.Errorf("opened %d connections", opened.Load())
+	}
+	routes := map[string]int{}
+	for i, row := range rows {
+		routes[row.Target]++
+		if row.Intended != row.Start || row.End <= row.Start || row.Status != 200 {
+			t.Errorf("request %d: %+v", i, row)
+		}
+	}
+	if routes["a1"] != count/2 || routes["a2"] != count/2 {
+		t.Errorf("sent %v", routes)
+	}
+}
+
+func TestAClosedLoopEndsAfterItsDuration(t *testing.T) {
+	const lasts = 100 * time.Millisecond
+	var arrived atomic.Int32
+	target := server(t, func(http.ResponseWriter, *http.Request) { arrived.Add(1) })
+	l := closedLoop(4, 0)
+	l.Common = common.Ending(lasts.Seconds())
+	rows, _ := sent(t, target, l)
+	if len(rows) == 0 || len(rows) != int(arrived.Load()) {
+		t.Fatalf("%d rows, %d arrived", len(rows), arrived.Load())
+	}
+	if last := time.Duration(rows[len(rows)-1].Start - rows[0].Start); last > lasts {
+		t.Errorf("the last request started %v after the first", last)
+	}
+}
+
+func TestAClosedLoopGoesOnAfterFailedRequests(t *testing.T) {
+	target := listen(t, func(int) string { return "what?\r\n\r\n" })
+	rows, _ := sent(t, target, closedLoop(3, 20))
+	for i, row := range rows {
+		if row.Status != 0 {
+			t.Errorf("request %d: %+v", i, row)
+		}
+	}
+	if len(rows) != 20 {
+		t.Errorf("%d rows", len(rows))
+	}
+}
+
 // folder has these loads as files.
 func folder(t *testing.T, loads ...load) string {
 	t.Helper()
@@ -301,6 +451,23 @@ func TestATargetThatCannotBeReachedIsNamedInOneLine(t *testing.T) {
 func TestTheTargetMustBeGiven(t *testing.T) {
 	if err := run(t.TempDir(), "gateway"); err == nil || err.Error() != "TARGET: must be host:port" {
 		t.Errorf("said %v", err)
+	}
+}
+
+func TestARateIsHeldOnlyWhereAllLowerOnesAre(t *testing.T) {
+	for _, c := range []struct {
+		held [3]bool
+		want string
+	}{
+		{[3]bool{true, true, true}, "1200 requests/s"},
+		{[3]bool{true, true, false}, "600 requests/s"},
+		{[3]bool{true, false, true}, "300 requests/s"},
+		{[3]bool{false, true, true}, "none"},
+		{[3]bool{}, "none"},
+	} {
+		if got := highestHeld([]triedRate{{300, c.held[0]}, {600, c.held[1]}, {1200, c.held[2]}}); got != c.want {
+			t.Errorf("held %v: names %q, want %q", c.held, got, c.want)
+		}
 	}
 }
 
