@@ -5,7 +5,6 @@ longer than a round slows all systems alike. The set is the unit of statistics: 
 rounds divided by its requests.
 """
 
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -89,8 +88,8 @@ def _load(starts: Sequence[Start], found: Mapping[str, float], seed: int, say: C
         for start in starts:
             start.found = found
         clock.sleep(DRAIN_S)
-        timeline = _timeline(found, schedule, len(starts), seed)
-        lasts_s = (timeline.ends_ns - time.time_ns()) / SECOND_NS
+        timeline = _timeline(found, schedule, len(starts), seed, first.place.driver.time_ns())
+        lasts_s = (timeline.ends_ns - first.place.driver.time_ns()) / SECOND_NS
         say(f"{len(timeline.rounds)} rounds at {found['requests_per_s']:.3g} requests/s, {minutes(lasts_s)}")
         sent = _received(
             generator.turns(
@@ -145,16 +144,18 @@ def _calibrated(starts: Sequence[Start], schedule: Slices) -> tuple[Mapping[str,
 def _cost_ms(start: Start, sent: Path) -> float:
     """The CPU of all containers of a system, its instruments included, per request that was sent."""
     requests = read_requests(sent)
-    start.await_observed(requests.last_end_ns())
-    interval = Interval(start_ns=requests.first_start_ns(), end_ns=requests.last_end_ns())
+    # Nothing else is sent to the system: with a sample before and one after it, all of the work is counted.
+    sample_ns = round(SECOND_NS / start.context.experiment.observer.rate_hz)
+    interval = Interval(start_ns=requests.first_start_ns() - sample_ns, end_ns=requests.last_end_ns() + sample_ns)
+    start.await_observed(interval.end_ns)
     return _used_ns(start, interval) / 1e6 / len(requests)
 
 
-def _timeline(found: Mapping[str, float], schedule: Slices, systems: int, seed: int) -> Timeline:
-    """The slices of a set that begins now."""
+def _timeline(found: Mapping[str, float], schedule: Slices, systems: int, seed: int, now_ns: int) -> Timeline:
+    """The slices of a set that begins now, with a drain before the first."""
     return Timeline(
         rounds=list(orders(systems, int(found["rounds"]), seed)),
-        first_ns=time.time_ns() + round((LEAD_S + DRAIN_S) * SECOND_NS),
+        first_ns=now_ns + round((LEAD_S + DRAIN_S) * SECOND_NS),
         slice_ns=round(schedule.requests / found["requests_per_s"] * SECOND_NS),
         gap_ns=round(schedule.gap_s * SECOND_NS),
     )

@@ -53,13 +53,17 @@ def _warm_up(protocol: Protocol) -> Iterator[Problem]:
 
 
 def _window(experiment: Experiment) -> Iterator[Problem]:
+    if experiment.load.schedule.alternates:
+        if experiment.protocol.window_s is not None:
+            yield Problem(("protocol", "window_s"), "the window of slices is as long as they take; leave it out")
+        return
     counted = experiment.load.can("counted")
     if counted and experiment.protocol.window_s is not None:
         yield Problem(
             ("protocol", "window_s"),
             f"the window of {experiment.load.generator} is as long as its requests take; leave it out",
         )
-    if not counted and not experiment.load.schedule.alternates and experiment.protocol.window_s is None:
+    if not counted and experiment.protocol.window_s is None:
         yield Problem(("protocol", "window_s"), "missing; wanted a number from 2 to 3600")
 
 

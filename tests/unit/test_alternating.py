@@ -1,0 +1,279 @@
+"""Systems that take turns: who gets load when, what is counted, and what rejects a set."""
+
+import io
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from lab.analysis import checks
+from lab.backend import BACKENDS
+from lab.engine.failure import StartFailed
+from lab.errors import UserError
+from lab.record import Slice, TrialData, read_trial_record
+from lab.record.data import read_trial
+from lab.record.requests import REQUESTS_COLUMNS, REQUESTS_FIRST_LINE, read_requests
+from lab.run import runner
+from lab.run.progress import Progress
+from lab.run.start import Context
+from lab.run.turns import DRAIN_S, SECOND_NS
+from lab.spec.problems import SpecError
+from tests import benches, synthetic
+from tests.fake import FakeBackend, FakeClock, FakeDriver
+from tests.labs import MESH, analyse, parse
+from tests.synthetic.counters import counter_lines
+from tests.synthetic.truth import EPOCH_NS
+
+SPEC = """
+format: tollbooth.experiment
+version: 2
+title: Test
+question: Does it run?
+target: {kind: mesh, topology: mesh}
+load: {generator: open-loop, schedule: {kind: slices, requests: 10, measure_s: 20, gap_s: 0.1}}
+factors:
+  telemetry:
+    baseline: {telemetry: baseline}
+    otel-manual: {telemetry: otel-manual}
+    zipkin: {telemetry: otel-manual}
+baseline: baseline
+protocol: {warm_up_requests: 20, repetitions: 2, retries: 0, seed: 7}
+"""
+WORKS_NS = 30_000_000
+BACKEND = "jaeger"
+
+
+class Clock(FakeClock):
+    """Time that passes when somebody sleeps; containers then do what is due."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.work: list[Callable[[], None]] = []
+
+    def sleep(self, seconds: float) -> None:
+        super().sleep(seconds)
+        for work in self.work:
+            work()
+
+
+@dataclass
+class Turns(FakeDriver):
+    """An engine whose generator sends the loads of its folder, and whose observer records until now.
+
+    `cost`: CPU of a request, in ms, by level. `slow_ns`: how long a request takes.
+    """
+
+    cost: float = 1.0
+    slow_ns: int = WORKS_NS
+    rows: list[int] = field(default_factory=list)
+    seen: tuple[int, float] = (-1, 0.0)
+
+    def work(self) -> None:
+        """Answer the loads that are due, and write what the observer saw so far."""
+        if self.deployment is None or "open-loop" not in self.running:
+            return
+        for path in sorted(self._out.glob("load-*.json")):
+            load, answer = json.loads(path.read_text()), self._out / f"requests-{path.stem.removeprefix('load-')}.csv"
+            if load.get("requests") != 0 and not answer.exists():
+                self._send(load, answer)
+        if len(self.rows) == self.seen[0] and self.clock.now_s() < self.seen[1] + 5:
+            return
+        self.seen = len(self.rows), self.clock.now_s()
+        trial = replace(
+            synthetic.Trial(0, 0, "x", self._truth(), noise=self.cost, attempt=0, generator_cores=0.01),
+            warm_up_s=0,
+            window_s=round(self.clock.now_s()),
+        )
+        ends = np.array(sorted(end for end in self.rows), dtype=np.int64)
+        lines = counter_lines(trial, ends, np.random.default_rng(1))
+        text = "".join(json.dumps(line).replace('"locust"', '"open-loop"') + "\n" for line in lines)
+        (self._out / "counters.jsonl").write_text(text)
+
+    def _send(self, load: dict[str, object], answer: Path) -> None:
+        count = int(str(load["requests"]))
+        if isinstance(starts_ns := load.get("starts_ns"), list):
+            if self.time_ns() < starts_ns[-1] + 10 * SECOND_NS:
+                return
+            every_ns = round(SECOND_NS / float(str(load["requests_per_s"])))
+            starts = [start + number * every_ns for start in starts_ns for number in range(count)]
+            self._answer(answer, starts, self.slow_ns)
+        else:
+            starts = [self.time_ns() - (count - number) * WORKS_NS for number in range(count)]
+            self._answer(answer, starts, WORKS_NS)
+
+    def _answer(self, answer: Path, starts: list[int], takes_ns: int) -> None:
+        self.rows += [start + takes_ns for start in starts]
+        rows = [f"0,a1,{start},{start},{start + takes_ns},200,100" for start in starts]
+        answer.write_text("\n".join([REQUESTS_FIRST_LINE, ",".join(REQUESTS_COLUMNS), *rows, ""]))
+
+    def _truth(self) -> synthetic.Level:
+        assert self.deployment is not None
+        return synthetic.QUICK[self.deployment.environment["TELEMETRY"]]
+
+    def wait(self, service: str, timeout_s: float) -> int:
+        self._do("wait")
+        self.running -= {service}
+        return 0
+
+
+class AllArrived(FakeBackend):
+    """A backend that got what its level's 20 + 30 + slices requests made."""
+
+    spans = 123
+
+    def accepted_spans(self) -> int | None:
+        return None
+
+
+@pytest.fixture(autouse=True)
+def no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(BACKENDS, BACKEND, AllArrived)
+    monkeypatch.setattr("lab.engine.provenance.collect", lambda *_: {"versions": {}})
+
+
+def alternating(spec: str = SPEC) -> tuple[Context, list[Turns]]:
+    clock = Clock()
+    drivers = [Turns(clock) for _ in range(4)]
+    clock.work = [driver.work for driver in drivers]
+    places = tuple(benches.place(driver, alone=False) for driver in drivers)
+    return replace(benches.context(FakeDriver(clock), spec), places=places), drivers
+
+
+def complete(on: Context, results: Path) -> tuple[runner.Run, str]:
+    said = io.StringIO()
+    run = runner.new_run(on, results, ["lab", "run", "test"], {})
+    runner.complete(on, run, Progress(Console(file=said, width=200)))
+    return run, said.getvalue()
+
+
+def test_one_system_has_load_at_a_time(tmp_path: Path) -> None:
+    on, _ = alternating()
+    run, said = complete(on, tmp_path)
+    trials = [read_trial_record(path.parent) for path in sorted(run.folder.glob("trials/*/trial.json"))]
+    assert [trial.reasons for trial in trials] == [[]] * 8
+    for block in (0, 1):
+        turns = sorted(
+            (turn.start_ns, turn.next_ns, trial.level)
+            for trial in trials
+            if trial.block == block
+            for turn in trial.slices
+        )
+        assert all(before[1] == after[0] for before, after in zip(turns, turns[1:], strict=False))
+        assert {len(trial.slices) for trial in trials if trial.block == block} == {int(trials[0].found["rounds"])}
+    assert "4 systems are warm; measuring what a request of each costs" in said
+
+
+def test_requests_of_the_window_are_those_of_the_slices(tmp_path: Path) -> None:
+    on, _ = alternating()
+    run, _ = complete(on, tmp_path)
+    folder = next(run.folder.glob("trials/*-baseline"))
+    trial, requests = read_trial_record(folder), read_requests(folder / "requests.csv")
+    assert len(requests) == 20 + 30 + 10 * len(trial.slices)  # warm-up, cost, slices
+    assert len(requests.ended_in(trial.window_start_ns, trial.window_end_ns)) == 10 * len(trial.slices)
+    assert (
+        trial.window_start_ns
+        == trial.slices[0].start_ns - trial.slices[0].position * turn_ns(trial.slices[0]) - drain_ns()
+    )
+
+
+def turn_ns(turn: Slice) -> int:
+    return turn.next_ns - turn.start_ns
+
+
+def drain_ns() -> int:
+    return round(DRAIN_S * SECOND_NS)
+
+
+def test_the_rate_is_found_once_for_all_sets(tmp_path: Path) -> None:
+    on, _ = alternating()
+    run, said = complete(on, tmp_path)
+    found = run.manifest["calibration"]
+    trials = [read_trial_record(path.parent) for path in run.folder.glob("trials/*/trial.json")]
+    assert all(trial.found == found for trial in trials)
+    assert said.count("measuring what a request of each costs") == 1
+    # The dearest of QUICK takes some 52 ms and its backend 5, of two CPUs of which half shall be used.
+    assert found["requests_per_s"] == pytest.approx(0.5 * 2 * 1000 / 57, rel=0.25)
+
+
+def test_a_rate_of_the_file_is_not_measured(tmp_path: Path) -> None:
+    on, _ = alternating(SPEC.replace("measure_s: 20", "measure_s: 20, requests_per_s: 25"))
+    run, _ = complete(on, tmp_path)
+    assert run.manifest["calibration"]["requests_per_s"] == 25
+
+
+def test_ratios_are_those_of_the_systems(tmp_path: Path) -> None:
+    on, _ = alternating()
+    run, _ = complete(on, tmp_path)
+    truth = synthetic.QUICK["otel-manual"].cpu_ms / synthetic.QUICK["baseline"].cpu_ms
+    rows = {(row.metric, row.level): row for row in analyse(run.folder).estimates}
+    assert rows["cpu_per_request_services_ms", "otel-manual"].ratio == pytest.approx(truth, rel=0.05)
+    assert rows["cpu_per_request_without_idle_services_ms", "otel-manual"].ratio == pytest.approx(truth, rel=0.05)
+    assert rows["cpu_idle_services_cores", "baseline"].mean == pytest.approx(0, abs=0.01)
+
+
+def test_one_rejected_system_rejects_its_set(tmp_path: Path) -> None:
+    on, drivers = alternating()
+    drivers[2].slow_ns = 5 * SECOND_NS
+    run, _ = complete(on, tmp_path)
+    trials = [read_trial_record(path.parent) for path in sorted(run.folder.glob("trials/*/trial.json"))]
+    assert not any(trial.valid for trial in trials)
+    slow = {trial.level for trial in trials if any("answered in another system's turn" in why for why in trial.reasons)}
+    others = [trial for trial in trials if trial.level not in slow]
+    assert slow
+    assert all(trial.reasons[0].startswith("its set was rejected because of") for trial in others)
+
+
+def test_a_system_that_does_not_start_ends_the_run_and_all_are_removed(tmp_path: Path) -> None:
+    on, drivers = alternating()
+    drivers[1].dies_at_start = "a2"
+    with pytest.raises(StartFailed, match="a2 ended with exit code 1"):
+        complete(on, tmp_path)
+    assert [driver.done[-1] for driver in drivers] == ["remove"] * 4
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> TrialData:
+    on, _ = alternating()
+    run, _ = complete(on, tmp_path)
+    return read_trial(next(run.folder.glob("trials/*-otel-manual")))
+
+
+def test_a_busy_machine_rejects(data: TrialData) -> None:
+    busy = data.trial.model_copy(update={"alternating_cores": 1.5})
+    (reason,) = checks.machine_had_room(replace(data, trial=busy))
+    assert reason == "the lab's containers used 75 % of the host's CPUs (limit 70 %)"
+    assert not list(checks.machine_had_room(data))
+
+
+def test_lost_spans_reject(data: TrialData) -> None:
+    made = 123 * len(data.requests)
+    for accepted, rejected in ((made, False), (round(made * 0.9995), False), (round(made * 0.998), True)):
+        backend = {"accepted_spans": accepted, "counters": {}}
+        trial = type(data.trial).model_validate(
+            {**data.trial.model_dump(), "backend": backend, "expected_spans_per_request": 123.0}
+        )
+        assert bool(list(checks.spans_delivered(replace(data, trial=trial)))) == rejected
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("warm_up_requests: 20, ", ""), "levels are warm at different times"),
+        (("retries: 0", "retries: 1"), "a single trial cannot be repeated"),
+        (("repetitions: 2", "repetitions: 2, window_s: 8"), "the window of slices is as long as they take"),
+        (("repetitions: 2", "repetitions: 2, side_by_side: true"), "needs a closed-loop load"),
+    ],
+)
+def test_contradictions_are_named(change: tuple[str, str], message: str) -> None:
+    with pytest.raises((SpecError, UserError), match=message):
+        parse(SPEC.replace(*change))
+
+
+def test_the_mesh_has_the_checks_of_turns() -> None:
+    stages = [check for stage in MESH.judgement.checks for check in stage]
+    assert {checks.turns_kept, checks.spans_delivered, checks.machine_had_room} <= set(stages)
+    assert EPOCH_NS
