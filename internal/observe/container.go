@@ -19,7 +19,7 @@ type container struct {
 	id, name  string
 	group     cgroup.Group
 	namespace *netdev.Namespace
-	switches  *threads.Counter
+	threads   *threads.Counter
 	jvm       *hsperf.JVM
 	processes []byte // as of the last slow reading, one to a line
 	seen      bool   // it ran before: when it comes back, its counters begin again
@@ -48,7 +48,7 @@ func (c *container) attach(version cgroup.Version, finder *cgroup.Finder, procRo
 		return false, err
 	}
 	c.group = group
-	c.switches = threads.NewCounter(procRoot)
+	c.threads = threads.NewCounter(procRoot)
 	return true, nil
 }
 
@@ -94,7 +94,7 @@ func (c *container) readSlow(buffer *kernfile.Buffer) error {
 		return err
 	}
 	c.slow.Threads = parse.CountLines(list)
-	c.slow.Switches, err = c.switches.Update(buffer, list)
+	c.slow.Usage, err = c.threads.Update(buffer, list)
 	return err
 }
 
@@ -121,9 +121,9 @@ func (c *container) detach() {
 	c.detachJVM()
 	if c.group != nil {
 		c.group.Close()
-		c.switches.Close()
+		c.threads.Close()
 	}
-	c.group, c.switches = nil, nil
+	c.group, c.threads = nil, nil
 	c.processes = c.processes[:0]
 }
 

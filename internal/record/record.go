@@ -27,7 +27,7 @@ type Header struct {
 // Slow holds a container's counters of the slow interval.
 type Slow struct {
 	cgroup.SlowUsage
-	threads.Switches
+	threads.Usage
 	Threads, Processes uint64
 }
 
@@ -89,6 +89,9 @@ func AppendSlow(line []byte, tNs int64, name string, s *Slow) []byte {
 	line = appendCount(line, "block_write_bytes", s.BlockWriteBytes)
 	line = appendUint(line, "context_switches_voluntary", s.Voluntary)
 	line = appendUint(line, "context_switches_involuntary", s.Involuntary)
+	line = appendCount(line, "jit_cpu_ns", s.CPUNs(threads.JIT))
+	line = appendCount(line, "gc_cpu_ns", s.CPUNs(threads.GC))
+	line = appendCount(line, "exporter_cpu_ns", s.CPUNs(threads.Exporter))
 	line = appendUint(line, "threads", s.Threads)
 	line = appendUint(line, "processes", s.Processes)
 	return end(line)

@@ -48,8 +48,9 @@ func everyKindOfLine() (lines []byte) {
 			MemoryWorkingSetBytes: parse.Known(192 << 20), MemoryRSSBytes: parse.Known(180 << 20), MemoryPeakBytes: parse.Known(240 << 20),
 			CPUThrottledNs: parse.Known(4_000_000), CPUThrottledPeriods: parse.Known(3),
 			BlockReadBytes: parse.Known(8192), BlockWriteBytes: parse.Known(4096)},
-		Switches: threads.Switches{Voluntary: 12345, Involuntary: 678},
-		Threads:  30, Processes: 1,
+		Usage: threads.Usage{Voluntary: 12345, Involuntary: 678, RanNs: threads.PerGroup{
+			threads.Other: 50_000_000_000, threads.JIT: 9_400_000_001, threads.GC: 150_000_002, threads.Exporter: 700_000_003}},
+		Threads: 30, Processes: 1,
 	}
 	jvm := hsperf.Counters{
 		EdenUsedBytes: parse.Known(12 << 20), EdenCapacityBytes: parse.Known(64 << 20),
@@ -81,7 +82,7 @@ func everyKindOfLine() (lines []byte) {
 
 	// A kernel that offers less: what it does not have is left out.
 	lines = AppendContainer(lines, t0+100_200_000, "a1", &cgroup.Usage{CPUUsageNs: parse.Known(6_510_000_123)})
-	slow.SlowUsage, slow.Voluntary = cgroup.SlowUsage{}, 12350
+	slow.SlowUsage, slow.Voluntary, slow.RanNs = cgroup.SlowUsage{}, 12350, threads.PerGroup{}
 	lines = AppendSlow(lines, t0+100_300_000, "a1", &slow)
 	jvm = hsperf.Counters{ClassesLoaded: parse.Known(15_432), ThreadsLive: parse.Known(33)}
 	lines = AppendJVM(lines, t0+100_350_000, "a1", &jvm)

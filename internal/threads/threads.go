@@ -1,4 +1,4 @@
-// Package threads counts the context switches of a container's threads.
+// Package threads counts the context switches of a container's threads, and the CPU time of some groups of them.
 package threads
 
 import (
@@ -9,21 +9,37 @@ import (
 	"tollbooth/internal/parse"
 )
 
-// Switches counts how often threads gave up a CPU voluntarily, and how often they were preempted.
-type Switches struct{ Voluntary, Involuntary uint64 }
-
-func (s *Switches) add(other Switches) {
-	s.Voluntary += other.Voluntary
-	s.Involuntary += other.Involuntary
+// Usage is what threads did: how often they gave up a CPU voluntarily, how often they were preempted, and for how long
+// each group ran.
+type Usage struct {
+	Voluntary, Involuntary uint64
+	RanNs                  PerGroup
 }
 
-// Counter sums the switches of all threads ever seen: the sums never decrease when a thread ends.
+// CPUNs returns for how long the threads of a group ran. It is unknown where no group but Other ever ran: there is no JVM,
+// or the kernel does not count the time of a thread.
+func (u *Usage) CPUNs(group Group) parse.Count {
+	if u.RanNs[JIT]+u.RanNs[GC]+u.RanNs[Exporter] == 0 {
+		return parse.Count{}
+	}
+	return parse.Known(u.RanNs[group])
+}
+
+func (u *Usage) add(other *Usage) {
+	u.Voluntary += other.Voluntary
+	u.Involuntary += other.Involuntary
+	for group := range u.RanNs {
+		u.RanNs[group] += other.RanNs[group]
+	}
+}
+
+// Counter sums the usage of all threads ever seen: the sums never decrease when a thread ends.
 // What a thread does between its last reading and its end is lost.
 type Counter struct {
 	procRoot string
 	ids      []uint64
 	live     map[uint64]*thread
-	ended    Switches
+	ended    Usage
 	round    uint64
 }
 
@@ -31,7 +47,7 @@ type thread struct {
 	status   kernfile.File
 	schedule kernfile.File
 	ranNs    uint64 // when status was read
-	switches Switches
+	usage    Usage
 	round    uint64 // the last one that listed it
 }
 
@@ -41,7 +57,7 @@ func NewCounter(procRoot string) *Counter {
 }
 
 // Update reads the threads in a list of ids, one to a line, and returns the sums. The list may lie in the buffer.
-func (c *Counter) Update(buffer *kernfile.Buffer, list []byte) (Switches, error) {
+func (c *Counter) Update(buffer *kernfile.Buffer, list []byte) (Usage, error) {
 	c.ids = c.ids[:0]
 	for line, rest := parse.Line(list); line != nil; line, rest = parse.Line(rest) {
 		c.ids = append(c.ids, parse.Uint(line).Value)
@@ -49,7 +65,7 @@ func (c *Counter) Update(buffer *kernfile.Buffer, list []byte) (Switches, error)
 	c.round++
 	for _, id := range c.ids {
 		if err := c.read(buffer, id); err != nil && !kernfile.Gone(err) {
-			return Switches{}, err
+			return Usage{}, err
 		}
 	}
 	for id, t := range c.live {
@@ -67,10 +83,10 @@ func (c *Counter) Close() {
 	}
 }
 
-func (c *Counter) sum() Switches {
+func (c *Counter) sum() Usage {
 	total := c.ended
 	for _, t := range c.live {
-		total.add(t.switches)
+		total.add(&t.usage)
 	}
 	return total
 }
@@ -96,7 +112,7 @@ func (c *Counter) read(buffer *kernfile.Buffer, id uint64) error {
 
 // end keeps the last value of a thread that has ended.
 func (c *Counter) end(id uint64, t *thread) {
-	c.ended.add(t.switches)
+	c.ended.add(&t.usage)
 	t.close()
 	delete(c.live, id)
 }
@@ -126,9 +142,10 @@ func (t *thread) read(buffer *kernfile.Buffer) error {
 	if text, err = buffer.Read(&t.status); err != nil {
 		return err
 	}
+	t.usage.RanNs[groupOf(text)] += ranNs - t.ranNs
 	t.ranNs = ranNs
-	t.switches.Voluntary = parse.Field(text, "voluntary_ctxt_switches:").Value
-	t.switches.Involuntary = parse.Field(text, "nonvoluntary_ctxt_switches:").Value
+	t.usage.Voluntary = parse.Field(text, "voluntary_ctxt_switches:").Value
+	t.usage.Involuntary = parse.Field(text, "nonvoluntary_ctxt_switches:").Value
 	return nil
 }
 

@@ -15,6 +15,10 @@ JIT_NS = 12_000_000_000
 JIT_TAKES_NS = 8 * SECOND_NS
 CLASSES = 11_000
 THREADS = 40
+JIT_ON_CPU = 0.75
+"""The part of a compilation's time in which its thread has a CPU."""
+EXPORT_NS = 3_000_000
+"""CPU time to export the spans of a request."""
 
 
 def counter_lines(trial: Trial, ends: np.ndarray, rng: np.random.Generator) -> list[dict[str, Any]]:
@@ -68,7 +72,7 @@ def _sample(trial: Trial, t: int, first: int, ends: np.ndarray) -> list[dict[str
     lines: list[dict[str, Any]] = []
     lab_cpu = 0
 
-    def container(name: str, cpu_ns: float, memory: float, switches: float) -> None:
+    def container(name: str, cpu_ns: float, memory: float, switches: float, **threads_ns: int) -> None:
         nonlocal lab_cpu
         lab_cpu += int(cpu_ns)
         lines.append(
@@ -83,7 +87,7 @@ def _sample(trial: Trial, t: int, first: int, ends: np.ndarray) -> list[dict[str
             {
                 "kind": "slow", "t_ns": t, "name": name, "cpu_throttled_ns": 0, "cpu_throttled_periods": 0,
                 "block_read_bytes": 0, "block_write_bytes": 0, "context_switches_voluntary": int(switches),
-                "context_switches_involuntary": int(switches / 10), "threads": 30, "processes": 1,
+                "context_switches_involuntary": int(switches / 10), "threads": 30, "processes": 1, **threads_ns,
             }
         )  # fmt: skip
 
@@ -97,11 +101,16 @@ def _sample(trial: Trial, t: int, first: int, ends: np.ndarray) -> list[dict[str
         )  # fmt: skip
 
     for name, share in shares.items():
-        lines.append(_jvm(name, t, elapsed, ended * truth.allocated_bytes * share))
+        jvm = _jvm(name, t, elapsed, ended * truth.allocated_bytes * share)
+        lines.append(jvm)
         memory = (
             truth.memory_mib * MIB / len(shares) * trial.noise**0.2 * (1 - 0.2 * np.exp(-elapsed / (5 * SECOND_NS)))
         )
-        container(name, work * truth.cpu_ms * 1e6 * trial.noise * share, memory, ended * 120 * share)
+        container(
+            name, work * truth.cpu_ms * 1e6 * trial.noise * share, memory, ended * 120 * share,
+            jit_cpu_ns=int(jvm["jit_time_ns"] * JIT_ON_CPU), gc_cpu_ns=jvm["young_gc_time_ns"],
+            exporter_cpu_ns=int(ended * EXPORT_NS * share) if truth.traced else 0,
+        )  # fmt: skip
         app = ended * truth.app_bytes * share
         network(name, "eth0", "app", app, app)
         if truth.traced:

@@ -56,7 +56,8 @@ OF_A_TRACED_LEVEL = """
     bytes_per_request_app bytes_sent_per_request_app bytes_per_request_telemetry
     bytes_received_per_request_telemetry bytes_received_per_request_backends bytes_sent_per_request_backends
     bytes_allocated_per_request gc_count_per_request gc_time_per_request_ms jit_time_per_request_ms
-    jit_cpu_fraction classes_loaded threads_mean
+    jit_cpu_fraction jit_cpu_per_request_ms gc_cpu_fraction gc_cpu_per_request_ms exporter_cpu_per_request_ms
+    classes_loaded threads_mean
     spans_accepted_per_request spans_lost_fraction tags_per_span metrics_per_service cache_step_ns
 """
 
@@ -112,6 +113,8 @@ def test_a_window_in_pieces_has_the_step_and_the_times_of_each(agent: TrialData)
         # Eden holds 24 and 32 MiB in turn, and a collection takes 4 ms. There are some 20 of them.
         ("gc_count_per_request", AGENT.allocated_bytes / (28 << 20), 0.2),
         ("gc_time_per_request_ms", 4 * AGENT.allocated_bytes / (28 << 20), 0.2),
+        ("gc_cpu_per_request_ms", 4 * AGENT.allocated_bytes / (28 << 20), 0.2),
+        ("exporter_cpu_per_request_ms", 3, 0.02),
         ("classes_loaded", 5 * 11_000, 0),
         ("threads_mean", 5 * 40, 0),
         ("tags_per_span", 36, 0),
@@ -142,14 +145,38 @@ def test_the_cost_of_measuring_is_a_share_of_what_is_measured(agent: TrialData) 
     assert found["generator_cpu_fraction"] == pytest.approx(0.15 / found["cpu_services_cores"], rel=0.001)
 
 
-def test_compilation_is_a_share_of_the_cpu(agent: TrialData) -> None:
+@pytest.mark.parametrize("group", ["jit", "gc"])
+def test_a_group_of_threads_uses_a_share_of_the_cpu(agent: TrialData, group: str) -> None:
     found = values(agent)
-    assert found["jit_cpu_fraction"] == pytest.approx(
-        found["jit_time_per_request_ms"] / found["cpu_per_request_services_ms"]
+    assert found[f"{group}_cpu_fraction"] == pytest.approx(
+        found[f"{group}_cpu_per_request_ms"] / found["cpu_per_request_services_ms"]
     )
+
+
+def test_compilation_is_a_time_and_less_cpu(agent: TrialData) -> None:
+    found = values(agent)
+    assert found["jit_cpu_per_request_ms"] == pytest.approx(0.75 * found["jit_time_per_request_ms"], rel=1e-6)
     # 12 s in all, of which the rest e^(-t/8 s) is left after t seconds; the window begins after 15 s and lasts 15.
     jit_ms = 12_000 * (np.exp(-15 / 8) - np.exp(-30 / 8))
     assert found["jit_time_per_request_ms"] * found["requests_per_s"] * 15 == pytest.approx(jit_ms, rel=0.02)
+
+
+def test_a_level_that_exports_nothing_has_no_cost_of_it(tmp_path: Path) -> None:
+    data = read_trial(write_trial(tmp_path, Trial(1, 0, "baseline", QUICK["baseline"]), np.random.default_rng(1)))
+    assert values(data)["exporter_cpu_per_request_ms"] == 0
+
+
+def test_without_the_cpu_of_threads_compilation_is_at_most_its_time(agent: TrialData) -> None:
+    containers = {
+        name: {field: fields[field] for field in fields if field not in {"jit_cpu_ns", "gc_cpu_ns", "exporter_cpu_ns"}}
+        for name, fields in agent.counters.containers.items()
+    }
+    found = values(with_streams(agent, counters=replace(agent.counters, containers=containers)))
+    assert found["jit_cpu_fraction"] == pytest.approx(
+        found["jit_time_per_request_ms"] / found["cpu_per_request_services_ms"]
+    )
+    assert not found.keys() & {"jit_cpu_per_request_ms", "gc_cpu_per_request_ms", "exporter_cpu_per_request_ms"}
+    assert "gc_cpu_fraction" not in found
 
 
 def test_latency_since_the_intended_start_includes_the_wait(agent: TrialData) -> None:

@@ -33,6 +33,7 @@ def test_the_observers_fixture_is_read_as_series() -> None:
     assert cpu.values.tolist() == [6500000123, 6510000123]
     assert cpu.t_ns.tolist() == [1760000000000200000, 1760000000100200000]
     assert counters.containers["a1"]["context_switches_voluntary"].values.tolist() == [12345, 12350]
+    assert counters.containers["a1"]["jit_cpu_ns"].values.tolist() == [9400000001]
     assert counters.host["cpu_steal_ns"].values.tolist() == [4100000000, 4100000000]
     assert not counters.truncated
 

@@ -1,4 +1,7 @@
-"""What the services' JVMs report. GC and JIT times are elapsed times of their threads, not CPU times."""
+"""What the services' JVMs report, and the CPU that their threads used.
+
+GC and JIT *times* are elapsed times of their threads, as the JVM reports them; only metrics named CPU are CPU times.
+"""
 
 from collections.abc import Callable
 
@@ -75,12 +78,32 @@ def _per_request(divisor: float, *fields: str) -> Callable[[TrialData], float]:
     return lambda data: per_request(data, _services_increase(data, *fields) / divisor)
 
 
-def _jit_cpu_fraction(data: TrialData) -> float:
-    """Assumes that compiler threads never wait for a CPU; on a busy machine the share is smaller."""
-    cpu_ns = increase(data, data.counters.containers, data.trial.names("service"), "cpu_usage_ns")
+def _cpu_ns(data: TrialData, field: str) -> float:
+    return increase(data, data.counters.containers, data.trial.names("service"), field)
+
+
+def _share_of_cpu(data: TrialData, part_ns: float) -> float:
+    cpu_ns = _cpu_ns(data, "cpu_usage_ns")
     if cpu_ns == 0:
         raise NotDerivableError("the services used no CPU")
-    return _services_increase(data, "jit_time_ns") / cpu_ns
+    return part_ns / cpu_ns
+
+
+def _jit_cpu_fraction(data: TrialData) -> float:
+    """Where the CPU time of threads was not counted, as in older records, their elapsed time: an upper bound."""
+    try:
+        compiling_ns = _cpu_ns(data, "jit_cpu_ns")
+    except KeyError:
+        compiling_ns = _services_increase(data, "jit_time_ns")
+    return _share_of_cpu(data, compiling_ns)
+
+
+def _gc_cpu_fraction(data: TrialData) -> float:
+    return _share_of_cpu(data, _cpu_ns(data, "gc_cpu_ns"))
+
+
+def _cpu_per_request_ms(field: str) -> Callable[[TrialData], float]:
+    return lambda data: per_request(data, _cpu_ns(data, field) / MS_NS)
 
 
 def _mean(field: str) -> Callable[[TrialData], float]:
@@ -109,6 +132,24 @@ METRICS = (
         "JIT compilation time, as a share of the services' CPU",
         "fraction",
         compute=_jit_cpu_fraction,
+    ),
+    Metric(
+        "jit_cpu_per_request_ms", "CPU of JIT compilation per request", "ms", compute=_cpu_per_request_ms("jit_cpu_ns")
+    ),
+    Metric(
+        "gc_cpu_fraction", "Garbage collection, as a share of the services' CPU", "fraction", compute=_gc_cpu_fraction
+    ),
+    Metric(
+        "gc_cpu_per_request_ms",
+        "CPU of garbage collection per request",
+        "ms",
+        compute=_cpu_per_request_ms("gc_cpu_ns"),
+    ),
+    Metric(
+        "exporter_cpu_per_request_ms",
+        "CPU of the threads that export telemetry, per request",
+        "ms",
+        compute=_cpu_per_request_ms("exporter_cpu_ns"),
     ),
     Metric("classes_loaded", "Classes loaded, services", "", compute=_mean("classes_loaded")),
     Metric("threads_mean", "Threads, services, mean", "", compute=_mean("threads_live")),
