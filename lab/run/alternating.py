@@ -131,6 +131,8 @@ def _warmed_up(starts: Sequence[Start], requests: int) -> list[Path]:
 def _calibrated(starts: Sequence[Start], schedule: Slices) -> tuple[Mapping[str, float], list[Path]]:
     """What the slices need to know, from some requests to each system alone; and the records of these."""
     generator = _generator(starts[0].context)
+    # Samples without load, so that a cost holds nothing of the warm-up.
+    starts[0].place.clock.sleep(3 / starts[0].context.experiment.observer.rate_hz)
     sent = [generator.closed(start.plan, start.stage, COST_REQUESTS)() for start in starts]
     per_s = schedule.requests_per_s
     if isinstance(per_s, str):

@@ -68,10 +68,13 @@ class Timeline:
 
     @property
     def idle(self) -> tuple[Interval, Interval]:
-        """The times without load: the drain before the first round, and as long after the window."""
+        """The times without load: the drain before the first round, and as long after the window.
+
+        The first ends before the first slice, so that no sample of the counters holds both.
+        """
         window = self.window
         return (
-            Interval(start_ns=window.start_ns, end_ns=self.first_ns),
+            Interval(start_ns=window.start_ns, end_ns=self.first_ns - SECOND_NS),
             Interval(start_ns=window.end_ns, end_ns=window.end_ns + _drain_ns()),
         )
 

@@ -4,6 +4,7 @@ import io
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -162,7 +163,7 @@ def test_one_system_has_load_at_a_time(tmp_path: Path) -> None:
             if trial.block == block
             for turn in trial.slices
         )
-        assert all(before[1] == after[0] for before, after in zip(turns, turns[1:], strict=False))
+        assert all(before[1] == after[0] for before, after in pairwise(turns))
         assert {len(trial.slices) for trial in trials if trial.block == block} == {int(trials[0].found["rounds"])}
     assert "4 systems are warm; measuring what a request of each costs" in said
 

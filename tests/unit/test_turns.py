@@ -57,6 +57,6 @@ def test_the_window_has_a_drain_on_both_sides_and_idle_time_has_no_slice() -> No
     assert timeline.window.start_ns == timeline.first_ns - drain_ns
     assert timeline.window.end_ns == timeline.last_ns + drain_ns
     before, after = timeline.idle
-    assert before.end_ns == timeline.first_ns
+    assert before.end_ns == timeline.first_ns - SECOND_NS
     assert after.start_ns == timeline.window.end_ns
     assert timeline.ends_ns == after.end_ns
