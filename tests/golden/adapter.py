@@ -47,6 +47,7 @@ Json = Any
 
 ROOT = Path(__file__).resolve().parents[2]
 EXPERIMENTS = ROOT / "experiments"
+RETIRED = ROOT / "tests" / "golden" / "retired"
 KEPT = ROOT / "docs" / "results"
 # Separate ones, so that a file shows who was given which.
 CPUS = CpuSplit(services=(0, 1, 2), generator=(3,))
@@ -60,8 +61,11 @@ TRIAL = "/trial"
 
 # --- plans ------------------------------------------------------------------------------------------------------------
 def experiments() -> dict[str, Path]:
-    """Return the files of `experiments/` that measure a mesh, by name: f411f24 knew no other target."""
-    paths = {path.stem: path for path in sorted(EXPERIMENTS.glob("*.yaml"))}
+    """Return the experiments that measure a mesh, by name: f411f24 knew no other target.
+
+    `retired/` has those that are another study by now, as they were.
+    """
+    paths = {path.stem: path for folder in (EXPERIMENTS, RETIRED) for path in sorted(folder.glob("*.yaml"))}
     return {name: path for name, path in paths.items() if LAB.target(_experiment(path)) is MESH}
 
 
