@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from lab.engine.clock import Clock, wait_until
+from lab.engine import Clock, wait_until
 
 BOUND_S = 10.0
 # A Collector holds spans for 0.2 s and then takes up to half a second to forward them.

@@ -9,13 +9,21 @@ from lab.analysis.lab import Lab
 from lab.analysis.metrics import measures
 from lab.command.paths import CLAIMS, EXPERIMENTS, JOURNAL, RESULTS, ROOT, SCRATCH
 from lab.contract import Needs
-from lab.engine import images, ports
-from lab.engine.absent import AbsentDriver
-from lab.engine.clock import SystemClock
-from lab.engine.compose import PROJECT, ComposeDriver, engine_answers
-from lab.engine.driver import Driver, EngineGone
-from lab.engine.machine import engine_cores, engine_memory_bytes, split_cpus
-from lab.engine.place import Place
+from lab.engine import (
+    PROJECT,
+    AbsentDriver,
+    ComposeDriver,
+    Driver,
+    EngineGone,
+    Place,
+    SystemClock,
+    engine_answers,
+    engine_cores,
+    engine_memory_bytes,
+    images,
+    ports,
+    split_cpus,
+)
 from lab.errors import UserError
 from lab.fault.journal import Journal, lift_leftovers
 from lab.run.plan import make_plan

@@ -6,7 +6,7 @@ import subprocess
 import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from lab.engine.image_recipes import DIGEST_LABEL
 from lab.errors import UserError
@@ -44,10 +44,8 @@ class CommandLineEngine:
 
     def digests(self, references: Iterable[str]) -> dict[str, str]:
         """See `Engine.digests`."""
-        found: dict[str, str] = {}
-        for tags, labels in _inspect(references, "{{json .RepoTags}} {{json .Config.Labels}}"):
-            found |= dict.fromkeys(json.loads(tags), (json.loads(labels) or {}).get(DIGEST_LABEL, ""))
-        return found
+        labels = _inspect(references, "{{json .Config.Labels}}")
+        return {tag: (of_image or {}).get(DIGEST_LABEL, "") for tag, of_image in labels.items()}
 
     def pull(self, official: str, reference: str) -> bool:
         """See `Engine.pull`. The first line comes as soon as the registry has answered."""
@@ -56,10 +54,9 @@ class CommandLineEngine:
             assert pull.stdout is not None
             _bounded(pull, REGISTRY_ANSWERS_WITHIN_S, pull.stdout.readline)
             _bounded(pull, PULL_BOUND_S, pull.stdout.read)
-        if pull.returncode != 0:
-            return False
-        subprocess.run(["docker", "tag", official, reference], check=True)
-        return True
+        if pull.returncode == 0:
+            subprocess.run(["docker", "tag", official, reference], check=True)
+        return pull.returncode == 0
 
     def build(self, name: str, command: list[str], log: Path) -> None:
         """See `Engine.build`."""
@@ -86,10 +83,7 @@ class CommandLineEngine:
 
 def image_ids(references: Iterable[str]) -> dict[str, str]:
     """The id (`sha256:...`) of each present image by its reference."""
-    found: dict[str, str] = {}
-    for tags, id_ in _inspect(references, "{{json .RepoTags}} {{json .Id}}"):
-        found |= dict.fromkeys(json.loads(tags), json.loads(id_))
-    return found
+    return _inspect(references, "{{json .Id}}")
 
 
 def _bounded(process: subprocess.Popen[str], bound_s: float, read: Callable[[], str]) -> None:
@@ -99,8 +93,10 @@ def _bounded(process: subprocess.Popen[str], bound_s: float, read: Callable[[], 
     patience.cancel()
 
 
-def _inspect(references: Iterable[str], template: str) -> list[list[str]]:
+def _inspect(references: Iterable[str], field: str) -> dict[str, Any]:
+    """A field of each present image, by each of its references."""
     # Images that are not there make the command fail; it prints the others all the same, or an empty line for none.
-    command = ["docker", "image", "inspect", "--format", template, *references]
+    command = ["docker", "image", "inspect", "--format", f"{{{{json .RepoTags}}}} {field}", *references]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return [line.split(" ", 1) for line in done.stdout.splitlines() if line]
+    described = (line.split(" ", 1) for line in done.stdout.splitlines() if line)
+    return {tag: json.loads(value) for tags, value in described for tag in json.loads(tags)}

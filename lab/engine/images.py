@@ -61,15 +61,14 @@ def make_present(
 ) -> None:
     """`ensure` with its surroundings given: engine, pinned versions, the repository's root, the CA bundle's option."""
     wanted = list(names)
-    for name in wanted:
-        if name not in TABLE:
-            raise UserError(f"there is no image '{name}'", suggestion(name, TABLE))
+    if unknown := [name for name in wanted if name not in TABLE]:
+        raise UserError(f"there is no image '{unknown[0]}'", suggestion(unknown[0], TABLE))
     digests = wanted_digests(root, pinned)
     present = engine.digests(reference(name, pinned) for name in TABLE)
-    labels = {name: present.get(reference(name, pinned)) for name in TABLE}
-    missing = {name for name in with_bases(wanted) if not _is_right(name, labels[name], digests[name])}
-    to_build = _pull(wanted, missing, progress, engine, pinned)
-    if to_build:
+    missing = {
+        name for name in with_bases(wanted) if not _is_right(name, present.get(reference(name, pinned)), digests[name])
+    }
+    if to_build := _pull(wanted, missing, progress, engine, pinned):
         _build_all(to_build, progress, engine, lambda name: build_command(name, digests[name], pinned, root, secret))
 
 
@@ -85,10 +84,8 @@ def _pull(
 
     After the first failure no registry is tried again.
     """
-    registry_answers = True
-    pulled: set[str] = set()
+    registry_answers, pulled, open_ = True, set[str](), list(wanted)
     to_build: dict[str, set[str]] = {}
-    open_ = list(wanted)
     while open_:
         name = open_.pop()
         if name not in missing or name in pulled or name in to_build:
@@ -122,8 +119,7 @@ def _build_all(
         progress(f"built {name} in {time.monotonic() - started_s:.0f} s")
 
     running: dict[Future[None], str] = {}
-    ready: list[str] = []
-    started_s = time.monotonic()
+    ready, started_s = list[str](), time.monotonic()
     with ThreadPoolExecutor(PARALLEL_BUILDS) as pool:
         try:
             while sorter.is_active():

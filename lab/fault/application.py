@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from lab.engine.clock import wait_until
+from lab.engine import wait_until
 from lab.errors import UserError
 from lab.fault.fault import CannotInject, Subject
 from lab.record import Seen, read_json, write_json_atomic

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from lab.engine.driver import Driver
+from lab.engine import Driver
 from lab.errors import UserError
 from lab.fault.fault import DeclaredFault
 from lab.record import read_json, write_json_atomic

@@ -1,7 +1,6 @@
 """The containers' time by the lab's clock: the engine may run on another machine than the lab."""
 
-from lab.engine.clock import Clock
-from lab.engine.driver import Driver
+from lab.engine import Clock, Driver
 
 READINGS = 3
 

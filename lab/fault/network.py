@@ -8,7 +8,7 @@ in a virtual machine has another root.
 import json
 import re
 
-from lab.engine.driver import EngineRefused
+from lab.engine import EngineRefused
 from lab.fault.fault import APP, CannotInject, Subject
 
 # The messages of newer and older versions of tc for a discipline that the kernel does not have.

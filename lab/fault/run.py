@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from lab.engine.driver import EngineRefused
+from lab.engine import EngineRefused
 from lab.fault.fault import CannotInject, DeclaredFault, Subject
 from lab.fault.journal import Journal
 from lab.fault.moments import ContainerTime

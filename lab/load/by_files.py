@@ -7,7 +7,7 @@ ends at a load with 0 requests.
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from lab.engine.clock import wait_until
+from lab.engine import wait_until
 from lab.load.generator import Stage
 from lab.record import write_json_atomic
 from lab.spec import Protocol

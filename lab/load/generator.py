@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Protocol
 
 from lab.contract import Endpoint
-from lab.engine.clock import Clock
-from lab.engine.driver import Driver
+from lab.engine import Clock, Driver
 from lab.spec import Load
 from lab.spec import Protocol as TrialProtocol
 

@@ -10,7 +10,7 @@ from lab.analysis.judge import judge
 from lab.analysis.profile.records import NodeProfile, ProfileRecord, level_folder
 from lab.analysis.profile.slices import Slice, slice_s, slices, within
 from lab.analysis.profile.stacks import added_up, collapsed, read_collapsed
-from lab.engine.driver import EngineGone
+from lab.engine import EngineGone
 from lab.errors import UserError
 from lab.record import NotDerivableError, TrialData, write_json_atomic
 from lab.run.measure import Measured

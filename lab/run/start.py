@@ -9,10 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.contract import Deployment, Endpoint, Target
-from lab.engine.clock import wait_until
-from lab.engine.driver import Container
-from lab.engine.failure import start_failed
-from lab.engine.place import OBSERVER, SPINNER, Place
+from lab.engine import OBSERVER, SPINNER, Container, Place, start_failed, wait_until
 from lab.load import GENERATORS, LoadGenerator, LoadPlan, Stage
 from lab.record import ContainerRecord, StartPart, TrialPart, write_targets
 from lab.spec import Experiment, Level, Protocol

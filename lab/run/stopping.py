@@ -4,7 +4,7 @@ import math
 from collections import defaultdict
 from dataclasses import dataclass, field
 
-from lab.engine.clock import Clock
+from lab.engine import Clock
 from lab.record import Summary
 from lab.spec import Experiment
 

@@ -10,11 +10,7 @@ from lab.backend.jaeger import span_counters
 from lab.backend.settled import settled
 from lab.backend.sink import Sink
 from lab.contract import Endpoint, Measuring
-from lab.engine import ports
-from lab.engine.clock import wait_until
-from lab.engine.driver import Stack
-from lab.engine.failure import start_failed
-from lab.engine.place import OBSERVER, Place
+from lab.engine import OBSERVER, Place, Stack, ports, start_failed, wait_until
 from lab.record import Results, TrialPart, write_results
 from lab.target.collector.declaration import COLLECTOR, PROTOCOL, SINK
 from lab.target.collector.settings import CollectorLevel

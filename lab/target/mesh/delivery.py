@@ -15,7 +15,7 @@ from typing import Any
 from lab.backend import Backend
 from lab.backend.http import Http
 from lab.backend.settled import settled
-from lab.engine.failure import StartFailed
+from lab.engine import StartFailed
 from lab.record import BackendRecord, DeliveryPart, write_json_atomic
 from lab.target.mesh.predictions import trace_difference
 from lab.target.mesh.sidecars.nodes import PORTS

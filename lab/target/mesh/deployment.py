@@ -5,9 +5,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 
 from lab.contract import Endpoint
-from lab.engine import ports
-from lab.engine.clock import wait_until
-from lab.engine.place import OBSERVER
+from lab.engine import OBSERVER, ports, wait_until
 from lab.fault.fault import Subject
 from lab.fault.journal import Journal
 from lab.fault.run import injector

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.backend import BACKENDS
-from lab.engine.driver import Stack
-from lab.engine.machine import CpuSplit
+from lab.engine import CpuSplit, Stack
 from lab.target.mesh.topology import DOMAIN, Topology
 from lab.target.mesh.variants import Telemetry
 

@@ -6,11 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lab.backend import BACKENDS, Backend
-from lab.engine import ports
-from lab.engine.clock import wait_until
-from lab.engine.driver import Driver
-from lab.engine.failure import StartFailed, start_failed
-from lab.engine.place import Place
+from lab.engine import Driver, Place, StartFailed, ports, start_failed, wait_until
 from lab.record import read_json
 from lab.target.mesh import sidecars
 from lab.target.mesh.settings import MeshLevelSettings

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import cache, cached_property
 from pathlib import Path
 
-from lab.engine.place import Place
+from lab.engine import Place
 from lab.spec import Experiment
 from lab.target.mesh import sidecars
 from lab.target.mesh.declaration import ENVOY, MeshDeclaration
