@@ -8,8 +8,7 @@ from lab.contract import Endpoint
 from lab.engine import OBSERVER, ports, wait_until
 from lab.fault.fault import Subject
 from lab.fault.journal import Journal
-from lab.fault.run import injector
-from lab.fault.schedule import drawn
+from lab.fault.run import drawn, injector
 from lab.record import DeliveryPart, PredictionPart, SidecarRecord, SidecarsPart, TrialPart
 from lab.target.mesh.delivery import delivered
 from lab.target.mesh.predictions import error_fraction
