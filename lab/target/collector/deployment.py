@@ -5,10 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab.backend.http import Http
-from lab.backend.jaeger import span_counters
-from lab.backend.settled import settled
-from lab.backend.sink import Sink
+from lab.backend import Http, Sink, settled, span_counters
 from lab.contract import Endpoint, Measuring
 from lab.engine import OBSERVER, Place, Stack, ports, start_failed, wait_until
 from lab.record import Results, TrialPart, write_results

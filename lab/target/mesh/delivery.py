@@ -12,9 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from lab.backend import Backend
-from lab.backend.http import Http
-from lab.backend.settled import settled
+from lab.backend import Backend, Http, settled
 from lab.engine import StartFailed
 from lab.record import BackendRecord, DeliveryPart, write_json_atomic
 from lab.target.mesh.predictions import trace_difference
