@@ -54,7 +54,9 @@ def context(lab: Lab, experiment: Experiment) -> Context:
         return Context(experiment, target, _place(AbsentDriver(), os.cpu_count() or 1))
     cores = engine_cores()
     alone = _place(ComposeDriver(ROOT, SCRATCH), cores)
-    return Context(experiment, target, alone, tuple(_place(driver, cores, False) for driver in _drivers(experiment)))
+    numbers = range(len(experiment.levels()) + 1) if experiment.protocol.side_by_side else ()
+    systems = tuple(_place(_side_by_side_driver(number), cores, False) for number in numbers)
+    return Context(experiment, target, alone, systems)
 
 
 def place() -> Place:
@@ -73,13 +75,6 @@ def remove_all() -> None:
     for driver in (alone, *map(_side_by_side_driver, range(MAX_SIDE_BY_SIDE))):
         if driver.project in left:
             driver.remove()
-
-
-def _drivers(experiment: Experiment) -> tuple[ComposeDriver, ...]:
-    """One for each level of a block, side by side."""
-    if not experiment.protocol.side_by_side:
-        return ()
-    return tuple(map(_side_by_side_driver, range(len(experiment.levels()) + 1)))
 
 
 def _side_by_side_driver(number: int) -> ComposeDriver:

@@ -19,11 +19,12 @@ SYSTEM_BYTES = 1 << 30
 # A request carries the first to the services; a running Envoy accepts the second.
 WITHOUT_RESTART = {"error_probability", "envoy_runtime"}
 
-LATENCY = Column(metric="latency_p95_ms", heading="p95 ms")
-MEMORY = Column(metric="memory_services_mean_mib", heading="MiB")
-APP_BYTES = Column(metric="bytes_per_request_app", heading="app\nkB/req.", per=1000)
-TELEMETRY_BYTES = Column(metric="bytes_per_request_telemetry", heading="telem.\nkB/req.", per=1000)
-COLUMNS = (LATENCY, MEMORY, APP_BYTES, TELEMETRY_BYTES)
+COLUMNS = (
+    Column(metric="latency_p95_ms", heading="p95 ms"),
+    Column(metric="memory_services_mean_mib", heading="MiB"),
+    Column(metric="bytes_per_request_app", heading="app\nkB/req.", per=1000),
+    Column(metric="bytes_per_request_telemetry", heading="telem.\nkB/req.", per=1000),
+)
 
 SERVICES = Headline(
     primary="cpu_per_request_services_ms",

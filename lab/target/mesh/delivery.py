@@ -6,7 +6,7 @@ fragment says nothing about the trial. The services are then started a second ti
 backend keeps traces: these are complete.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,9 +15,8 @@ from typing import Any
 from lab.backend import Backend, Http, settled
 from lab.engine import StartFailed
 from lab.record import BackendRecord, DeliveryPart, write_json_atomic
-from lab.target.mesh.predictions import trace_difference
 from lab.target.mesh.sidecars.nodes import PORTS
-from lab.target.mesh.spantree import Span
+from lab.target.mesh.spantree import Span, difference
 from lab.target.mesh.system import System
 from lab.target.mesh.topology import Topology
 from lab.target.mesh.variants import Traces
@@ -72,6 +71,17 @@ def _look(
     trace: Mapping[str, Any] | None = backend.newest_trace()
     spans = list(trace["spans"]) if trace else []
     return trace, spans, trace_difference(topology, traces, spans)
+
+
+def trace_difference(topology: Topology, traces: Traces, spans: Sequence[Span]) -> str | None:
+    """Return None if the trace is what the topology predicts for one of its routes, else how it differs."""
+    if not spans:
+        # With sampling there may be no trace yet among the few requests of a short trial.
+        return "the backend has no trace" if traces == "all" else None
+    if traces == "none":
+        return "no request was to be traced"
+    differences = [difference(topology.expected_tree(route), spans) for route in topology.routes()]
+    return None if None in differences else differences[0]
 
 
 def _start_again(system: System, route: str) -> None:

@@ -11,7 +11,6 @@ from lab.fault.journal import Journal
 from lab.fault.run import drawn, injector
 from lab.record import DeliveryPart, PredictionPart, SidecarRecord, SidecarsPart, TrialPart
 from lab.target.mesh.delivery import delivered
-from lab.target.mesh.predictions import error_fraction
 from lab.target.mesh.settings import MeshLevel, MeshLevelSettings
 from lab.target.mesh.sidecars.nodes import PORTS
 from lab.target.mesh.system import System
@@ -36,7 +35,7 @@ class MeshMeasuring:
             name: SidecarRecord(version=admin.version(), counters=_increase(self.before[name], admin.counters()))
             for name, admin in self.system.admins().items()
         }
-        expected = error_fraction(self.system.topology, self.error_probability)
+        expected = self.system.topology.mean_error_fraction(self.error_probability)
         return [SidecarsPart(sidecars=counted), PredictionPart(expected_error_fraction=expected)]
 
 

@@ -1,7 +1,6 @@
 """From a level to containers: the overlay and the variables that `compose.yaml` is given. Pure."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,40 +9,30 @@ from lab.engine import CpuSplit, Stack
 from lab.target.mesh.topology import DOMAIN, Topology
 from lab.target.mesh.variants import Telemetry
 
-# Additions to the overlay, by Compose service.
-Added = Mapping[str, Mapping[str, Any]]
-NOTHING: Added = {}
-
-
-@dataclass(frozen=True)
-class Files:
-    """Where a stack finds its files: the repository, and the folder of this start."""
-
-    root: Path
-    out: Path
-
 
 def stack(
     telemetry: Telemetry,
     topology: Topology,
     cpus: CpuSplit,
-    files: Files,
+    root: Path,
+    out: Path,
     load: Mapping[str, str],
-    extra_services: tuple[str, ...] = (),
-    added: Added = NOTHING,
+    extra_services: Sequence[str],
+    added: Mapping[str, Mapping[str, Any]],
 ) -> Stack:
-    """What to create for one start of the containers with this telemetry.
+    """What to create for one start of the containers with this telemetry, in the repository at `root`.
 
-    `load` are the load generator's variables (none: `lab up`); `added` what sidecars add to nodes, and their services.
+    `load` are the load generator's variables (none: `lab up`); `added`, by Compose service, what sidecars
+    add to nodes, and their own services.
     """
-    nodes = {name: _node(name, node.kind, telemetry.environment, files.root) for name, node in topology.nodes.items()}
+    nodes = {name: _node(name, node.kind, telemetry.environment, root) for name, node in topology.nodes.items()}
     own = tuple(name for name in added if name not in nodes)
     return Stack(
         services=(*topology.nodes, *own, *BACKENDS[telemetry.backend].services, *extra_services),
         overlay={"services": {name: _with(nodes.get(name, {}), added.get(name, {})) for name in (*nodes, *own)}},
         environment={
             "TELEMETRY": telemetry.instrumentation,
-            "TRIAL_DIR": str(files.out),
+            "TRIAL_DIR": str(out),
             **cpus.variables(),
             **load,
         },

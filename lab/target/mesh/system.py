@@ -1,7 +1,7 @@
 """The system of one level on an engine: created, started, and waited for until every part of it is ready."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from lab.record import read_json
 from lab.target.mesh import sidecars
 from lab.target.mesh.settings import MeshLevelSettings
 from lab.target.mesh.sidecars import ADMIN_PORT, Admin, Mode, sidecar
-from lab.target.mesh.stack import Files, stack
+from lab.target.mesh.stack import stack
 from lab.target.mesh.topology import Topology, resolved
 from lab.target.mesh.variants import Telemetry, Variant, chosen
 
@@ -97,20 +97,24 @@ class System:
             folder.mkdir(parents=True)
             # Containers run as another user.
             folder.chmod(0o777)
-        _write(self.out, {TOPOLOGY_FILE: json.dumps(resolved(topology))})
-        files = Files(self.place.root, self.out)
-        telemetry = self.telemetry
+        telemetry, cpus, root = self.telemetry, self.place.cpus, self.place.root
         if level.faults:
             telemetry = replace(telemetry, environment={**telemetry.environment, "WATCH_FAULTS": "1"})
-        _write(self.out, self.backend.files(topology.nodes, telemetry.environment))
+        texts = {
+            TOPOLOGY_FILE: json.dumps(resolved(topology)),
+            **self.backend.files(topology.nodes, telemetry.environment),
+            **self.parts.proxy_files(level),
+        }
+        for name, text in texts.items():
+            path = self.out / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
         added: dict[str, dict[str, object]] = {}
-        if proxy_files := self.parts.proxy_files(level):
-            _write(self.out, proxy_files)
-            for node in sidecars.nodes(topology).values():
-                added |= sidecars.overlay(node, level.sidecar_side, self.place.root)
+        for node in sidecars.nodes(topology).values() if self.sidecars else ():
+            added |= sidecars.overlay(node, level.sidecar_side, root)
         if not self.place.alone:
             variables = {**variables, **ports.engines_choice()}
-        self.driver.create(stack(telemetry, topology, self.place.cpus, files, variables, tuple(instruments), added))
+        self.driver.create(stack(telemetry, topology, cpus, root, self.out, variables, instruments, added))
 
     def start(self, instruments: Sequence[str] = ()) -> dict[str, float]:
         """Starts what was created and waits until it is ready; returns each node's start-up time in seconds.
@@ -136,9 +140,9 @@ class System:
         """The administration page of a node's running sidecar."""
         return Admin(self.driver.published_port(node, ADMIN_PORT))
 
-    def admins(self, nodes: Iterable[str] | None = None) -> dict[str, Admin]:
-        """The administration pages of the nodes' running sidecars (of all by default), by the sidecar's service."""
-        return {sidecar(node): self.admin(node) for node in (self.sidecars if nodes is None else nodes)}
+    def admins(self) -> dict[str, Admin]:
+        """The administration pages of all running sidecars, by the sidecar's service."""
+        return {name: self.admin(node) for node, name in self.sidecars.items()}
 
     def _ready(self, backend: Backend, parts: Sequence[str]) -> bool:
         for name, container in self.driver.containers().items():
@@ -150,13 +154,6 @@ class System:
 
     def _file(self, node: str) -> Path:
         return self.out / "ready" / f"{node}.json"
-
-
-def _write(out: Path, files: Mapping[str, str]) -> None:
-    for name, text in files.items():
-        path = out / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
 
 
 def _startup_s(path: Path) -> float:

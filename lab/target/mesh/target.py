@@ -6,14 +6,14 @@ from functools import cache, cached_property
 from pathlib import Path
 
 from lab.engine import Place
-from lab.spec import Experiment
+from lab.spec import Experiment, find_named_file
 from lab.target.mesh import sidecars
 from lab.target.mesh.declaration import ENVOY, MeshDeclaration
 from lab.target.mesh.deployment import MeshDeployment
 from lab.target.mesh.judgement import MeshJudgement
 from lab.target.mesh.settings import MeshLevel
 from lab.target.mesh.system import Parts, System
-from lab.target.mesh.topology import find_topology, load_topology
+from lab.target.mesh.topology import load_topology
 from lab.target.mesh.variants import Variant, load_variants
 
 
@@ -66,5 +66,5 @@ class Mesh:
         return replace(level, settings=settings.model_copy(update={"environment": environment}))
 
     def _parts(self, topology: str) -> Parts:
-        found = load_topology(find_topology(topology, self._topologies))
-        return Parts(found, self.variants, sidecars.load(self._envoy))
+        path = find_named_file("topology", topology, self._topologies)
+        return Parts(load_topology(path), self.variants, sidecars.load(self._envoy))
