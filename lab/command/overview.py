@@ -26,9 +26,7 @@ FIRST_GUESS_SD = 0.03
 
 def print_experiments(console: Console, lab: Lab, experiments: Path, results: Path) -> None:
     """Lists the experiments, and how long each takes here."""
-    table = Table(box=None, pad_edge=False)
-    for heading in ("experiment", "trials", "takes here", "what it asks"):
-        table.add_column(heading)
+    table = Table("experiment", "trials", "takes here", "what it asks", box=None, pad_edge=False)
     for path in sorted(experiments.glob("*.yaml")):
         experiment = load_experiment(path, lab.grammar)
         plan = make_plan(experiment)

@@ -6,7 +6,7 @@ import subprocess
 import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from lab.engine.image_recipes import DIGEST_LABEL
 from lab.errors import UserError
@@ -18,23 +18,7 @@ LAST_LOG_LINES = 12
 BUILD_ENVIRONMENT = {**os.environ, "DOCKER_BUILDKIT": "1", "BUILDX_BUILDER": "default"}
 
 
-class Engine(Protocol):
-    """What images need of a Docker engine."""
-
-    def digests(self, references: Iterable[str]) -> dict[str, str]:
-        """The digest label of each image that is present; "" if it has none."""
-
-    def pull(self, official: str, reference: str) -> bool:
-        """Pulls `official` and tags it `reference`; False if no registry provides it."""
-
-    def build(self, name: str, command: list[str], log: Path) -> None:
-        """Runs a build; raises `UserError` with the log's last lines."""
-
-    def cancel(self) -> None:
-        """Stops the running builds."""
-
-
-class CommandLineEngine:
+class ImageEngine:
     """The engine that the `docker` command talks to."""
 
     def __init__(self) -> None:
@@ -43,13 +27,14 @@ class CommandLineEngine:
         self._lock = threading.Lock()
 
     def digests(self, references: Iterable[str]) -> dict[str, str]:
-        """See `Engine.digests`."""
+        """The digest label of each image that is present; "" if it has none."""
         labels = _inspect(references, "{{json .Config.Labels}}")
         return {tag: (of_image or {}).get(DIGEST_LABEL, "") for tag, of_image in labels.items()}
 
     def pull(self, official: str, reference: str) -> bool:
-        """See `Engine.pull`. The first line comes as soon as the registry has answered."""
+        """Pulls `official` and tags it `reference`; False if no registry provides it."""
         command = ["docker", "pull", official]
+        # The first line comes as soon as the registry has answered.
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as pull:
             assert pull.stdout is not None
             _bounded(pull, REGISTRY_ANSWERS_WITHIN_S, pull.stdout.readline)
@@ -59,7 +44,7 @@ class CommandLineEngine:
         return pull.returncode == 0
 
     def build(self, name: str, command: list[str], log: Path) -> None:
-        """See `Engine.build`."""
+        """Runs a build; raises `UserError` with the log's last lines."""
         with log.open("wb") as out:
             # In one step: no build may start between a cancellation and the end of the others.
             with self._lock:
@@ -74,7 +59,7 @@ class CommandLineEngine:
             raise UserError(f"the image {name} could not be built", "\n".join([f"{log} ends:", *last]))
 
     def cancel(self) -> None:
-        """See `Engine.cancel`."""
+        """Stops the running builds."""
         with self._lock:
             self._cancelled = True
             for build in list(self._builds):

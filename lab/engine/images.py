@@ -10,7 +10,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-from lab.engine.image_engine import CommandLineEngine, Engine, image_ids
+from lab.engine.image_engine import ImageEngine, image_ids
 from lab.engine.image_recipes import (
     TABLE,
     build_command,
@@ -37,7 +37,7 @@ Say = Callable[[str], None]
 
 def ensure(names: Iterable[str], progress: Say) -> None:
     """Provides these images and their bases; raises `UserError` if one is not available."""
-    make_present(names, progress, CommandLineEngine(), versions(), ROOT, ca_bundle_secret(os.environ))
+    make_present(names, progress, ImageEngine(), versions(), ROOT, ca_bundle_secret(os.environ))
 
 
 def versions() -> dict[str, str]:
@@ -54,7 +54,7 @@ def references(names: Iterable[str]) -> dict[str, str]:
 def make_present(
     names: Iterable[str],
     progress: Say,
-    engine: Engine,
+    engine: ImageEngine,
     pinned: Mapping[str, str],
     root: Path,
     secret: Sequence[str],
@@ -78,7 +78,7 @@ def _is_right(name: str, label: str | None, digest: str) -> bool:
 
 
 def _pull(
-    wanted: Iterable[str], missing: set[str], progress: Say, engine: Engine, pinned: Mapping[str, str]
+    wanted: Iterable[str], missing: set[str], progress: Say, engine: ImageEngine, pinned: Mapping[str, str]
 ) -> dict[str, set[str]]:
     """Pulls what is missing and has an official image; returns what is left to build, each with its bases among it.
 
@@ -105,7 +105,7 @@ def _pull(
 
 
 def _build_all(
-    graph: Mapping[str, set[str]], progress: Say, engine: Engine, command: Callable[[str], list[str]]
+    graph: Mapping[str, set[str]], progress: Say, engine: ImageEngine, command: Callable[[str], list[str]]
 ) -> None:
     """Builds every image of `graph` after its bases, some at a time; the longest chain of builds goes first."""
     sorter = TopologicalSorter(graph)

@@ -93,7 +93,7 @@ def _start_again(system: System, route: str) -> None:
         if proxies := system.sidecars:
             # They are in the network namespaces of ended services.
             driver.stop(list(proxies.values()))
-        system.start()
+        system.ready()
         port = driver.published_port(topology.entry, PORTS["rest"])
         entry = Http(lambda _: port)
         for _ in range(SECOND_REQUESTS):

@@ -57,7 +57,7 @@ class Parts:
 
 @dataclass(frozen=True)
 class System:
-    """The parts of a mesh with one level's settings, at a place. Its containers write to `out`."""
+    """The parts of a mesh with one level's settings, at a place: created, started. Its containers write to `out`."""
 
     parts: Parts
     level: MeshLevelSettings
@@ -90,8 +90,8 @@ class System:
         """The Compose service of each node's sidecar, by node."""
         return self.parts.sidecars(self.level)
 
-    def create(self, variables: Mapping[str, str], instruments: Sequence[str] = ()) -> None:
-        """Creates the containers, and those of `instruments`; starts none."""
+    def deploy(self, variables: Mapping[str, str], instruments: Sequence[str] = ()) -> None:
+        """See `Deployment.deploy`."""
         level, topology = self.level, self.topology
         for folder in (self.out, self.out / "ready"):
             folder.mkdir(parents=True)
@@ -116,8 +116,8 @@ class System:
             variables = {**variables, **ports.engines_choice()}
         self.driver.create(stack(telemetry, topology, cpus, root, self.out, variables, instruments, added))
 
-    def start(self, instruments: Sequence[str] = ()) -> dict[str, float]:
-        """Starts what was created and waits until it is ready; returns each node's start-up time in seconds.
+    def ready(self, instruments: Sequence[str] = ()) -> Mapping[str, float]:
+        """See `Deployment.ready`: start-up times are those of the nodes.
 
         Raises `StartFailed` as soon as a container ended, or when `READY_BOUND_S` have passed.
         """

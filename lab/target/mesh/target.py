@@ -12,7 +12,7 @@ from lab.target.mesh.declaration import ENVOY, MeshDeclaration
 from lab.target.mesh.deployment import MeshDeployment
 from lab.target.mesh.judgement import MeshJudgement
 from lab.target.mesh.settings import MeshLevel
-from lab.target.mesh.system import Parts, System
+from lab.target.mesh.system import Parts
 from lab.target.mesh.topology import load_topology
 from lab.target.mesh.variants import Variant, load_variants
 
@@ -52,11 +52,7 @@ class Mesh:
 
     def deployment(self, level: MeshLevel, place: Place, out: Path) -> MeshDeployment:
         """See `Target.deployment`."""
-        return MeshDeployment(self.system(level, place, out))
-
-    def system(self, level: MeshLevel, place: Place, out: Path) -> System:
-        """Return the system of a level, not yet created."""
-        return System(self.parts(level.settings.topology_name), level.settings, place, out)
+        return MeshDeployment(self.parts(level.settings.topology_name), level.settings, place, out)
 
     def profiled(self, level: MeshLevel, agent: str) -> MeshLevel:
         """See `Target.profiled`: the agent is one of the JVMs' options, after those that they already have."""
