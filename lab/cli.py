@@ -151,7 +151,7 @@ def migrate(path: Annotated[Path, typer.Argument(help="An experiment file, or a 
 
 def main() -> NoReturn:
     """Runs the command line; every way out of the program passes here."""
-    signal.signal(signal.SIGTERM, _as_interrupt)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     errors = Console(stderr=True)
     try:
         code = app(standalone_mode=False)
@@ -201,7 +201,3 @@ def _failed_by_us(console: Console) -> int:
         f"please report it with {log}; finished trials are kept",
     )
     return 70
-
-
-def _as_interrupt(_signal: int, _frame: object) -> NoReturn:
-    raise KeyboardInterrupt

@@ -39,7 +39,9 @@ def experiment(lab: Lab, name: str, overrides: Sequence[str], resume: bool) -> N
     folder = _measure(lab, name, overrides, resume)
     analyse(lab, folder)
     report(folder)
-    _refuse_empty(folder)
+    summary = json.loads((folder / "summary.json").read_text())
+    if empty := [name for name, level in summary["levels"].items() if not level["trials"]]:
+        raise NoValidTrials(f"no valid trial of: {', '.join(empty)}", "the report says why each was rejected")
 
 
 def run(lab: Lab, name: str, overrides: Sequence[str], resume: bool) -> None:
@@ -124,10 +126,3 @@ def _measure(lab: Lab, name: str, overrides: Sequence[str], resume: bool) -> Pat
     measured_s = time.monotonic() - started_s - setup_s
     progress.say(f"set up in {duration(setup_s)}, measured in {duration(measured_s)}")
     return current.folder
-
-
-def _refuse_empty(folder: Path) -> None:
-    summary = json.loads((folder / "summary.json").read_text())
-    empty = [name for name, level in summary["levels"].items() if not level["trials"]]
-    if empty:
-        raise NoValidTrials(f"no valid trial of: {', '.join(empty)}", "the report says why each was rejected")

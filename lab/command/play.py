@@ -20,8 +20,22 @@ def up(lab: Lab, target: Mapping[str, object], level: Mapping[str, object], cons
 
     `target` and `level` are what an experiment file would say. Raises `UserError` where it would be wrong.
     """
+    # The smallest experiment with this one level; JSON is YAML.
+    text = json.dumps(
+        {
+            "format": "tollbooth.experiment",
+            "version": 2,
+            "title": "up",
+            "question": "up",
+            "target": target,
+            "load": {"generator": "none"},
+            "factors": {"level": {"up": level}},
+            "baseline": "up",
+            "protocol": {"repetitions": 1},
+        }
+    )
     try:
-        experiment = parse_experiment(_as_experiment(target, level), "up", lab.grammar)
+        experiment = parse_experiment(text, "up", lab.grammar)
     except SpecError as wrong:
         raise user_error("lab up", wrong.problems, dotted, "see `lab up --help`") from None
     measured = lab.target(experiment)
@@ -38,20 +52,3 @@ def up(lab: Lab, target: Mapping[str, object], level: Mapping[str, object], cons
             deployment.ready(())
         for line in (*deployment.pages(), "stop it: make down"):
             progress.say(f"  {line}")
-
-
-def _as_experiment(target: Mapping[str, object], level: Mapping[str, object]) -> str:
-    """The smallest experiment with this one level; JSON is YAML."""
-    return json.dumps(
-        {
-            "format": "tollbooth.experiment",
-            "version": 2,
-            "title": "up",
-            "question": "up",
-            "target": target,
-            "load": {"generator": "none"},
-            "factors": {"level": {"up": level}},
-            "baseline": "up",
-            "protocol": {"repetitions": 1},
-        }
-    )

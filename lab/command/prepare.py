@@ -55,8 +55,8 @@ def context(lab: Lab, experiment: Experiment) -> Context:
     cores = engine_cores()
     alone = _place(ComposeDriver(ROOT, SCRATCH), cores)
     numbers = range(len(experiment.levels()) + 1) if experiment.protocol.side_by_side else ()
-    systems = tuple(_place(_side_by_side_driver(number), cores, False) for number in numbers)
-    return Context(experiment, target, alone, systems)
+    systems = (_place(_side_by_side_driver(number), cores, False) for number in numbers)
+    return Context(experiment, target, alone, tuple(systems))
 
 
 def place() -> Place:

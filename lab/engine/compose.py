@@ -78,8 +78,7 @@ class ComposeDriver:
 
     def published_port(self, service: str, port: int) -> int:
         """See `Driver.published_port`. Read it after each start: the engine may choose another."""
-        shown = self._docker("port", self.ids[service], f"{port}/tcp")
-        return int(shown.split()[0].rpartition(":")[2])
+        return int(self._docker("port", self.ids[service], f"{port}/tcp").split()[0].rpartition(":")[2])
 
     def wait(self, service: str, timeout_s: float) -> int:
         """See `Driver.wait`. `docker wait` blocks in the engine: polling would cost CPU inside the measured window."""
@@ -120,8 +119,9 @@ class ComposeDriver:
     def addresses(self, service: str) -> dict[str, str]:
         """See `Driver.addresses`."""
         shown = self._docker("inspect", "--format", "{{json .NetworkSettings.Networks}}", self.ids[service])
-        networks = json.loads(shown).items()
-        return {name.removeprefix(f"{self.project}_"): endpoint["IPAddress"] for name, endpoint in networks}
+        return {
+            name.removeprefix(f"{self.project}_"): endpoint["IPAddress"] for name, endpoint in json.loads(shown).items()
+        }
 
     def run_beside(self, service: str, command: Sequence[str]) -> str:
         """See `Driver.run_beside`. With Compose: compose.yaml has the container's capabilities."""
@@ -199,14 +199,13 @@ class ComposeDriver:
         return {name for what in listed for name in self._docker(*what, *of_item).split()}
 
     def _log(self, service: str, *options: str) -> str:
-        done = subprocess.run(
+        return subprocess.run(
             ["docker", "logs", *options, self.ids[service]],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             check=False,
             timeout=COMMAND_TIMEOUT_S,
-        )
-        return done.stdout.decode(errors="replace")
+        ).stdout.decode(errors="replace")
 
     def _compose(self, *arguments: str, environment: Mapping[str, str] | None = None) -> str:
         return self._docker(

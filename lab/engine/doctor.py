@@ -42,7 +42,10 @@ class Check:
 def run() -> int:
     """Checks this machine and prints a table; returns the exit code: 1 if the lab cannot run."""
     found = checks(read_machine(Path("/proc"), Path("/sys")))
-    Console().print(_table(found))
+    table = Table("", "", "seen", Column("what to do", overflow="fold"), box=None, pad_edge=False)
+    for check in found:
+        table.add_row(Text(check.status, style=STYLES[check.status]), check.name, check.seen, check.fix)
+    Console().print(table)
     return 1 if any(check.status == "fail" for check in found) else 0
 
 
@@ -149,10 +152,3 @@ def _program(name: str, version: str | None, at_least: str, fix: str) -> Check:
 
 def _numbers(version: str) -> list[int]:
     return [int(number) for number in re.findall(r"\d+", version)[:2]]
-
-
-def _table(found: list[Check]) -> Table:
-    table = Table("", "", "seen", Column("what to do", overflow="fold"), box=None, pad_edge=False)
-    for check in found:
-        table.add_row(Text(check.status, style=STYLES[check.status]), check.name, check.seen, check.fix)
-    return table

@@ -28,8 +28,8 @@ class ImageEngine:
 
     def digests(self, references: Iterable[str]) -> dict[str, str]:
         """The digest label of each image that is present; "" if it has none."""
-        labels = _inspect(references, "{{json .Config.Labels}}")
-        return {tag: (of_image or {}).get(DIGEST_LABEL, "") for tag, of_image in labels.items()}
+        found = _inspect(references, "{{json .Config.Labels}}").items()
+        return {tag: (labels or {}).get(DIGEST_LABEL, "") for tag, labels in found}
 
     def pull(self, official: str, reference: str) -> bool:
         """Pulls `official` and tags it `reference`; False if no registry provides it."""

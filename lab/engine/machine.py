@@ -122,7 +122,7 @@ def read_machine(
         bridge_calls_iptables=parse_switch(_text(proc_root / "sys/net/bridge/bridge-nf-call-iptables")),
         steal_fraction=stolen,
         busy_fraction=busy,
-        load_average_1m=parse_load_average(_text(proc_root / "loadavg")),
+        load_average_1m=float(load.split(maxsplit=1)[0]) if (load := _text(proc_root / "loadavg")) else None,
         engine_version=engine.get("ServerVersion") or None,
         compose_version=parse_version(run(["docker", "compose", "version", "--short"])),
         buildx_version=parse_version(run(["docker", "buildx", "version"])),
@@ -160,11 +160,6 @@ def parse_cpu_times(text: str) -> CpuTimes | None:
         return None
     ticks = [int(field) for field in found[1].split()[:8]]
     return CpuTimes(total=sum(ticks), idle=ticks[3] + ticks[4], steal=ticks[7] if len(ticks) > 7 else 0)
-
-
-def parse_load_average(text: str) -> float | None:
-    """The one-minute average in `/proc/loadavg`."""
-    return float(text.split(maxsplit=1)[0]) if text else None
 
 
 def parse_switch(text: str) -> bool | None:

@@ -72,8 +72,7 @@ def container_growth(data: TrialData, name: str, field: str, span: Span) -> Grow
 
 def app_growth(data: TrialData, name: str, field: str, span: Span) -> float:
     """Return how a counter of a container's interfaces on the network of requests grew; 0 if it has none."""
-    found = (growth(fields, field, span) for fields in app_interfaces(data, name))
-    return sum(one.amount for one in found if one is not None)
+    return sum(one.amount for fields in app_interfaces(data, name) if (one := growth(fields, field, span)))
 
 
 def app_interfaces(data: TrialData, name: str) -> list[Fields]:

@@ -61,5 +61,4 @@ def lift_leftovers(journal: Journal, driver: Driver, say: Callable[[str], None])
     if left := journal.left():
         driver.remove()
         journal.clear()
-        what = ", ".join(left)
-        say(f"an earlier run ended during a fault ({what}): its containers are removed, which lifts it")
+        say(f"an earlier run ended during a fault ({', '.join(left)}): its containers are removed, which lifts it")

@@ -68,8 +68,7 @@ class ContainerTime:
 
     def __init__(self, driver: Driver, clock: Clock) -> None:
         self._clock = clock
-        readings = [self._read(driver) for _ in range(READINGS)]
-        took_s, self._at_s, self._at_ns = min(readings)
+        took_s, self._at_s, self._at_ns = min(self._read(driver) for _ in range(READINGS))
         self.error_ns = round(took_s / 2 * 1e9)
         """The largest possible error."""
 

@@ -41,7 +41,7 @@ class Users(LoadGenerator):
             "LOAD_USERS": str(plan.users),
             "LOAD_BOUND_S": f"{_bound_s(plan.protocol):.0f}",
             "LOAD_WARM_UP_REQUESTS": str(plan.protocol.warm_up_requests or 0),
-            "LOAD_AFTER_WARM_UP_S": f"{_after_warm_up_s(plan.protocol) + LOAD_TAIL_S:g}",
+            "LOAD_AFTER_WARM_UP_S": f"{_before_window_s(plan.protocol) + _window_s(plan.protocol) + LOAD_TAIL_S:g}",
             "LOAD_ROUTES": " ".join(plan.endpoint.routes),
             "LOAD_THINK_TIME_S": f"{shortest_s} {longest_s}",
             "SEED": str(plan.seed),
@@ -70,15 +70,10 @@ def _before_window_s(protocol: Protocol) -> float:
     return SETTLE_S if protocol.warm_up_s is None else protocol.warm_up_s
 
 
-def _after_warm_up_s(protocol: Protocol) -> float:
-    """How long the load goes on after the last request of the warm-up, or from its start."""
-    return _before_window_s(protocol) + _window_s(protocol)
-
-
 def _bound_s(protocol: Protocol) -> float:
     """How long a load may last, after which the generator ends it."""
     warm_up_s = WARM_UP_REQUEST_BOUND_S * (protocol.warm_up_requests or 0)
-    return warm_up_s + _after_warm_up_s(protocol) + 2 * LOAD_TAIL_S
+    return warm_up_s + _before_window_s(protocol) + _window_s(protocol) + 2 * LOAD_TAIL_S
 
 
 def _window_s(protocol: Protocol) -> float:

@@ -28,16 +28,18 @@ class Measured:
 
     def record(self, trial: Trial, level: Level[Any], attempt: int) -> TrialRecord:
         """Return the trial's record, without a verdict."""
-        head = HeadPart(
-            number=trial.number,
-            attempt=attempt,
-            block=trial.block,
-            position=trial.position,
-            level=trial.level,
-            settings=level.recorded(),
-            found=self.found,
+        return TrialRecord.of(
+            HeadPart(
+                number=trial.number,
+                attempt=attempt,
+                block=trial.block,
+                position=trial.position,
+                level=trial.level,
+                settings=level.recorded(),
+                found=self.found,
+            ),
+            *self.parts,
         )
-        return TrialRecord.of(head, *self.parts)
 
 
 @dataclass(frozen=True)

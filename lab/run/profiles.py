@@ -73,8 +73,7 @@ class Capture:
     def _levels(self) -> Sequence[Level[Any]]:
         """The baseline first: without it the others say little."""
         experiment = self.context.experiment
-        others = [level for level in experiment.levels() if level.name != experiment.baseline]
-        return [experiment.baseline_level(), *others]
+        return sorted(experiment.levels(), key=lambda level: level.name != experiment.baseline)
 
     def _place(self, level: Level[Any]) -> Path:
         return self.folder / "profiles" / level_folder(level.name)
@@ -90,12 +89,12 @@ class Capture:
         except UserError as error:
             if "Could not find agent library" not in error.hint:
                 raise
-            fix = "no level can be profiled: build the image again"
-            raise NoProfiler(f"the services' image has no {LIBRARY}", fix) from error
+            raise NoProfiler(
+                f"the services' image has no {LIBRARY}", "no level can be profiled: build the image again"
+            ) from error
         trial = Trial(number=0, block=0, position=0, level=level.name, seed=seed)
         data = judge(out, measured.record(trial, subject, 1), context.target.judgement)
-        profile = gathered(level.name, data, out)
-        write_json_atomic(out / "profile.json", profile.model_dump(mode="json"))
+        write_json_atomic(out / "profile.json", gathered(level.name, data, out).model_dump(mode="json"))
         place = self._place(level)
         place.parent.mkdir(exist_ok=True)
         out.rename(place)

@@ -48,21 +48,23 @@ def new_run(context: Context, results: Path, command: list[str], images: dict[st
     now = datetime.datetime.now(datetime.UTC)
     folder = results / context.experiment.name / now.strftime("%Y-%m-%dT%H%M%SZ")
     folder.mkdir(parents=True)
-    manifest = {
-        "format": manifests.FORMAT,
-        "version": manifests.VERSION,
-        "experiment": context.experiment.name,
-        "spec": context.experiment.recorded(),
-        **context.target.declaration.manifest(context.experiment),
-        "seed": context.experiment.protocol.seed,
-        "order": [asdict(trial) for trial in make_plan(context.experiment).trials],
-        "started": now.isoformat(timespec="seconds"),
-        "finished": None,
-        "command": shlex.join(command),
-        "durations_s": {},
-        **provenance.collect(context.place.root, images),
-    }
-    run = Run(folder, manifest)
+    run = Run(
+        folder,
+        {
+            "format": manifests.FORMAT,
+            "version": manifests.VERSION,
+            "experiment": context.experiment.name,
+            "spec": context.experiment.recorded(),
+            **context.target.declaration.manifest(context.experiment),
+            "seed": context.experiment.protocol.seed,
+            "order": [asdict(trial) for trial in make_plan(context.experiment).trials],
+            "started": now.isoformat(timespec="seconds"),
+            "finished": None,
+            "command": shlex.join(command),
+            "durations_s": {},
+            **provenance.collect(context.place.root, images),
+        },
+    )
     run.save()
     # In one step: `latest` is never missing.
     link = folder.parent / ".latest"
@@ -109,8 +111,7 @@ def complete(context: Context, run: Run, progress: Progress) -> None:
     Ends before the last block where the protocol's precision is reached or its budget spent; the manifest says so.
     """
     clock, protocol = context.place.clock, context.experiment.protocol
-    spent_s = run.manifest["durations_s"].get("trials", 0)
-    left = budget(context.experiment, clock, clock.now_s() - spent_s)
+    left = budget(context.experiment, clock, clock.now_s() - run.manifest["durations_s"].get("trials", 0))
     shutil.rmtree(_staging(run), ignore_errors=True)
     found = _found(context, run, progress)
     plan = make_plan(context.experiment)
@@ -123,7 +124,11 @@ def complete(context: Context, run: Run, progress: Progress) -> None:
             if not in_time:
                 _stop(run, progress, f"the budget of {protocol.budget_min:g} min allows no further trial")
                 break
-            if plan.ends_block(start[-1]) and _precise(context, run):
+            if (
+                protocol.half_width is not None
+                and plan.ends_block(start[-1])
+                and narrow_enough(analyse(run.folder, context.experiment, context.target), protocol.half_width)
+            ):
                 _stop(run, progress, f"every interval is within ±{protocol.half_width:.1%}")
                 break
     if context.experiment.profile:
@@ -136,11 +141,6 @@ def complete(context: Context, run: Run, progress: Progress) -> None:
 def _stop(run: Run, progress: Progress, why: str) -> None:
     run.manifest["stopped"] = why
     progress.say(f"stopped: {why}")
-
-
-def _precise(context: Context, run: Run) -> bool:
-    half_width = context.experiment.protocol.half_width
-    return half_width is not None and narrow_enough(analyse(run.folder, context.experiment, context.target), half_width)
 
 
 def _found(context: Context, run: Run, progress: Progress) -> Mapping[str, float]:
@@ -256,8 +256,7 @@ def _folder(run: Run, trial: Trial, attempt: int) -> Path:
 
 def _attempts(run: Run, trial: Trial) -> list[Path]:
     """Folders of a trial's attempts so far, first to last."""
-    numbered = (_folder(run, trial, attempt) for attempt in itertools.count(1))
-    return list(itertools.takewhile(Path.exists, numbered))
+    return list(itertools.takewhile(Path.exists, (_folder(run, trial, attempt) for attempt in itertools.count(1))))
 
 
 def _settled(context: Context, run: Run, trial: Trial) -> bool:

@@ -68,18 +68,15 @@ class Start:
 
     def __post_init__(self) -> None:
         self.deployment: Deployment = self.context.target.deployment(self.level, self.place, self.out)
-
-    @property
-    def generator(self) -> LoadGenerator | None:
-        """What sends the load; None if there is none."""
-        return self.context.generator
+        self.generator = self.context.generator
 
     @property
     def plan(self) -> LoadPlan:
         """The load."""
         endpoint = self.deployment.endpoint() or NOWHERE
-        users = int(self.found.get("users", 0))
-        return LoadPlan(self.context.experiment.load, self.protocol, endpoint, users, self.seed)
+        return LoadPlan(
+            self.context.experiment.load, self.protocol, endpoint, int(self.found.get("users", 0)), self.seed
+        )
 
     @property
     def stage(self) -> Stage:

@@ -11,7 +11,7 @@ from lab.backend import BACKENDS
 from lab.command import paths
 from lab.engine.machine import CpuSplit
 from lab.load import GENERATORS
-from lab.target.mesh.stack import stack
+from lab.target.mesh.system import stack
 from lab.target.mesh.topology import load_topology
 from lab.target.mesh.variants import Telemetry, chosen
 from tests.labs import MESH

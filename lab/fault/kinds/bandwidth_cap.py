@@ -31,8 +31,9 @@ class BandwidthCap(ByNetwork):
 
     def doubts(self, data: TrialData, course: Course) -> Iterator[str]:
         """Yield why the interface's bytes, or the filter's counter, do not show the cap."""
-        found = [growth(fields, "tx_bytes", during(course)) for fields in app_interfaces(data, self.target)]
-        sent = [one for one in found if one is not None]
+        sent = [
+            one for fields in app_interfaces(data, self.target) if (one := growth(fields, "tx_bytes", during(course)))
+        ]
         if not sent:
             yield "what it sent was not sampled twice meanwhile"
             return

@@ -35,8 +35,8 @@ class MeshMeasuring:
             name: SidecarRecord(version=admin.version(), counters=_increase(self.before[name], admin.counters()))
             for name, admin in self.system.admins().items()
         }
-        expected = self.system.topology.mean_error_fraction(self.error_probability)
-        return [SidecarsPart(sidecars=counted), PredictionPart(expected_error_fraction=expected)]
+        fraction = self.system.topology.mean_error_fraction(self.error_probability)
+        return [SidecarsPart(sidecars=counted), PredictionPart(expected_error_fraction=fraction)]
 
 
 class MeshDeployment(System):
@@ -44,10 +44,8 @@ class MeshDeployment(System):
 
     def endpoint(self) -> Endpoint:
         """See `Deployment.endpoint`: the topology's entry node."""
-        topology = self.topology
-        protocol = topology.entry_protocol
-        port = PORTS["rest" if protocol == "http" else "grpc"]
-        return Endpoint(topology.entry, port, protocol, topology.routes())
+        topology, protocol = self.topology, self.topology.entry_protocol
+        return Endpoint(topology.entry, PORTS["rest" if protocol == "http" else "grpc"], protocol, topology.routes())
 
     def request(self, level: MeshLevel) -> Mapping[str, object]:
         """See `Deployment.request`."""
@@ -83,11 +81,10 @@ class MeshDeployment(System):
 
     def pages(self) -> Sequence[str]:
         """See `Deployment.pages`."""
-        topology = self.topology
-        if topology.entry_protocol == "http":
-            requests = [f"curl http://127.0.0.1:{ports.port('GATEWAY_PORT')}/{route}" for route in topology.routes()]
-        else:
-            requests = ["gRPC requests: docs/open-and-closed-loop.md"]
+        requests = ["gRPC requests: docs/open-and-closed-loop.md"]
+        if self.topology.entry_protocol == "http":
+            gateway = f"http://127.0.0.1:{ports.port('GATEWAY_PORT')}"
+            requests = [f"curl {gateway}/{route}" for route in self.topology.routes()]
         admins = [f"http://127.0.0.1:{admin.port} ({name})" for name, admin in self.admins().items()]
         return [*requests, *self.backend.pages(), *admins]
 

@@ -4,15 +4,15 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from lab.backend import BACKENDS, Backend
-from lab.engine import Driver, Place, StartFailed, ports, start_failed, wait_until
+from lab.engine import CpuSplit, Driver, Place, Stack, StartFailed, ports, start_failed, wait_until
 from lab.record import read_json
 from lab.target.mesh import sidecars
 from lab.target.mesh.settings import MeshLevelSettings
 from lab.target.mesh.sidecars import ADMIN_PORT, Admin, Mode, sidecar
-from lab.target.mesh.stack import stack
-from lab.target.mesh.topology import Topology, resolved
+from lab.target.mesh.topology import DOMAIN, Topology, resolved
 from lab.target.mesh.variants import Telemetry, Variant, chosen
 
 READY_BOUND_S = 180.0
@@ -159,3 +159,51 @@ class System:
 def _startup_s(path: Path) -> float:
     ready = read_json(path, "tollbooth.ready", 1)
     return float((ready["spring_ready_ns"] - ready["process_start_ns"]) / SECOND_NS)
+
+
+def stack(
+    telemetry: Telemetry,
+    topology: Topology,
+    cpus: CpuSplit,
+    root: Path,
+    out: Path,
+    load: Mapping[str, str],
+    extra_services: Sequence[str],
+    added: Mapping[str, Mapping[str, Any]],
+) -> Stack:
+    """What to create for one start of the containers with this telemetry, in the repository at `root`.
+
+    `load` are the load generator's variables (none: `lab up`); `added`, by Compose service, what sidecars
+    add to nodes, and their own services.
+    """
+    nodes = {name: _node(name, node.kind, telemetry.environment, root) for name, node in topology.nodes.items()}
+    own = tuple(name for name in added if name not in nodes)
+    return Stack(
+        services=(*topology.nodes, *own, *BACKENDS[telemetry.backend].services, *extra_services),
+        overlay={"services": {name: _with(nodes.get(name, {}), added.get(name, {})) for name in (*nodes, *own)}},
+        environment={
+            "TELEMETRY": telemetry.instrumentation,
+            "TRIAL_DIR": str(out),
+            **cpus.variables(),
+            **load,
+        },
+    )
+
+
+def _with(service: Mapping[str, Any], added: Mapping[str, Any]) -> dict[str, Any]:
+    """A service with what is added to it; both may give variables."""
+    environment = {**service.get("environment", {}), **added.get("environment", {})}
+    return {**service, **added, **({"environment": environment} if environment else {})}
+
+
+def _node(name: str, kind: str, telemetry: Mapping[str, str], root: Path) -> dict[str, Any]:
+    given = {"NODE": name, "OTEL_SERVICE_NAME": name, **telemetry}
+    service: dict[str, Any] = {
+        # Compose would read a dollar sign as a variable.
+        "environment": {key: value.replace("$", "$$") for key, value in given.items()},
+        "profiles": [kind],
+        "networks": {"app": {"aliases": [name + DOMAIN]}, "telemetry": {}},
+    }
+    if name != kind:
+        service["extends"] = {"file": str(root / "compose.yaml"), "service": kind}
+    return service

@@ -62,5 +62,5 @@ class Mesh:
         return replace(level, settings=settings.model_copy(update={"environment": environment}))
 
     def _parts(self, topology: str) -> Parts:
-        path = find_named_file("topology", topology, self._topologies)
-        return Parts(load_topology(path), self.variants, sidecars.load(self._envoy))
+        found = load_topology(find_named_file("topology", topology, self._topologies))
+        return Parts(found, self.variants, sidecars.load(self._envoy))

@@ -74,13 +74,12 @@ def spec(given: Mapping[str, Any]) -> Json:
 
 def manifest(given: Mapping[str, Any]) -> Json:
     """Return `manifest.json`, which records what it was migrated from."""
-    revision = (given.get("git") or {}).get("revision")
     return {
         **given,
         "version": 2,
         "spec": spec(given["spec"]),
         "stopped": given.get("stopped"),
-        "migrated": {"from_version": 1, "written_by_revision": revision},
+        "migrated": {"from_version": 1, "written_by_revision": (given.get("git") or {}).get("revision")},
     }
 
 
@@ -89,8 +88,7 @@ def settings(given: Mapping[str, Any], topology: str) -> Json:
     known = {
         name: value for name, value in given.items() if name in MeshLevelSettings.model_fields and value is not None
     }
-    filled = {**known, "topology": known.get("topology") or topology}
-    return MeshLevelSettings.model_validate(filled).model_dump(mode="json")
+    return MeshLevelSettings.model_validate({"topology": topology, **known}).model_dump(mode="json")
 
 
 def trial(given: Mapping[str, Any], topology: str, streams: Mapping[str, Stream]) -> Json:

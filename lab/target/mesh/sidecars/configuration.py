@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from lab.target.mesh.sidecars.merge import merged
 from lab.target.mesh.sidecars.modes import Mode
 from lab.target.mesh.sidecars.nodes import MOVED_PORTS, PORTS, Node, ProtocolName
-from lab.target.mesh.sidecars.source import Part, Pattern, Source, added
+from lab.target.mesh.sidecars.source import Part, Pattern, Source, added, merged
 from lab.target.mesh.topology import DOMAIN
 
 Side = Literal["front", "both"]
@@ -147,12 +146,11 @@ def _proxy(
 
 def _virtual_host(template: Part, target: _Target, match: Part, spots: Mapping[str, Part]) -> dict[str, Any]:
     route = template["routes"][0]
-    action = merged({**route["route"], "cluster": target.cluster}, spots["route"])
-    given = {
-        "name": target.cluster,
-        "domains": list(target.domains),
-        "routes": [{"match": merged(route["match"], match), "route": action}],
+    own_route = {
+        "match": merged(route["match"], match),
+        "route": merged({**route["route"], "cluster": target.cluster}, spots["route"]),
     }
+    given = {"name": target.cluster, "domains": list(target.domains), "routes": [own_route]}
     return merged({**template, **given}, spots["virtual_host"])
 
 
