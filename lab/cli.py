@@ -13,8 +13,13 @@ from rich.markup import escape
 from typer.exceptions import TyperException
 
 from lab.analysis.lab import Lab
-from lab.command import commands
-from lab.command.paths import ROOT, SCRATCH
+from lab.command import commands, overview, play
+from lab.command import migrate as migration
+from lab.command.commands import console
+from lab.command.paths import EXPERIMENTS, RESULTS, ROOT, SCRATCH, results_folder
+from lab.command.prepare import read_experiment
+from lab.command.schema import print_schema
+from lab.engine.doctor import run as run_doctor
 from lab.errors import UserError
 from lab.load import LOADS
 from lab.target.collector.target import Collector
@@ -57,7 +62,7 @@ def plan(
     half_width: Annotated[float, typer.Option(help="Wished half width of the ratios' intervals.")] = 0.02,
 ) -> None:
     """Shows the order of trials, how long they will take here, and how many blocks a precision needs."""
-    commands.plan(LAB, name, set_ or [], half_width)
+    overview.print_plan(console, read_experiment(LAB, name, set_ or []), LAB, half_width, RESULTS)
 
 
 @app.command(epilog="Example: lab run quick --resume")
@@ -69,7 +74,7 @@ def run(name: Name = "quick", set_: Overrides = None, resume: Resume = False) ->
 @app.command(epilog="Example: lab analyse results/quick/latest")
 def analyse(folder: Folder = None) -> None:
     """Computes summary.json from raw records and prints the table."""
-    commands.analyse(LAB, folder)
+    commands.analyse(LAB, results_folder(folder))
 
 
 @app.command(epilog="Example: lab table docs/results/quick --metric latency_p95_ms")
@@ -80,13 +85,13 @@ def table(
     ] = None,
 ) -> None:
     """Prints the tables and verdicts of a run that was analysed; needs no raw records."""
-    commands.table(folder, metric)
+    commands.table(results_folder(folder), metric)
 
 
 @app.command(epilog="Example: lab report results/quick/latest")
 def report(folder: Folder = None) -> None:
     """Writes report.html from a results folder."""
-    commands.report(folder)
+    commands.report(results_folder(folder))
 
 
 @app.command(epilog="Example: lab sample results/quick/latest sample")
@@ -95,13 +100,13 @@ def sample(
     out: Annotated[Path, typer.Argument(help="A folder that is not there yet.")],
 ) -> None:
     """Writes a small copy of a run: all of its estimates, and raw records of one trial per level."""
-    commands.sample(folder, out)
+    commands.sample(results_folder(folder), out)
 
 
 @app.command(name="list")
 def list_() -> None:
     """Lists the experiments, and how long each takes here."""
-    commands.list_experiments(LAB)
+    overview.print_experiments(console, LAB, EXPERIMENTS, RESULTS)
 
 
 @app.command(epilog="Example: lab up --telemetry otel-agent")
@@ -111,7 +116,7 @@ def up(
     sidecar: Annotated[str, typer.Option(help="What sidecars do: patterns of envoy/patterns, or none.")] = "none",
 ) -> None:
     """Starts the lab to play with, and prints its addresses."""
-    commands.up(LAB, {"kind": "mesh", "topology": topology}, {"telemetry": telemetry, "sidecar": sidecar})
+    play.up(LAB, {"kind": "mesh", "topology": topology}, {"telemetry": telemetry, "sidecar": sidecar}, console)
 
 
 @app.command()
@@ -123,7 +128,7 @@ def down() -> None:
 @app.command()
 def doctor() -> None:
     """Says what is wrong with this machine for measuring, and how to fix it."""
-    raise typer.Exit(commands.doctor())
+    raise typer.Exit(run_doctor())
 
 
 @app.command()
@@ -135,18 +140,18 @@ def images(name: Name = "quick") -> None:
 @app.command()
 def schema(kind: Annotated[str, typer.Argument(help="experiment or topology")] = "experiment") -> None:
     """Prints the JSON Schema of a file format."""
-    commands.schema(LAB, kind)
+    print_schema(LAB, kind)
 
 
 @app.command(epilog="Example: lab migrate results/quick/2026-01-01T000000Z")
 def migrate(path: Annotated[Path, typer.Argument(help="An experiment file, or a results folder.")]) -> None:
     """Converts files and results of version 1 to version 2, in place."""
-    commands.migrate(path, version1)
+    migration.migrate(path, version1, commands.say)
 
 
 def main() -> NoReturn:
     """Runs the command line; every way out of the program passes here."""
-    signal.signal(signal.SIGTERM, _as_interrupt)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     errors = Console(stderr=True)
     try:
         code = app(standalone_mode=False)
@@ -177,16 +182,13 @@ def _say(console: Console, message: str, hint: str) -> None:
 
 def _failed_by_system(console: Console, failed: OSError) -> int:
     if failed.errno in (errno.ENOSPC, errno.EDQUOT):
-        _say(console, f"the disk is full ({failed.filename or 'while writing'})", "make room, then go on with --resume")
-        return 3
-    if failed.errno in (errno.EACCES, errno.EROFS, errno.EPERM):
-        _say(
-            console,
-            f"not allowed: {failed.strerror} ({failed.filename})",
-            "fix the permissions, then go on with --resume",
-        )
-        return 3
-    return _failed_by_us(console)
+        what, fix = f"the disk is full ({failed.filename or 'while writing'})", "make room"
+    elif failed.errno in (errno.EACCES, errno.EROFS, errno.EPERM):
+        what, fix = f"not allowed: {failed.strerror} ({failed.filename})", "fix the permissions"
+    else:
+        return _failed_by_us(console)
+    _say(console, what, f"{fix}, then go on with --resume")
+    return 3
 
 
 def _failed_by_us(console: Console) -> int:
@@ -199,7 +201,3 @@ def _failed_by_us(console: Console) -> int:
         f"please report it with {log}; finished trials are kept",
     )
     return 70
-
-
-def _as_interrupt(_signal: int, _frame: object) -> NoReturn:
-    raise KeyboardInterrupt

@@ -8,7 +8,3 @@ class Absent(Backend):
 
     services = ()
     images = ()
-
-    def ready(self) -> bool:
-        """See `Backend.ready`: nothing to wait for."""
-        return True

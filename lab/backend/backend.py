@@ -1,10 +1,14 @@
-"""The interface of a telemetry backend."""
+"""The interface of a telemetry backend, and what is the same for all."""
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Protocol
+from typing import Any, Protocol
 
 from lab.backend.http import Http
-from lab.engine import ports
+from lab.engine import Clock, ports, wait_until
+
+SETTLED_BOUND_S = 10.0
+# A Collector holds spans for 0.2 s and then takes up to half a second to forward them.
+QUIET_S = 1.0
 
 
 class Backend(Protocol):
@@ -20,7 +24,13 @@ class Backend(Protocol):
     """The images of these services: keys of the table of images."""
 
     keeps_traces: bool = False
-    """Whether it keeps traces that can be read."""
+    """Whether it accepts spans, and keeps traces that can be read."""
+
+    health: tuple[str, str] | None = None
+    """The port's variable and the path that answer once it accepts telemetry; None if there is nothing to wait for."""
+
+    page: tuple[str, str] | None = None
+    """The port's variable and the path of its page, if it has one."""
 
     http: Http
     """Sends requests to it."""
@@ -37,10 +47,11 @@ class Backend(Protocol):
 
     def ready(self) -> bool:
         """Whether it accepts telemetry."""
+        return self.health is None or self.http.answers(*self.health)
 
     def accepted_spans(self) -> int | None:
         """Spans accepted since its start; None if it accepts none at all."""
-        return None
+        return round(self.counters()["accepted_spans"]) if self.keeps_traces else None
 
     def counters(self) -> dict[str, float]:
         """Its own counters since its start, by name (backends/README.md); empty if it has none."""
@@ -52,4 +63,27 @@ class Backend(Protocol):
 
     def pages(self) -> list[str]:
         """Addresses of its pages for `lab up`."""
-        return []
+        return [self.http.url(*self.page)] if self.page else []
+
+
+def settled(read: Callable[[], int | None], clock: Clock) -> int | None:
+    """Return a counter's value once two readings agree, or after a bound: batches may still arrive."""
+    last = read()
+
+    def same_again() -> bool:
+        nonlocal last
+        before, last = last, read()
+        return before == last
+
+    wait_until(same_again, SETTLED_BOUND_S, QUIET_S, clock)
+    return last
+
+
+def record(trace_id: str, spans: Iterable[dict[str, object]]) -> dict[str, Any]:
+    """A trace as `trace.json` has it."""
+    return {"format": "tollbooth.trace", "version": 1, "trace_id": trace_id, "spans": list(spans)}
+
+
+def largest(traces: Iterable[dict[str, Any]]) -> dict[str, Any] | None:
+    """The trace with the most spans, which shows any extra span; None if there is no trace."""
+    return max(traces, key=lambda trace: len(trace["spans"]), default=None)

@@ -1,11 +1,10 @@
 """Jaeger 2: traces by its query API, counters by its own metrics."""
 
 import json
+import re
 from typing import Any
 
-from lab.backend.backend import Backend
-from lab.backend.exposition import total
-from lab.backend.traces import largest, record
+from lab.backend.backend import Backend, largest, record
 
 # Tags that Jaeger adds when it converts OTLP and Zipkin's format into its model.
 ADDED = {"span.kind", "internal.span.format"}
@@ -18,30 +17,17 @@ class Jaeger(Backend):
     services: tuple[str, ...] = ("jaeger",)
     images: tuple[str, ...] = ("jaeger",)
     keeps_traces = True
-
-    def ready(self) -> bool:
-        """See `Backend.ready`."""
-        return self.http.answers("JAEGER_HEALTH_PORT", "/")
-
-    def accepted_spans(self) -> int | None:
-        """See `Backend.accepted_spans`: over all receivers."""
-        return round(self._spans()["accepted_spans"])
+    health = ("JAEGER_HEALTH_PORT", "/")
+    page = ("JAEGER_PORT", "/")
 
     def counters(self) -> dict[str, float]:
-        """See `Backend.counters`."""
-        return self._spans()
+        """See `Backend.counters`: spans over all receivers."""
+        return span_counters(self.http.get("JAEGER_METRICS_PORT", "/metrics").decode())
 
     def newest_trace(self) -> dict[str, object] | None:
         """See `Backend.newest_trace`: of those kept, the one with the most spans."""
         answer = self.http.get("JAEGER_PORT", "/api/traces?service=gateway&limit=50&lookback=1h")
         return largest(trace_record(trace) for trace in json.loads(answer)["data"])
-
-    def pages(self) -> list[str]:
-        """See `Backend.pages`."""
-        return [self.http.url("JAEGER_PORT", "/")]
-
-    def _spans(self) -> dict[str, float]:
-        return span_counters(self.http.get("JAEGER_METRICS_PORT", "/metrics").decode())
 
 
 class JaegerBadger(Jaeger):
@@ -59,6 +45,15 @@ def span_counters(metrics: str) -> dict[str, float]:
         "dropped_spans": total(metrics, "otelcol_exporter_send_failed_spans")
         + total(metrics, "otelcol_exporter_enqueue_failed_spans"),
     }
+
+
+def total(text: str, name: str) -> float:
+    """The counter `name` of a text in Prometheus's format, summed over its labels; 0 if it is missing.
+
+    The text may have it with the suffix `_total`.
+    """
+    sample = re.compile(rf"^{re.escape(name)}(?:_total)?(?:\{{[^}}]*\}})? ([0-9.eE+]+)$", re.MULTILINE)
+    return sum(float(value) for value in sample.findall(text))
 
 
 def trace_record(trace: dict[str, Any]) -> dict[str, Any]:

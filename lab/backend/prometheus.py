@@ -17,14 +17,12 @@ class Prometheus(Backend):
 
     services = ("prometheus",)
     images = ("prometheus",)
+    health = ("PROMETHEUS_PORT", "/-/ready")
+    page = ("PROMETHEUS_PORT", "/")
 
     def files(self, nodes: Iterable[str], environment: Mapping[str, str]) -> dict[str, str]:
         """See `Backend.files`. The variable SCRAPE has the port and path of a service's metrics: `<port>/<path>`."""
         return {TARGETS: json.dumps(targets(nodes, environment.get("SCRAPE", "")))}
-
-    def ready(self) -> bool:
-        """See `Backend.ready`."""
-        return self.http.answers("PROMETHEUS_PORT", "/-/ready")
 
     def counters(self) -> dict[str, float]:
         """See `Backend.counters`: empty until a service was scraped."""
@@ -35,10 +33,6 @@ class Prometheus(Backend):
             "metrics_per_service": statistics.mean(map(len, metrics.values())),
             "sample_names_per_service": statistics.mean(len(self._sample_names(service)) for service in metrics),
         }
-
-    def pages(self) -> list[str]:
-        """See `Backend.pages`."""
-        return [self.http.url("PROMETHEUS_PORT", "/")]
 
     def _sample_names(self, service: str) -> set[str]:
         """The names of the samples that it keeps of a service (a histogram has several), without those that it adds."""

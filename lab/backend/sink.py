@@ -11,14 +11,7 @@ class Sink(Backend):
     services = ("sink",)
     images = ("sink",)
     keeps_traces = True
-
-    def ready(self) -> bool:
-        """See `Backend.ready`."""
-        return self.http.answers("SINK_PORT", "/healthz")
-
-    def accepted_spans(self) -> int | None:
-        """See `Backend.accepted_spans`."""
-        return round(self.counters()["accepted_spans"])
+    health = ("SINK_PORT", "/healthz")
 
     def counters(self) -> dict[str, float]:
         """See `Backend.counters`."""

@@ -3,8 +3,7 @@
 import json
 from typing import Any
 
-from lab.backend.backend import Backend
-from lab.backend.traces import largest, record
+from lab.backend.backend import Backend, largest, record
 
 LOOKBACK_MS = 3_600_000
 
@@ -15,14 +14,8 @@ class Zipkin(Backend):
     services = ("zipkin",)
     images = ("zipkin",)
     keeps_traces = True
-
-    def ready(self) -> bool:
-        """See `Backend.ready`."""
-        return self.http.answers("ZIPKIN_PORT", "/health")
-
-    def accepted_spans(self) -> int | None:
-        """See `Backend.accepted_spans`."""
-        return round(self.counters()["accepted_spans"])
+    health = ("ZIPKIN_PORT", "/health")
+    page = ("ZIPKIN_PORT", "/zipkin/")
 
     def counters(self) -> dict[str, float]:
         """See `Backend.counters`."""
@@ -32,10 +25,6 @@ class Zipkin(Backend):
         """See `Backend.newest_trace`: of those kept, the one with the most spans."""
         answer = self.http.get("ZIPKIN_PORT", f"/api/v2/traces?serviceName=gateway&limit=50&lookback={LOOKBACK_MS}")
         return largest(trace_record(spans) for spans in json.loads(answer))
-
-    def pages(self) -> list[str]:
-        """See `Backend.pages`."""
-        return [self.http.url("ZIPKIN_PORT", "/zipkin/")]
 
 
 def collector_counters(metrics: dict[str, float]) -> dict[str, float]:

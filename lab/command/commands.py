@@ -1,10 +1,11 @@
-"""What each command does, once its words are parsed."""
+"""What commands do, once their words are parsed."""
 
+import contextlib
 import json
 import signal
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -13,14 +14,10 @@ from lab.analysis import analyse as analysis
 from lab.analysis.claims.judge import judge
 from lab.analysis.claims.records import write_verdicts
 from lab.analysis.lab import Lab
-from lab.command import migrate as migration
-from lab.command import overview, play, prepare
-from lab.command.migrate import Version1
-from lab.command.paths import EXPERIMENTS, LOCK, RESULTS, results_folder, shown
+from lab.command import prepare
+from lab.command.paths import LOCK, RESULTS, shown
 from lab.command.sample import write_sample
-from lab.command.schema import schema_text, schemas
 from lab.engine import images
-from lab.engine.doctor import run as run_doctor
 from lab.engine.lock import only_run
 from lab.errors import UserError
 from lab.report.numbers import duration
@@ -40,94 +37,75 @@ class NoValidTrials(UserError):
 def experiment(lab: Lab, name: str, overrides: Sequence[str], resume: bool) -> None:
     """Runs, analyses and reports; see `lab experiment --help`."""
     folder = _measure(lab, name, overrides, resume)
-    _analyse(lab, folder)
-    _report(folder)
-    _refuse_empty(folder)
+    analyse(lab, folder)
+    report(folder)
+    summary = json.loads((folder / "summary.json").read_text())
+    if empty := [name for name, level in summary["levels"].items() if not level["trials"]]:
+        raise NoValidTrials(f"no valid trial of: {', '.join(empty)}", "the report says why each was rejected")
 
 
 def run(lab: Lab, name: str, overrides: Sequence[str], resume: bool) -> None:
     """Only measures."""
-    folder = _measure(lab, name, overrides, resume)
-    console.print(f"records: {shown(folder)}", highlight=False, soft_wrap=True)
+    say(f"records: {shown(_measure(lab, name, overrides, resume))}")
 
 
-def plan(lab: Lab, name: str, overrides: Sequence[str], half_width: float) -> None:
-    """Shows what would be run."""
-    overview.print_plan(console, prepare.read_experiment(lab, name, overrides), lab, half_width, RESULTS)
-
-
-def analyse(lab: Lab, folder: Path | None) -> None:
+def analyse(lab: Lab, folder: Path) -> None:
     """Computes and prints the summary of a results folder."""
-    _analyse(lab, results_folder(folder))
+    experiment, target = lab.recorded(folder)
+    summary = analysis.analyse(folder, experiment, target)
+    if experiment.claims:
+        verdicts = judge(summary, prepare.read_claims(lab, experiment), experiment.protocol.seed)
+        write_verdicts(folder / "claims.json", verdicts)
+    table(folder, None)
 
 
-def table(folder: Path | None, metric: str | None) -> None:
+# Matplotlib takes a second to load, which a mistake in a command's words is not to wait for.
+def table(folder: Path, metric: str | None) -> None:
     """Prints what a results folder that was analysed says, or all that it says of one measure."""
-    _print(results_folder(folder), metric)
+    from lab.report.terminal.results import print_metric_of, print_results  # noqa: PLC0415
+
+    if metric is None:
+        print_results(folder, console)
+    else:
+        print_metric_of(folder, metric, console)
 
 
-def report(folder: Path | None) -> None:
+def report(folder: Path) -> None:
     """Writes the report of a results folder."""
-    _report(results_folder(folder))
+    from lab.report.build import build  # noqa: PLC0415
+
+    say(f"report: {shown(build(folder))}")
 
 
 def sample(folder: Path, out: Path) -> None:
     """Writes a small copy of a results folder."""
-    write_sample(results_folder(folder), out)
-    console.print(f"sample: {shown(out)}", highlight=False, soft_wrap=True)
-
-
-def list_experiments(lab: Lab) -> None:
-    """Lists experiments."""
-    overview.print_experiments(console, lab, EXPERIMENTS, RESULTS)
-
-
-def up(lab: Lab, target: Mapping[str, object], level: Mapping[str, object]) -> None:
-    """Starts a system to explore."""
-    progress = Progress(console)
-    with only_run(LOCK):
-        play.up(lab, target, level, progress)
+    write_sample(folder, out)
+    say(f"sample: {shown(out)}")
 
 
 def down() -> None:
     """Removes the lab's containers."""
     with only_run(LOCK):
         prepare.remove_all()
-    console.print("the lab is down")
-
-
-def doctor() -> int:
-    """Examines the machine; returns the exit code."""
-    return run_doctor()
+    say("the lab is down")
 
 
 def images_for(lab: Lab, name: str) -> None:
     """Makes the images of an experiment."""
-    progress = Progress(console)
-    images.ensure(prepare.needs(prepare.context(lab, prepare.read_experiment(lab, name, []))).images, progress.say)
+    context = prepare.context(lab, prepare.read_experiment(lab, name, []))
+    images.ensure(prepare.needs(context).images, Progress(console).say)
 
 
-def migrate(path: Path, version1: Version1) -> None:
-    """Converts files of version 1."""
-    migration.migrate(path, version1, lambda text: console.print(text, highlight=False, soft_wrap=True))
-
-
-def schema(lab: Lab, kind: str) -> None:
-    """Prints a JSON Schema."""
-    known = schemas(lab)
-    if kind not in known:
-        raise UserError(f"there is no schema called {kind}", f"choose one of: {', '.join(known)}")
-    sys.stdout.write(schema_text(known[kind]))
+def say(text: str) -> None:
+    """Prints a line, however long."""
+    console.print(text, highlight=False, soft_wrap=True)
 
 
 def clean_up() -> None:
     """After an interruption: leaves nothing running, whatever else fails."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        with only_run(LOCK):
-            prepare.remove_all()
-    except UserError:
-        return
+    with contextlib.suppress(UserError), only_run(LOCK):
+        prepare.remove_all()
 
 
 def _measure(lab: Lab, name: str, overrides: Sequence[str], resume: bool) -> Path:
@@ -148,35 +126,3 @@ def _measure(lab: Lab, name: str, overrides: Sequence[str], resume: bool) -> Pat
     measured_s = time.monotonic() - started_s - setup_s
     progress.say(f"set up in {duration(setup_s)}, measured in {duration(measured_s)}")
     return current.folder
-
-
-def _analyse(lab: Lab, folder: Path) -> None:
-    experiment, target = lab.recorded(folder)
-    summary = analysis.analyse(folder, experiment, target)
-    if experiment.claims:
-        verdicts = judge(summary, prepare.read_claims(lab, experiment), experiment.protocol.seed)
-        write_verdicts(folder / "claims.json", verdicts)
-    _print(folder)
-
-
-# Matplotlib takes a second to load, which a mistake in a command's words is not to wait for.
-def _print(folder: Path, metric: str | None = None) -> None:
-    from lab.report.terminal.results import print_metric_of, print_results  # noqa: PLC0415
-
-    if metric is None:
-        print_results(folder, console)
-    else:
-        print_metric_of(folder, metric, console)
-
-
-def _report(folder: Path) -> None:
-    from lab.report.build import build  # noqa: PLC0415
-
-    console.print(f"report: {shown(build(folder))}", highlight=False, soft_wrap=True)
-
-
-def _refuse_empty(folder: Path) -> None:
-    summary = json.loads((folder / "summary.json").read_text())
-    empty = [name for name, level in summary["levels"].items() if not level["trials"]]
-    if empty:
-        raise NoValidTrials(f"no valid trial of: {', '.join(empty)}", "the report says why each was rejected")

@@ -2,36 +2,22 @@
 
 import json
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from types import ModuleType
+from typing import Any
 
 from lab.errors import UserError
-from lab.record import Stream, json_object, packed, read_text, streams_in, write_json_atomic, write_packed
+from lab.record import json_object, packed, read_text, streams_in, write_json_atomic, write_packed
 
 Json = Mapping[str, Any]
 
 
-class Version1(Protocol):
-    """What knows the version before: a module of pure functions."""
+def migrate(path: Path, version1: ModuleType, say: Callable[[str], None]) -> None:
+    """Convert an experiment file, or the JSON records of a results folder. What is of version 2 stays as it is.
 
-    def experiment_text(self, text: str) -> str:
-        """Return the text of an experiment file."""
-
-    def manifest(self, given: Json) -> dict[str, Any]:
-        """Return `manifest.json`."""
-
-    def trial(self, given: Json, topology: str, streams: Mapping[str, Stream]) -> dict[str, Any]:
-        """Return `trial.json`."""
-
-    def summary(self, given: Json, topology: str) -> dict[str, Any]:
-        """Return `summary.json`."""
-
-    def verdicts(self, given: Json) -> dict[str, Any]:
-        """Return `claims.json`."""
-
-
-def migrate(path: Path, version1: Version1, say: Callable[[str], None]) -> None:
-    """Convert an experiment file, or the JSON records of a results folder. What is of version 2 stays as it is."""
+    `version1` has a pure function for each kind of file, such as `lab.target.mesh.version1`.
+    """
     if path.is_file():
         text = read_text(path)
         converted = version1.experiment_text(text) if "\nversion: 1\n" in text else text
@@ -43,21 +29,18 @@ def migrate(path: Path, version1: Version1, say: Callable[[str], None]) -> None:
         raise UserError(f"{path} is neither a file nor a results folder", "give the folder that has manifest.json")
 
 
-def _folder(folder: Path, version1: Version1) -> int:
+def _folder(folder: Path, version1: ModuleType) -> int:
     manifest = _read(folder / "manifest.json")
     # Last, so that a migration that was interrupted goes on where it stopped.
     topology = str(manifest["spec"].get("topology") or manifest["spec"]["target"]["topology"])
+    trials = sorted(folder.glob("**/trial.json"))
     steps: list[tuple[Path, Callable[[Json], dict[str, Any]]]] = [
-        *((path, _trial(path, topology, version1)) for path in sorted(folder.glob("**/trial.json"))),
-        (folder / "summary.json", lambda given: version1.summary(given, topology)),
+        *((path, partial(version1.trial, topology=topology, streams=streams_in(path.parent))) for path in trials),
+        (folder / "summary.json", partial(version1.summary, topology=topology)),
         (folder / "claims.json", version1.verdicts),
         (folder / "manifest.json", version1.manifest),
     ]
     return sum(_convert(path, step) for path, step in steps if path.exists() or packed(path).exists())
-
-
-def _trial(path: Path, topology: str, version1: Version1) -> Callable[[Json], dict[str, Any]]:
-    return lambda given: version1.trial(given, topology, streams_in(path.parent))
 
 
 def _convert(path: Path, step: Callable[[Json], dict[str, Any]]) -> bool:

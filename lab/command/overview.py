@@ -26,15 +26,13 @@ FIRST_GUESS_SD = 0.03
 
 def print_experiments(console: Console, lab: Lab, experiments: Path, results: Path) -> None:
     """Lists the experiments, and how long each takes here."""
-    table = Table(box=None, pad_edge=False)
-    for heading in ("experiment", "trials", "takes here", "what it asks"):
-        table.add_column(heading)
+    table = Table("experiment", "trials", "takes here", "what it asks", box=None, pad_edge=False)
     for path in sorted(experiments.glob("*.yaml")):
         experiment = load_experiment(path, lab.grammar)
         plan = make_plan(experiment)
-        takes_s = _at_most_s(
-            duration_s(experiment, plan, lab.target(experiment).declaration, results), experiment.protocol
-        )
+        takes_s = duration_s(experiment, plan, lab.target(experiment).declaration, results)
+        if experiment.protocol.budget_min is not None:
+            takes_s = min(takes_s, 60 * experiment.protocol.budget_min)
         table.add_row(experiment.name, str(len(plan.trials)), minutes(takes_s), experiment.title)
     console.print(table)
     console.print("run one: make experiment EXPERIMENT=<name>", highlight=False)
@@ -81,10 +79,6 @@ def duration_s(experiment: Experiment, plan: Plan, declaration: Declaration, res
         window_s = min(experiment.expected_window_s(), LONGEST_WINDOW_S)
         calibrating_s = per_level[experiment.baseline] + experiment.protocol.expected_warm_up_s + window_s
     return calibrating_s + estimate_duration_s(plan, experiment, per_level)
-
-
-def _at_most_s(planned_s: float, protocol: Protocol) -> float:
-    return planned_s if protocol.budget_min is None else min(planned_s, 60 * protocol.budget_min)
 
 
 def _starts_s(declaration: Declaration, results: Path) -> Mapping[str, float]:

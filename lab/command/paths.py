@@ -1,7 +1,6 @@
 """Where the lab's files are, and which results folder a command means."""
 
 import tempfile
-from collections.abc import Iterable
 from pathlib import Path
 
 from lab.engine import ports
@@ -21,14 +20,12 @@ def results_folder(named: Path | None) -> Path:
     """The results folder to look at: the one named, otherwise the newest of any experiment."""
     if named is not None:
         if not (named / "manifest.json").exists():
-            raise UserError(
-                f"{named} is not a results folder (it has no manifest.json)", f"choose one: {_some(_runs())}"
-            )
+            newest = ", ".join(str(path.relative_to(ROOT)) for path in _runs()[-3:]) or "none yet"
+            raise UserError(f"{named} is not a results folder (it has no manifest.json)", f"choose one: {newest}")
         return named
-    runs = _runs()
-    if not runs:
-        raise UserError("there are no results yet", "run `make experiment`")
-    return max(runs, key=lambda folder: folder.name)
+    if runs := _runs():
+        return max(runs, key=lambda folder: folder.name)
+    raise UserError("there are no results yet", "run `make experiment`")
 
 
 def shown(path: Path) -> str:
@@ -38,7 +35,3 @@ def shown(path: Path) -> str:
 
 def _runs() -> list[Path]:
     return sorted(path.parent for path in RESULTS.glob("*/2*Z/manifest.json"))
-
-
-def _some(paths: Iterable[Path]) -> str:
-    return ", ".join(str(path.relative_to(ROOT)) for path in list(paths)[-3:]) or "none yet"

@@ -9,13 +9,21 @@ from lab.analysis.lab import Lab
 from lab.analysis.metrics import measures
 from lab.command.paths import CLAIMS, EXPERIMENTS, JOURNAL, RESULTS, ROOT, SCRATCH
 from lab.contract import Needs
-from lab.engine import images, ports
-from lab.engine.absent import AbsentDriver
-from lab.engine.clock import SystemClock
-from lab.engine.compose import PROJECT, ComposeDriver, engine_answers
-from lab.engine.driver import Driver, EngineGone
-from lab.engine.machine import engine_cores, engine_memory_bytes, split_cpus
-from lab.engine.place import Place
+from lab.engine import (
+    PROJECT,
+    AbsentDriver,
+    ComposeDriver,
+    Driver,
+    EngineGone,
+    Place,
+    SystemClock,
+    engine_answers,
+    engine_cores,
+    engine_memory_bytes,
+    images,
+    ports,
+    split_cpus,
+)
 from lab.errors import UserError
 from lab.fault.journal import Journal, lift_leftovers
 from lab.run.plan import make_plan
@@ -46,7 +54,9 @@ def context(lab: Lab, experiment: Experiment) -> Context:
         return Context(experiment, target, _place(AbsentDriver(), os.cpu_count() or 1))
     cores = engine_cores()
     alone = _place(ComposeDriver(ROOT, SCRATCH), cores)
-    return Context(experiment, target, alone, tuple(_place(driver, cores, False) for driver in _drivers(experiment)))
+    numbers = range(len(experiment.levels()) + 1) if experiment.at_once else ()
+    systems = (_place(_side_by_side_driver(number), cores, False) for number in numbers)
+    return Context(experiment, target, alone, tuple(systems))
 
 
 def place() -> Place:
@@ -65,13 +75,6 @@ def remove_all() -> None:
     for driver in (alone, *map(_side_by_side_driver, range(MAX_SIDE_BY_SIDE))):
         if driver.project in left:
             driver.remove()
-
-
-def _drivers(experiment: Experiment) -> tuple[ComposeDriver, ...]:
-    """One for each level of a block, side by side."""
-    if not experiment.at_once:
-        return ()
-    return tuple(map(_side_by_side_driver, range(len(experiment.levels()) + 1)))
 
 
 def _side_by_side_driver(number: int) -> ComposeDriver:

@@ -1,11 +1,13 @@
 """The JSON Schemas of the files that users write. `experiments/schema/` holds them for editors."""
 
 import json
+import sys
 from collections.abc import Mapping
 from typing import Any
 
 from lab.analysis.claims.spec import ClaimsFile
 from lab.analysis.lab import Lab
+from lab.errors import UserError
 
 
 def schemas(lab: Lab) -> Mapping[str, Mapping[str, Any]]:
@@ -16,6 +18,14 @@ def schemas(lab: Lab) -> Mapping[str, Mapping[str, Any]]:
         for name, model in target.declaration.files.items()
     }
     return {"experiment": lab.grammar.schema(), "claims": ClaimsFile.model_json_schema(), **of_targets}
+
+
+def print_schema(lab: Lab, kind: str) -> None:
+    """Prints the JSON Schema of a kind of file."""
+    known = schemas(lab)
+    if kind not in known:
+        raise UserError(f"there is no schema called {kind}", f"choose one of: {', '.join(known)}")
+    sys.stdout.write(schema_text(known[kind]))
 
 
 def schema_text(schema: Mapping[str, Any]) -> str:

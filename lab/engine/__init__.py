@@ -1,1 +1,35 @@
-"""Containers and the machine below them: the Compose driver, images, ports, CPUs, the clock."""
+"""Containers and the machine below them: the Compose driver, images, ports, CPUs, the clock.
+
+`images`, `ports`, `provenance`, `doctor` and `lock` are modules of functions, imported by their names.
+"""
+
+from lab.engine.absent import AbsentDriver
+from lab.engine.clock import Clock, SystemClock, wait_until
+from lab.engine.compose import PROJECT, ComposeDriver, engine_answers
+from lab.engine.driver import Container, Driver, EngineGone, EngineRefused, Stack, StartFailed, start_failed
+from lab.engine.machine import CpuSplit, engine_cores, engine_memory_bytes, split_cpus
+from lab.engine.place import OBSERVER, SPINNER, Place
+
+__all__ = [
+    "OBSERVER",
+    "PROJECT",
+    "SPINNER",
+    "AbsentDriver",
+    "Clock",
+    "ComposeDriver",
+    "Container",
+    "CpuSplit",
+    "Driver",
+    "EngineGone",
+    "EngineRefused",
+    "Place",
+    "Stack",
+    "StartFailed",
+    "SystemClock",
+    "engine_answers",
+    "engine_cores",
+    "engine_memory_bytes",
+    "split_cpus",
+    "start_failed",
+    "wait_until",
+]

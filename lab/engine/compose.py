@@ -36,6 +36,7 @@ class ComposeDriver:
         self.overlay_path = scratch / "overlay.json"
         self.environment: dict[str, str] = {}
         self.ids: dict[str, str] = {}
+        self._label = f"label=com.docker.compose.project={project}"
 
     def create(self, stack: Stack) -> None:
         """See `Driver.create`."""
@@ -49,7 +50,7 @@ class ComposeDriver:
             "--all",
             "--no-trunc",
             "--filter",
-            f"label=com.docker.compose.project={self.project}",
+            self._label,
             "--format",
             '{{.ID}} {{.Label "com.docker.compose.service"}}',
         )
@@ -77,8 +78,7 @@ class ComposeDriver:
 
     def published_port(self, service: str, port: int) -> int:
         """See `Driver.published_port`. Read it after each start: the engine may choose another."""
-        shown = self._docker("port", self.ids[service], f"{port}/tcp")
-        return int(shown.split()[0].rpartition(":")[2])
+        return int(self._docker("port", self.ids[service], f"{port}/tcp").split()[0].rpartition(":")[2])
 
     def wait(self, service: str, timeout_s: float) -> int:
         """See `Driver.wait`. `docker wait` blocks in the engine: polling would cost CPU inside the measured window."""
@@ -119,8 +119,9 @@ class ComposeDriver:
     def addresses(self, service: str) -> dict[str, str]:
         """See `Driver.addresses`."""
         shown = self._docker("inspect", "--format", "{{json .NetworkSettings.Networks}}", self.ids[service])
-        networks = json.loads(shown).items()
-        return {name.removeprefix(f"{self.project}_"): endpoint["IPAddress"] for name, endpoint in networks}
+        return {
+            name.removeprefix(f"{self.project}_"): endpoint["IPAddress"] for name, endpoint in json.loads(shown).items()
+        }
 
     def run_beside(self, service: str, command: Sequence[str]) -> str:
         """See `Driver.run_beside`. With Compose: compose.yaml has the container's capabilities."""
@@ -150,15 +151,14 @@ class ComposeDriver:
         by force. A wrong count lasts until the engine restarts: the network stays, is empty, and the next deployment
         of this project uses it.
         """
-        label = f"label=com.docker.compose.project={self.project}"
-        if ids := self._docker("ps", "--all", "--quiet", "--filter", label).split():
+        if ids := self._docker("ps", "--all", "--quiet", "--filter", self._label).split():
             self._docker("rm", "--force", "--volumes", *ids)
-        removed = wait_until(lambda: self._networks_removed(label), NETWORK_BOUND_S, NETWORK_EVERY_S, SystemClock())
+        removed = wait_until(self._networks_removed, NETWORK_BOUND_S, NETWORK_EVERY_S, SystemClock())
         if not removed:
             for network, endpoint in self._kept_endpoints():
                 with contextlib.suppress(EngineRefused):
                     self._docker("network", "disconnect", "--force", network, endpoint)
-            removed = self._networks_removed(label)
+            removed = self._networks_removed()
         if not removed and any(item["Containers"] for item in self._described_networks()):
             raise EngineRefused(
                 f"the engine keeps networks of {self.project} in use whose containers it has removed",
@@ -166,9 +166,9 @@ class ComposeDriver:
             )
         self.ids = {}
 
-    def _networks_removed(self, label: str) -> bool:
+    def _networks_removed(self) -> bool:
         """Removes them; false if the engine still counts endpoints of containers that it has just removed."""
-        if networks := self._docker("network", "ls", "--quiet", "--filter", label).split():
+        if networks := self._docker("network", "ls", "--quiet", "--filter", self._label).split():
             try:
                 self._docker("network", "rm", *networks)
             except EngineRefused as error:
@@ -189,22 +189,23 @@ class ComposeDriver:
 
     def _described_networks(self) -> list[Any]:
         """The engine's description of each of the project's networks."""
-        label = f"label=com.docker.compose.project={self.project}"
-        networks = self._docker("network", "ls", "--quiet", "--filter", label).split()
+        networks = self._docker("network", "ls", "--quiet", "--filter", self._label).split()
         return list(json.loads(self._docker("network", "inspect", *networks))) if networks else []
 
     def projects(self) -> set[str]:
         """The Compose projects of which the engine has containers or networks, this one and others."""
-        label = '{{.Label "com.docker.compose.project"}}'
-        listed = (("ps", "--all", "--format", label), ("network", "ls", "--format", label))
-        return {name for what in listed for name in self._docker(*what).split()}
+        listed = (("ps", "--all"), ("network", "ls"))
+        of_item = ("--format", '{{.Label "com.docker.compose.project"}}')
+        return {name for what in listed for name in self._docker(*what, *of_item).split()}
 
     def _log(self, service: str, *options: str) -> str:
-        command = ["docker", "logs", *options, self.ids[service]]
-        done = subprocess.run(
-            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, timeout=COMMAND_TIMEOUT_S
-        )
-        return done.stdout.decode(errors="replace")
+        return subprocess.run(
+            ["docker", "logs", *options, self.ids[service]],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
+            timeout=COMMAND_TIMEOUT_S,
+        ).stdout.decode(errors="replace")
 
     def _compose(self, *arguments: str, environment: Mapping[str, str] | None = None) -> str:
         return self._docker(
@@ -252,26 +253,21 @@ class ComposeDriver:
 
 def engine_answers() -> bool:
     """Whether a Docker engine answers at all."""
-    try:
-        done = subprocess.run(
-            ["docker", "version", "--format", "{{.Server.Version}}"], capture_output=True, timeout=20, check=False
-        )
-    except (FileNotFoundError, subprocess.TimeoutExpired):
-        return False
-    return done.returncode == 0
+    command = ["docker", "version", "--format", "{{.Server.Version}}"]
+    with contextlib.suppress(FileNotFoundError, subprocess.TimeoutExpired):
+        return subprocess.run(command, capture_output=True, timeout=20, check=False).returncode == 0
+    return False
 
 
-def _container(item: dict[str, object]) -> Container:
-    state, config = item["State"], item["Config"]
-    assert isinstance(state, dict) and isinstance(config, dict)
+def _container(item: dict[str, Any]) -> Container:
     return Container(
-        id=str(item["Id"]),
-        name=config["Labels"]["com.docker.compose.service"],
-        image=str(item["Image"]),
-        running=bool(state["Running"]),
-        exit_code=int(state["ExitCode"]),
-        restarts=int(str(item["RestartCount"])),
-        oom_killed=bool(state["OOMKilled"]),
+        id=item["Id"],
+        name=item["Config"]["Labels"]["com.docker.compose.service"],
+        image=item["Image"],
+        running=item["State"]["Running"],
+        exit_code=item["State"]["ExitCode"],
+        restarts=item["RestartCount"],
+        oom_killed=item["State"]["OOMKilled"],
     )
 
 

@@ -7,6 +7,8 @@ from typing import Protocol
 
 from lab.errors import UserError
 
+LAST_LOG_LINES = 8
+
 
 class EngineGone(UserError):
     """The engine does not answer. Everything measured before is on disk."""
@@ -18,6 +20,12 @@ class EngineRefused(UserError):
     """The engine rejected a command; the message has its last line."""
 
     exit_code = 3
+
+
+class StartFailed(UserError):
+    """A container ended or never became ready; the hint holds its last log lines."""
+
+    exit_code = 4
 
 
 @dataclass(frozen=True)
@@ -110,3 +118,10 @@ class Driver(Protocol):
 
     def remove(self) -> None:
         """Removes all containers and networks of the stack. Does nothing if there are none."""
+
+
+def start_failed(driver: Driver, container: str, what: str) -> StartFailed:
+    """Return the error with what a container did, and the end of its log."""
+    lines = driver.last_log_lines(container, LAST_LOG_LINES)
+    shown = "\n".join(f"  | {line}" for line in lines) or "  (its log is empty)"
+    return StartFailed(f"container {container} {what}", f"its last log lines:\n{shown}")

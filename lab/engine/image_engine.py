@@ -6,7 +6,7 @@ import subprocess
 import threading
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Protocol
+from typing import Any
 
 from lab.engine.image_recipes import DIGEST_LABEL
 from lab.errors import UserError
@@ -18,23 +18,7 @@ LAST_LOG_LINES = 12
 BUILD_ENVIRONMENT = {**os.environ, "DOCKER_BUILDKIT": "1", "BUILDX_BUILDER": "default"}
 
 
-class Engine(Protocol):
-    """What images need of a Docker engine."""
-
-    def digests(self, references: Iterable[str]) -> dict[str, str]:
-        """The digest label of each image that is present; "" if it has none."""
-
-    def pull(self, official: str, reference: str) -> bool:
-        """Pulls `official` and tags it `reference`; False if no registry provides it."""
-
-    def build(self, name: str, command: list[str], log: Path) -> None:
-        """Runs a build; raises `UserError` with the log's last lines."""
-
-    def cancel(self) -> None:
-        """Stops the running builds."""
-
-
-class CommandLineEngine:
+class ImageEngine:
     """The engine that the `docker` command talks to."""
 
     def __init__(self) -> None:
@@ -43,26 +27,24 @@ class CommandLineEngine:
         self._lock = threading.Lock()
 
     def digests(self, references: Iterable[str]) -> dict[str, str]:
-        """See `Engine.digests`."""
-        found: dict[str, str] = {}
-        for tags, labels in _inspect(references, "{{json .RepoTags}} {{json .Config.Labels}}"):
-            found |= dict.fromkeys(json.loads(tags), (json.loads(labels) or {}).get(DIGEST_LABEL, ""))
-        return found
+        """The digest label of each image that is present; "" if it has none."""
+        found = _inspect(references, "{{json .Config.Labels}}").items()
+        return {tag: (labels or {}).get(DIGEST_LABEL, "") for tag, labels in found}
 
     def pull(self, official: str, reference: str) -> bool:
-        """See `Engine.pull`. The first line comes as soon as the registry has answered."""
+        """Pulls `official` and tags it `reference`; False if no registry provides it."""
         command = ["docker", "pull", official]
+        # The first line comes as soon as the registry has answered.
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as pull:
             assert pull.stdout is not None
             _bounded(pull, REGISTRY_ANSWERS_WITHIN_S, pull.stdout.readline)
             _bounded(pull, PULL_BOUND_S, pull.stdout.read)
-        if pull.returncode != 0:
-            return False
-        subprocess.run(["docker", "tag", official, reference], check=True)
-        return True
+        if pull.returncode == 0:
+            subprocess.run(["docker", "tag", official, reference], check=True)
+        return pull.returncode == 0
 
     def build(self, name: str, command: list[str], log: Path) -> None:
-        """See `Engine.build`."""
+        """Runs a build; raises `UserError` with the log's last lines."""
         with log.open("wb") as out:
             # In one step: no build may start between a cancellation and the end of the others.
             with self._lock:
@@ -77,7 +59,7 @@ class CommandLineEngine:
             raise UserError(f"the image {name} could not be built", "\n".join([f"{log} ends:", *last]))
 
     def cancel(self) -> None:
-        """See `Engine.cancel`."""
+        """Stops the running builds."""
         with self._lock:
             self._cancelled = True
             for build in list(self._builds):
@@ -86,10 +68,7 @@ class CommandLineEngine:
 
 def image_ids(references: Iterable[str]) -> dict[str, str]:
     """The id (`sha256:...`) of each present image by its reference."""
-    found: dict[str, str] = {}
-    for tags, id_ in _inspect(references, "{{json .RepoTags}} {{json .Id}}"):
-        found |= dict.fromkeys(json.loads(tags), json.loads(id_))
-    return found
+    return _inspect(references, "{{json .Id}}")
 
 
 def _bounded(process: subprocess.Popen[str], bound_s: float, read: Callable[[], str]) -> None:
@@ -99,8 +78,10 @@ def _bounded(process: subprocess.Popen[str], bound_s: float, read: Callable[[], 
     patience.cancel()
 
 
-def _inspect(references: Iterable[str], template: str) -> list[list[str]]:
+def _inspect(references: Iterable[str], field: str) -> dict[str, Any]:
+    """A field of each present image, by each of its references."""
     # Images that are not there make the command fail; it prints the others all the same, or an empty line for none.
-    command = ["docker", "image", "inspect", "--format", template, *references]
+    command = ["docker", "image", "inspect", "--format", f"{{{{json .RepoTags}}}} {field}", *references]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return [line.split(" ", 1) for line in done.stdout.splitlines() if line]
+    described = (line.split(" ", 1) for line in done.stdout.splitlines() if line)
+    return {tag: json.loads(value) for tags, value in described for tag in json.loads(tags)}

@@ -188,8 +188,7 @@ def ca_bundle_secret(environment: Mapping[str, str]) -> list[str]:
 
 def version(name: str, pinned: Mapping[str, str]) -> str:
     """The image's version: from `pinned`, or "dev" for the lab's own images."""
-    variable = TABLE[name].version
-    return pinned[variable] if variable else "dev"
+    return pinned[TABLE[name].version] if TABLE[name].version else "dev"
 
 
 def _files(root: Path, inputs: Iterable[str]) -> Iterable[Path]:

@@ -10,7 +10,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-from lab.engine.image_engine import CommandLineEngine, Engine, image_ids
+from lab.engine.image_engine import ImageEngine, image_ids
 from lab.engine.image_recipes import (
     TABLE,
     build_command,
@@ -37,7 +37,7 @@ Say = Callable[[str], None]
 
 def ensure(names: Iterable[str], progress: Say) -> None:
     """Provides these images and their bases; raises `UserError` if one is not available."""
-    make_present(names, progress, CommandLineEngine(), versions(), ROOT, ca_bundle_secret(os.environ))
+    make_present(names, progress, ImageEngine(), versions(), ROOT, ca_bundle_secret(os.environ))
 
 
 def versions() -> dict[str, str]:
@@ -54,22 +54,21 @@ def references(names: Iterable[str]) -> dict[str, str]:
 def make_present(
     names: Iterable[str],
     progress: Say,
-    engine: Engine,
+    engine: ImageEngine,
     pinned: Mapping[str, str],
     root: Path,
     secret: Sequence[str],
 ) -> None:
     """`ensure` with its surroundings given: engine, pinned versions, the repository's root, the CA bundle's option."""
     wanted = list(names)
-    for name in wanted:
-        if name not in TABLE:
-            raise UserError(f"there is no image '{name}'", suggestion(name, TABLE))
+    if unknown := [name for name in wanted if name not in TABLE]:
+        raise UserError(f"there is no image '{unknown[0]}'", suggestion(unknown[0], TABLE))
     digests = wanted_digests(root, pinned)
     present = engine.digests(reference(name, pinned) for name in TABLE)
-    labels = {name: present.get(reference(name, pinned)) for name in TABLE}
-    missing = {name for name in with_bases(wanted) if not _is_right(name, labels[name], digests[name])}
-    to_build = _pull(wanted, missing, progress, engine, pinned)
-    if to_build:
+    missing = {
+        name for name in with_bases(wanted) if not _is_right(name, present.get(reference(name, pinned)), digests[name])
+    }
+    if to_build := _pull(wanted, missing, progress, engine, pinned):
         _build_all(to_build, progress, engine, lambda name: build_command(name, digests[name], pinned, root, secret))
 
 
@@ -79,16 +78,14 @@ def _is_right(name: str, label: str | None, digest: str) -> bool:
 
 
 def _pull(
-    wanted: Iterable[str], missing: set[str], progress: Say, engine: Engine, pinned: Mapping[str, str]
+    wanted: Iterable[str], missing: set[str], progress: Say, engine: ImageEngine, pinned: Mapping[str, str]
 ) -> dict[str, set[str]]:
     """Pulls what is missing and has an official image; returns what is left to build, each with its bases among it.
 
     After the first failure no registry is tried again.
     """
-    registry_answers = True
-    pulled: set[str] = set()
+    registry_answers, pulled, open_ = True, set[str](), list(wanted)
     to_build: dict[str, set[str]] = {}
-    open_ = list(wanted)
     while open_:
         name = open_.pop()
         if name not in missing or name in pulled or name in to_build:
@@ -108,7 +105,7 @@ def _pull(
 
 
 def _build_all(
-    graph: Mapping[str, set[str]], progress: Say, engine: Engine, command: Callable[[str], list[str]]
+    graph: Mapping[str, set[str]], progress: Say, engine: ImageEngine, command: Callable[[str], list[str]]
 ) -> None:
     """Builds every image of `graph` after its bases, some at a time; the longest chain of builds goes first."""
     sorter = TopologicalSorter(graph)
@@ -122,8 +119,7 @@ def _build_all(
         progress(f"built {name} in {time.monotonic() - started_s:.0f} s")
 
     running: dict[Future[None], str] = {}
-    ready: list[str] = []
-    started_s = time.monotonic()
+    ready, started_s = list[str](), time.monotonic()
     with ThreadPoolExecutor(PARALLEL_BUILDS) as pool:
         try:
             while sorter.is_active():

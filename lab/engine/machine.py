@@ -83,8 +83,7 @@ def engine_cores(run: Run | None = None) -> int:
 
 def engine_memory_bytes(run: Run | None = None) -> int | None:
     """The memory of all containers together; None if the engine does not report it."""
-    total = _engine_info(run or run_command).get("MemTotal")
-    return int(total) if total else None
+    return int(_engine_info(run or run_command).get("MemTotal", 0)) or None
 
 
 def _engine_info(run: Run) -> dict[str, Any]:
@@ -107,7 +106,7 @@ def read_machine(
     memory = parse_meminfo(_text(proc_root / "meminfo"))
     before = parse_cpu_times(_text(proc_root / "stat"))
     pause(STEAL_INTERVAL_S)
-    after = parse_cpu_times(_text(proc_root / "stat"))
+    stolen, busy = used_fractions(before, parse_cpu_times(_text(proc_root / "stat")))
     return Machine(
         cores=engine.get("NCPU") or os.cpu_count() or 1,
         cpu_model=parse_cpu_model(_text(proc_root / "cpuinfo")),
@@ -121,9 +120,9 @@ def read_machine(
         clock_source=_text(sys_root / "devices/system/clocksource/clocksource0/current_clocksource").strip() or None,
         clock_synchronized=clock_synchronized(),
         bridge_calls_iptables=parse_switch(_text(proc_root / "sys/net/bridge/bridge-nf-call-iptables")),
-        steal_fraction=steal_fraction(before, after),
-        busy_fraction=busy_fraction(before, after),
-        load_average_1m=parse_load_average(_text(proc_root / "loadavg")),
+        steal_fraction=stolen,
+        busy_fraction=busy,
+        load_average_1m=float(load.split(maxsplit=1)[0]) if (load := _text(proc_root / "loadavg")) else None,
         engine_version=engine.get("ServerVersion") or None,
         compose_version=parse_version(run(["docker", "compose", "version", "--short"])),
         buildx_version=parse_version(run(["docker", "buildx", "version"])),
@@ -141,8 +140,7 @@ def parse_engine_info(text: str | None) -> dict[str, Any]:
 
 def parse_version(text: str | None) -> str | None:
     """The first version number in a program's own words."""
-    found = re.search(r"\d+\.\d+(\.\d+)?", text or "")
-    return found[0] if found else None
+    return found[0] if (found := re.search(r"\d+\.\d+(\.\d+)?", text or "")) else None
 
 
 def parse_meminfo(text: str) -> dict[str, int]:
@@ -152,8 +150,7 @@ def parse_meminfo(text: str) -> dict[str, int]:
 
 def parse_cpu_model(text: str) -> str | None:
     """The CPU's name in `/proc/cpuinfo`; other architectures than x86 leave it out."""
-    found = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
-    return found[1].strip() if found else None
+    return found[1].strip() if (found := re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)) else None
 
 
 def parse_cpu_times(text: str) -> CpuTimes | None:
@@ -165,11 +162,6 @@ def parse_cpu_times(text: str) -> CpuTimes | None:
     return CpuTimes(total=sum(ticks), idle=ticks[3] + ticks[4], steal=ticks[7] if len(ticks) > 7 else 0)
 
 
-def parse_load_average(text: str) -> float | None:
-    """The one-minute average in `/proc/loadavg`."""
-    return float(text.split(maxsplit=1)[0]) if text else None
-
-
 def parse_switch(text: str) -> bool | None:
     """A setting of the kernel that is 0 or 1; None if it does not exist."""
     return text.strip() == "1" if text else None
@@ -177,22 +169,15 @@ def parse_switch(text: str) -> bool | None:
 
 def parse_os_release(text: str) -> str | None:
     """The distribution's own name in `/etc/os-release`."""
-    found = re.search(r'^PRETTY_NAME="?(.+?)"?$', text, re.MULTILINE)
-    return found[1] if found else None
+    return found[1] if (found := re.search(r'^PRETTY_NAME="?(.+?)"?$', text, re.MULTILINE)) else None
 
 
-def steal_fraction(before: CpuTimes | None, after: CpuTimes | None) -> float | None:
-    """The share of CPU time that the host took away in between."""
+def used_fractions(before: CpuTimes | None, after: CpuTimes | None) -> tuple[float | None, float | None]:
+    """The shares of CPU time in between: what the host took away, and what something used."""
     if not before or not after or after.total <= before.total:
-        return None
-    return (after.steal - before.steal) / (after.total - before.total)
-
-
-def busy_fraction(before: CpuTimes | None, after: CpuTimes | None) -> float | None:
-    """The share of CPU time in between that something used."""
-    if not before or not after or after.total <= before.total:
-        return None
-    return 1 - (after.idle - before.idle) / (after.total - before.total)
+        return None, None
+    total = after.total - before.total
+    return (after.steal - before.steal) / total, 1 - (after.idle - before.idle) / total
 
 
 def read_cgroup_version(sys_root: Path) -> int | None:

@@ -36,8 +36,7 @@ def chosen(services: Iterable[str], published_port: Callable[[str, int], int]) -
 
 def port(variable: str) -> int:
     """The number of a port variable."""
-    by_service = published(_compose(), os.environ)
-    return next(ports[variable] for ports in by_service.values() if variable in ports)
+    return next(ports[variable] for ports in published(_compose(), os.environ).values() if variable in ports)
 
 
 def require_free(services: Iterable[str]) -> None:

@@ -14,7 +14,7 @@ def collect(root: Path, images: dict[str, str]) -> dict[str, Any]:
     """The manifest's `git`, `machine`, `images` (name -> reference, resolved here to ids) and `versions`."""
     ids = image_ids(images.values())
     return {
-        "git": _git(root),
+        "git": {"revision": _git(root, "rev-parse", "HEAD"), "dirty": bool(_git(root, "status", "--porcelain"))},
         "machine": asdict(read_machine(Path("/proc"), Path("/sys"))),
         "images": {name: ids[reference] for name, reference in images.items()},
         "versions": {},
@@ -29,9 +29,6 @@ def service_versions(run: Path) -> dict[str, str]:
     return versions
 
 
-def _git(root: Path) -> dict[str, Any]:
-    def git(*arguments: str) -> str | None:
-        done = subprocess.run(["git", "-C", str(root), *arguments], capture_output=True, text=True, check=False)
-        return done.stdout.strip() if done.returncode == 0 else None
-
-    return {"revision": git("rev-parse", "HEAD"), "dirty": bool(git("status", "--porcelain"))}
+def _git(root: Path, *arguments: str) -> str | None:
+    done = subprocess.run(["git", "-C", str(root), *arguments], capture_output=True, text=True, check=False)
+    return done.stdout.strip() if done.returncode == 0 else None

@@ -1,6 +1,7 @@
 """What a trial's records say about the time of a fault. Pure; the kinds verify their faults with these functions."""
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -71,8 +72,7 @@ def container_growth(data: TrialData, name: str, field: str, span: Span) -> Grow
 
 def app_growth(data: TrialData, name: str, field: str, span: Span) -> float:
     """Return how a counter of a container's interfaces on the network of requests grew; 0 if it has none."""
-    found = (growth(fields, field, span) for fields in app_interfaces(data, name))
-    return sum(one.amount for one in found if one is not None)
+    return sum(one.amount for fields in app_interfaces(data, name) if (one := growth(fields, field, span)))
 
 
 def app_interfaces(data: TrialData, name: str) -> list[Fields]:
@@ -80,8 +80,8 @@ def app_interfaces(data: TrialData, name: str) -> list[Fields]:
     return [one.counters for one in data.counters.interfaces if one.container == name and one.network == APP]
 
 
-def held_up(data: TrialData, course: Course) -> bool:
-    """Return whether a request during the fault failed, or began in its first half and ended after it.
+def not_felt(data: TrialData, course: Course) -> Iterator[str]:
+    """Yield that no request during the fault failed, or began in its first half and ended after it.
 
     The end is the end of the time in which the fault was certainly in force.
     """
@@ -89,7 +89,8 @@ def held_up(data: TrialData, course: Course) -> bool:
     under_way = (requests.start_ns < span.end_ns) & (requests.end_ns > span.start_ns)
     middle_ns = (span.start_ns + span.end_ns) // 2
     waited = (requests.start_ns <= middle_ns) & (requests.end_ns >= span.end_ns)
-    return bool(np.any(under_way & ((requests.status != 200) | waited)))
+    if not np.any(under_way & ((requests.status != 200) | waited)):
+        yield "no request failed or waited for it"
 
 
 def median_latency_ms(data: TrialData, span: Span) -> float | None:
@@ -100,14 +101,13 @@ def median_latency_ms(data: TrialData, span: Span) -> float | None:
     return float(np.median(took_ns)) / 1e6 if len(took_ns) else None
 
 
-def share_doubt(found: float, of: float, share: float, noun: str, done: str) -> str | None:
-    """Return why `found` of `of` (`noun`, such as requests) is not the declared share; None if it is.
+def share_doubts(found: float, of: float, share: float, noun: str, done: str) -> Iterator[str]:
+    """Yield why `found` of `of` (`noun`, such as requests) is not the declared share.
 
     Uses the binomial distribution's standard deviation. Too few to distinguish the share from none is also a reason.
     """
     slack = DEVIATIONS * math.sqrt(of * share * (1 - share)) + EDGE_COUNT
     if abs(found - of * share) > slack:
-        return f"{found:.0f} of {of:.0f} {noun} were {done}, expected a share of {share:g}"
-    if of * share <= slack:
-        return f"{of:.0f} {noun} are too few to distinguish a share of {share:g} from none"
-    return None
+        yield f"{found:.0f} of {of:.0f} {noun} were {done}, expected a share of {share:g}"
+    elif of * share <= slack:
+        yield f"{of:.0f} {noun} are too few to distinguish a share of {share:g} from none"

@@ -8,8 +8,7 @@ from typing import Annotated, ClassVar, Literal, Protocol
 
 from pydantic import Field
 
-from lab.engine.clock import Clock
-from lab.engine.driver import Driver
+from lab.engine import Clock, Driver
 from lab.record import Course, Seen, TrialData
 from lab.spec import Shape
 

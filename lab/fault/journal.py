@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from lab.engine.driver import Driver
+from lab.engine import Driver
 from lab.errors import UserError
 from lab.fault.fault import DeclaredFault
 from lab.record import read_json, write_json_atomic
@@ -61,5 +61,4 @@ def lift_leftovers(journal: Journal, driver: Driver, say: Callable[[str], None])
     if left := journal.left():
         driver.remove()
         journal.clear()
-        what = ", ".join(left)
-        say(f"an earlier run ended during a fault ({what}): its containers are removed, which lifts it")
+        say(f"an earlier run ended during a fault ({', '.join(left)}): its containers are removed, which lifts it")

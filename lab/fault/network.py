@@ -7,32 +7,43 @@ in a virtual machine has another root.
 
 import json
 import re
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar
 
-from lab.engine.driver import EngineRefused
-from lab.fault.fault import APP, CannotInject, Subject
+from lab.engine import EngineRefused
+from lab.fault.fault import APP, CannotInject, DeclaredFault, Part, Subject
+from lab.record import Seen
 
 # The messages of newer and older versions of tc for a discipline that the kernel does not have.
 UNKNOWN_KIND = re.compile(r"qdisc kind is unknown|No such file or directory")
 
 
-def shape(subject: Subject, node: str, *discipline: str) -> None:
-    """Adds a discipline, such as `tbf rate 8kbit ...`, to what the node sends to the network of requests.
+class ByNetwork(DeclaredFault):
+    """A fault of what the target sends to the network of requests. A kind has the discipline."""
 
-    Raises `CannotInject` if this kernel does not have it.
-    """
-    try:
-        _run(subject, node, *discipline)
-    except EngineRefused as refusal:
-        if UNKNOWN_KIND.search(refusal.message):
-            raise CannotInject(f"this kernel has no {discipline[0]} (module sch_{discipline[0]})") from None
-        raise
+    part: ClassVar[Part] = "network"
+    images: ClassVar[tuple[str, ...]] = ("nettools",)
 
+    @abstractmethod
+    def discipline(self) -> Sequence[str]:
+        """Return the discipline and its options, in the words of `tc`."""
 
-def unshape(subject: Subject, node: str) -> dict[str, int]:
-    """Removes the discipline; returns its counts of packets passed, packets dropped and packets held back."""
-    discipline = json.loads(_run(subject, node, "off"))[0]
-    return {name: int(discipline[name]) for name in ("packets", "drops", "overlimits")}
+    def inject(self, subject: Subject) -> Seen:
+        """Add the discipline. Raises `CannotInject` if this kernel does not have it."""
+        kind, *options = self.discipline()
+        try:
+            self._shape(subject, kind, *options)
+        except EngineRefused as refusal:
+            if UNKNOWN_KIND.search(refusal.message):
+                raise CannotInject(f"this kernel has no {kind} (module sch_{kind})") from None
+            raise
+        return {}
 
+    def lift(self, subject: Subject) -> Seen:
+        """Remove the discipline; return its counts of packets passed, packets dropped and packets held back."""
+        removed = json.loads(self._shape(subject, "off"))[0]
+        return {name: int(removed[name]) for name in ("packets", "drops", "overlimits")}
 
-def _run(subject: Subject, node: str, *words: str) -> str:
-    return subject.driver.run_beside(node, ["shape", subject.driver.networks()[APP], *words])
+    def _shape(self, subject: Subject, *words: str) -> str:
+        return subject.driver.run_beside(self.target, ["shape", subject.driver.networks()[APP], *words])

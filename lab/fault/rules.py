@@ -25,7 +25,8 @@ def contradictions(faults: Sequence[DeclaredFault], window_s: float | None, wher
                 f"{fault.what} may last until {end_s:g} s after the start of the window, which is {window_s:g} s long",
             )
     for (_, one), (index, other) in itertools.combinations(enumerate(faults), 2):
-        if one.target == other.target and _overlap(one, other) and (why := _clash(one, other)):
+        apart = one.earliest_s >= other.latest_s + other.length_s or other.earliest_s >= one.latest_s + one.length_s
+        if one.target == other.target and not apart and (why := _clash(one, other)):
             yield Problem(
                 (*where, index), f"{other.kind} and {one.kind} of {one.target} may be at the same time: {why}"
             )
@@ -51,14 +52,7 @@ def without_sidecar(faults: Sequence[DeclaredFault], where: Path) -> Iterator[Pr
             )
 
 
-def _overlap(one: DeclaredFault, other: DeclaredFault) -> bool:
-    return one.earliest_s < other.latest_s + other.length_s and other.earliest_s < one.latest_s + one.length_s
-
-
 def _clash(one: DeclaredFault, other: DeclaredFault) -> str | None:
-    for fault in (one, other):
-        if fault.stops:
-            return f"no other fault of a node can be verified while it is {fault.kind}"
-    if one.part == other.part:
-        return f"both change its {one.part}"
-    return None
+    if stopping := next((fault for fault in (one, other) if fault.stops), None):
+        return f"no other fault of a node can be verified while it is {stopping.kind}"
+    return f"both change its {one.part}" if one.part == other.part else None

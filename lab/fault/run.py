@@ -1,24 +1,87 @@
-"""Runs a trial's faults during its load, and lifts them in every case."""
+"""Runs a trial's faults during its load, at times that are drawn, and lifts them in every case."""
 
 import contextlib
+import random
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
-from lab.engine.driver import EngineRefused
+from lab.engine import Clock, Driver, EngineRefused
 from lab.fault.fault import CannotInject, DeclaredFault, Subject
 from lab.fault.journal import Journal
-from lab.fault.moments import ContainerTime
-from lab.fault.schedule import steps
-from lab.record import Action, FaultLog
+from lab.record import Action, FaultLog, Seen
 
 # Why an action is not possible here. Without an engine the run ends instead.
 NOT_POSSIBLE = (CannotInject, EngineRefused, OSError)
+# Of the engine's clock, before a load.
+READINGS = 3
 
 Wait = Callable[[float], bool]
 """Waits for that many seconds; returns false, perhaps earlier, if no further action is wanted."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One action, `at_s` seconds after the window's start, on the fault of that number."""
+
+    at_s: float
+    number: int
+    action: Literal["inject", "lift"]
+
+
+def drawn(faults: Sequence[DeclaredFault], seed: int) -> tuple[DeclaredFault, ...]:
+    """Return the faults with their starts drawn from the trial's seed.
+
+    Each fault takes one draw, needed or not: a start does not depend on the other faults' fields. The draws are from
+    `random.Random(seed).random()`, the one sequence that Python promises to keep between versions.
+    """
+    generator = random.Random(seed)
+    return tuple(_drawn(fault, generator.random()) for fault in faults)
+
+
+def steps(faults: Sequence[DeclaredFault]) -> list[Step]:
+    """Return the actions in order of time; at the same time, lifts come first. The faults' starts are drawn."""
+    found = [
+        step
+        for number, fault in enumerate(faults)
+        for step in (
+            Step(fault.earliest_s, number, "inject"),
+            Step(fault.earliest_s + fault.length_s, number, "lift"),
+        )
+    ]
+    return sorted(found, key=lambda step: (step.at_s, step.action == "inject", step.number))
+
+
+def _drawn(fault: DeclaredFault, share: float) -> DeclaredFault:
+    start_s = fault.earliest_s + share * (fault.latest_s - fault.earliest_s)
+    return fault.model_copy(update={"start_s": round(start_s, 3)})
+
+
+class ContainerTime:
+    """Unix time as the containers see it, in nanoseconds: the engine may run on another machine than the lab.
+
+    Cristian's method (Probabilistic clock synchronization, Distributed Computing 3, 1989): read the engine's clock a
+    few times, use the quickest reading, and assume that it is from the middle of the time that it took.
+    """
+
+    def __init__(self, driver: Driver, clock: Clock) -> None:
+        self._clock = clock
+        took_s, self._at_s, self._at_ns = min(self._read(driver) for _ in range(READINGS))
+        self.error_ns = round(took_s / 2 * 1e9)
+        """The largest possible error."""
+
+    def now_ns(self) -> int:
+        """The current time."""
+        return self._at_ns + round((self._clock.now_s() - self._at_s) * 1e9)
+
+    def _read(self, driver: Driver) -> tuple[float, float, int]:
+        """How long a reading took, its middle by the lab's clock, and the time that was read."""
+        begin_s = self._clock.now_s()
+        read_ns = driver.time_ns()
+        end_s = self._clock.now_s()
+        return end_s - begin_s, (begin_s + end_s) / 2, read_ns
 
 
 @dataclass
@@ -76,31 +139,27 @@ class Injector:
     def _inject(self, number: int, fault: DeclaredFault) -> None:
         self.journal.add(number, fault)
         self._in_force[number] = fault
-        begin_ns = self.time.now_ns()
-        try:
-            seen = fault.inject(self.subject)
-        except NOT_POSSIBLE as error:
-            self.log.refused(number, _declared(fault), begin_ns, self.time.now_ns(), _reason(error))
-            self._undo(number, fault)
-        else:
-            self.log.done(number, _declared(fault), "inject", Action(begin_ns, self.time.now_ns(), seen))
-
-    def _undo(self, number: int, fault: DeclaredFault) -> None:
-        """Lifts what was perhaps injected in part; ignores that there is nothing to lift."""
-        with contextlib.suppress(*NOT_POSSIBLE):
-            fault.lift(self.subject)
-        self._lifted(number)
+        if not self._act(number, "inject", fault.inject, ""):
+            # Perhaps it was injected in part.
+            with contextlib.suppress(*NOT_POSSIBLE):
+                fault.lift(self.subject)
+            self._lifted(number)
 
     def _lift(self, number: int) -> None:
-        fault, begin_ns = self._in_force[number], self.time.now_ns()
-        try:
-            seen = fault.lift(self.subject)
-        except NOT_POSSIBLE as error:
-            reason = f"it could not be lifted: {_reason(error)}"
-            self.log.refused(number, _declared(fault), begin_ns, self.time.now_ns(), reason)
-        else:
-            self.log.done(number, _declared(fault), "lift", Action(begin_ns, self.time.now_ns(), seen))
+        self._act(number, "lift", self._in_force[number].lift, "it could not be lifted: ")
         self._lifted(number)
+
+    def _act(self, number: int, action: Literal["inject", "lift"], act: Callable[[Subject], Seen], but: str) -> bool:
+        """Acts on a fault in force, and records it; returns whether that was possible."""
+        fault, begin_ns = self._in_force[number].model_dump(mode="json"), self.time.now_ns()
+        try:
+            seen = act(self.subject)
+        except NOT_POSSIBLE as error:
+            reason = error.message if isinstance(error, EngineRefused) else str(error)
+            self.log.refused(number, fault, begin_ns, self.time.now_ns(), f"{but}{reason}")
+            return False
+        self.log.done(number, fault, action, Action(begin_ns, self.time.now_ns(), seen))
+        return True
 
     def _lifted(self, number: int) -> None:
         del self._in_force[number]
@@ -111,11 +170,3 @@ def injector(subject: Subject, journal: Journal, path: Path) -> Injector:
     """An injector that writes `faults.jsonl` to `path`. It reads the engine's clock: create it before the load."""
     time = ContainerTime(subject.driver, subject.clock)
     return Injector(subject, journal, FaultLog(path, time.error_ns), time)
-
-
-def _declared(fault: DeclaredFault) -> dict[str, Any]:
-    return fault.model_dump(mode="json")
-
-
-def _reason(error: Exception) -> str:
-    return error.message if isinstance(error, EngineRefused) else str(error)

@@ -5,7 +5,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from typing import ClassVar
 
-from lab.fault.evidence import share_doubt
+from lab.fault import evidence
 from lab.fault.fault import DeclaredFault, Subject
 from lab.record import Course, Seen
 
@@ -45,8 +45,7 @@ def percent(share: float) -> str:
 
 def share_doubts(course: Course, share: float, done: str) -> Iterator[str]:
     """Yield why the filter did not affect its share of the requests that passed it."""
-    if doubt := share_doubt(course.counted("faults"), course.counted("requests"), share, "requests", done):
-        yield doubt
+    return evidence.share_doubts(course.counted("faults"), course.counted("requests"), share, "requests", done)
 
 
 def _counted(counters: Mapping[str, int], counter: str) -> Seen:

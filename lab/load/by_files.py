@@ -4,13 +4,13 @@ The container takes `load-<n>.json` from the trial's folder, sends that load, an
 ends at a load with 0 requests.
 """
 
-from collections.abc import Iterator, Mapping
+from abc import abstractmethod
+from collections.abc import Mapping
 from pathlib import Path
 
-from lab.engine.clock import wait_until
-from lab.load.generator import Stage
+from lab.engine import wait_until
+from lab.load.generator import Awaited, LoadGenerator, LoadPlan, Stage
 from lab.record import write_json_atomic
-from lab.spec import Protocol
 
 LOAD_MARGIN_S = 60.0
 CHECK_EVERY_S = 0.1
@@ -18,41 +18,48 @@ CHECK_EVERY_S = 0.1
 CALL_ENGINE_EVERY_S = 10.0
 
 
-def warm_ups(protocol: Protocol) -> Iterator[Mapping[str, object]]:
-    """Yield the load that warms a start up, by time or by requests; nothing without a warm-up."""
-    if protocol.warm_up_s:
-        yield {"duration_s": protocol.warm_up_s}
-    elif protocol.warm_up_requests:
-        yield {"requests": protocol.warm_up_requests}
+class ByFiles(LoadGenerator):
+    """A `LoadGenerator` that is driven by files. A start's first load is its warm-up, and is deleted."""
 
+    @abstractmethod
+    def fields(self, plan: LoadPlan) -> Mapping[str, object]:
+        """Return what all loads of a start say."""
 
-def send(stage: Stage, service: str, fields: Mapping[str, object], bound_s: float) -> Path:
-    """Writes a load and waits for its records; raises what `Stage.failed` makes where they do not come in time."""
-    return received(stage, service, ordered(stage, fields), bound_s)
+    @abstractmethod
+    def bound_s(self, plan: LoadPlan) -> float:
+        """Return how long a load may last."""
 
+    def begin(self, plan: LoadPlan, stage: Stage) -> None:
+        """See `LoadGenerator.begin`. The warm-up is by time or by requests."""
+        stage.driver.start([self.service])
+        if plan.protocol.warm_up_s:
+            self.send(plan, stage, {"duration_s": plan.protocol.warm_up_s}).unlink()
+        elif plan.protocol.warm_up_requests:
+            self.send(plan, stage, {"requests": plan.protocol.warm_up_requests}).unlink()
 
-def ordered(stage: Stage, fields: Mapping[str, object]) -> Path:
-    """Writes a load; returns where its records will be."""
-    return stage.out / f"requests-{_write(stage.out, fields)}.csv"
+    def send(self, plan: LoadPlan, stage: Stage, fields: Mapping[str, object]) -> Path:
+        """Writes a load and waits for its records; raises what `Stage.failed` makes where they do not come in time."""
+        return self.ordered(stage, {**self.fields(plan), **fields}, self.bound_s(plan))()
 
+    def ordered(self, stage: Stage, load: Mapping[str, object], bound_s: float) -> Awaited:
+        """Writes a load; what it returns waits for the records, and raises what `Stage.failed` makes."""
+        answer, bound_s = stage.out / f"requests-{_write(stage.out, load)}.csv", bound_s + LOAD_MARGIN_S
+        end_s = stage.clock.now_s() + bound_s
 
-def received(stage: Stage, service: str, answer: Path, bound_s: float) -> Path:
-    """Waits for a load's records; raises what `Stage.failed` makes where they do not come in time."""
-    end_s = stage.clock.now_s() + bound_s
-    while not wait_until(answer.exists, CALL_ENGINE_EVERY_S, CHECK_EVERY_S, stage.clock):
-        if not stage.driver.containers()[service].running:
-            raise stage.failed(service, "ended before its load")
-        if stage.clock.now_s() > end_s:
-            raise stage.failed(service, f"had not ended its load after {bound_s:.0f} s")
-    return answer
+        def received() -> Path:
+            while not wait_until(answer.exists, CALL_ENGINE_EVERY_S, CHECK_EVERY_S, stage.clock):
+                if not stage.driver.containers()[self.service].running:
+                    raise stage.failed(self.service, "ended before its load")
+                if stage.clock.now_s() > end_s:
+                    raise stage.failed(self.service, f"had not ended its load after {bound_s:.0f} s")
+            return answer
 
+        return received
 
-def end(stage: Stage, service: str) -> None:
-    """Ends the container; raises what `Stage.failed` makes where it ends with an error."""
-    _write(stage.out, {"requests": 0})
-    exit_code = stage.driver.wait(service, LOAD_MARGIN_S)
-    if exit_code:
-        raise stage.failed(service, f"ended with exit code {exit_code}")
+    def end(self, stage: Stage) -> None:
+        """See `LoadGenerator.end`."""
+        _write(stage.out, {"requests": 0})
+        stage.await_end(self.service, LOAD_MARGIN_S)
 
 
 def _write(out: Path, fields: Mapping[str, object]) -> int:

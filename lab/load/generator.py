@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Protocol
 
 from lab.contract import Endpoint
-from lab.engine.clock import Clock
-from lab.engine.driver import Driver
+from lab.engine import Clock, Driver
 from lab.spec import Load
 from lab.spec import Protocol as TrialProtocol
 
@@ -44,6 +43,15 @@ class Stage:
     out: Path
     failed: Callable[[str, str], Exception]
 
+    def await_end(self, service: str, bound_s: float) -> None:
+        """Waits until a container ends by itself; raises what `failed` makes where it does not, or with an error."""
+        try:
+            exit_code = self.driver.wait(service, bound_s)
+        except TimeoutError:
+            raise self.failed(service, f"had not ended after {bound_s:.0f} s") from None
+        if exit_code:
+            raise self.failed(service, f"ended with exit code {exit_code}")
+
 
 @dataclass(frozen=True)
 class Loaded:
@@ -65,31 +73,33 @@ Awaited = Callable[[], Path]
 class LoadGenerator(Protocol):
     """A generator in a container of its own. For each start `begin`, then `measure` once per trial, then `end`.
 
-    `measure` and `end` raise what `Stage.failed` makes where the container does not do its part in time.
+    `measure` and `end` raise what `Stage.failed` makes where the container does not do its part in time. By default its
+    warm-up is the beginning of its one load, after which it ends by itself.
     """
 
-    @property
-    def model(self) -> type[Load]:
-        """What an experiment file says of its load."""
+    model: type[Load]
+    """What an experiment file says of its load."""
 
-    @property
-    def service(self) -> str:
-        """Its Compose service."""
+    service: str
+    """Its Compose service."""
 
     def environment(self, plan: LoadPlan) -> Mapping[str, str]:
         """The variables by which `compose.yaml` tells it what to do."""
 
     def lead_s(self, plan: LoadPlan) -> float:
         """How long after a call of `measure` the window begins."""
+        return plan.protocol.warm_up_s or 0.0
 
     def begin(self, plan: LoadPlan, stage: Stage) -> None:
         """Starts it and, where that is a load of its own, warms the system up."""
+        return
 
     def measure(self, plan: LoadPlan, stage: Stage, request: Mapping[str, object]) -> Loaded:
         """Sends a trial's load, and returns when that has ended. `request`: what each request carries."""
 
     def end(self, stage: Stage) -> None:
         """Ends it, where it does not end by itself."""
+        return
 
 
 class TurnsGenerator(LoadGenerator, Protocol):

@@ -1,12 +1,11 @@
 """An open loop over HTTP: requests at a rate, whatever the system answers (loadgen/open-loop)."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from lab.load import by_files
+from lab.load.by_files import ByFiles
 from lab.load.generator import SECOND_NS, WARM_UP_REQUEST_BOUND_S, Awaited, Loaded, LoadPlan, Stage
 from lab.load.schedule import OpenLoop, Slices
 from lab.record import read_requests
@@ -32,11 +31,11 @@ class OpenLoopLoad(Load):
     protocol: ClassVar[EntryProtocol | None] = "http"
 
 
-class OpenLoopHttp:
-    """The `LoadGenerator` for requests at a rate. A start's first load is its warm-up, and is deleted."""
+class OpenLoopHttp(ByFiles):
+    """The `LoadGenerator` for requests at a rate."""
 
     service = "open-loop"
-    model: type[Load] = OpenLoopLoad
+    model = OpenLoopLoad
 
     def environment(self, plan: LoadPlan) -> Mapping[str, str]:
         """See `LoadGenerator.environment`: the one host that it sends to. Everything else it reads from files."""
@@ -46,17 +45,11 @@ class OpenLoopHttp:
         """See `LoadGenerator.lead_s`."""
         return LEAD_S
 
-    def begin(self, plan: LoadPlan, stage: Stage) -> None:
-        """See `LoadGenerator.begin`."""
-        stage.driver.start([self.service])
-        for warm_up in by_files.warm_ups(plan.protocol):
-            _run(plan, stage, warm_up).unlink()
-
     def measure(self, plan: LoadPlan, stage: Stage, request: Mapping[str, object]) -> Loaded:
         """See `LoadGenerator.measure`."""
         window_s = plan.protocol.window_s
         assert window_s is not None  # an experiment with an open loop has one
-        path = _run(plan, stage, {"duration_s": LEAD_S + window_s + TAIL_S, **request})
+        path = self.send(plan, stage, {"duration_s": LEAD_S + window_s + TAIL_S, **request})
         start_ns = read_requests(path).first_start_ns()
         window_start_ns = start_ns + round(LEAD_S * SECOND_NS)
         return Loaded(path, start_ns, window_start_ns, window_start_ns + round(window_s * SECOND_NS))
@@ -64,44 +57,35 @@ class OpenLoopHttp:
     def closed(self, plan: LoadPlan, stage: Stage, requests: int) -> Awaited:
         """See `TurnsGenerator.closed`."""
         load = {"requests": requests, "concurrency": CLOSED_CONCURRENCY, **_common(plan)}
-        return _awaited(stage, load, requests * WARM_UP_REQUEST_BOUND_S)
+        return self.ordered(stage, load, requests * WARM_UP_REQUEST_BOUND_S)
 
     def turns(self, plan: LoadPlan, stage: Stage, starts_ns: Sequence[int], lasts_s: float, per_s: float) -> Awaited:
         """See `TurnsGenerator.turns`."""
         assert isinstance(plan.load, OpenLoopLoad) and isinstance(plan.load.schedule, Slices)
         rate = {"requests": plan.load.schedule.requests, "requests_per_s": per_s, "arrivals": "fixed"}
-        return _awaited(stage, {"starts_ns": starts_ns, **rate, **_common(plan)}, lasts_s + SLOWEST_REQUEST_S)
+        return self.ordered(stage, {"starts_ns": starts_ns, **rate, **_common(plan)}, lasts_s + SLOWEST_REQUEST_S)
 
-    def end(self, stage: Stage) -> None:
-        """See `LoadGenerator.end`."""
-        by_files.end(stage, self.service)
+    def fields(self, plan: LoadPlan) -> Mapping[str, object]:
+        """See `ByFiles.fields`."""
+        schedule = _schedule(plan)
+        return {
+            "requests_per_s": schedule.requests_per_s,
+            "arrivals": schedule.arrivals,
+            **_common(plan),
+        }
 
-
-def _awaited(stage: Stage, load: Mapping[str, object], bound_s: float) -> Awaited:
-    answer = by_files.ordered(stage, load)
-    return lambda: by_files.received(stage, OpenLoopHttp.service, answer, bound_s + by_files.LOAD_MARGIN_S)
+    def bound_s(self, plan: LoadPlan) -> float:
+        """See `ByFiles.bound_s`."""
+        protocol = plan.protocol
+        warm_up_s = protocol.warm_up_s or (protocol.warm_up_requests or 0) / _schedule(plan).requests_per_s
+        return max(warm_up_s, LEAD_S + (protocol.window_s or 0.0) + TAIL_S) + SLOWEST_REQUEST_S
 
 
 def _common(plan: LoadPlan) -> Mapping[str, object]:
-    """What every load has. The seed is that of all trials of a block: its levels have the same arrivals."""
+    """What every load says. All trials of a block have one seed: its levels have the same arrivals."""
     return {"routes": plan.endpoint.routes, "seed": plan.seed}
 
 
-def _run(plan: LoadPlan, stage: Stage, fields: Mapping[str, object]) -> Path:
-    """Sends one load, and waits for its records."""
+def _schedule(plan: LoadPlan) -> OpenLoop:
     assert isinstance(plan.load, OpenLoopLoad) and isinstance(plan.load.schedule, OpenLoop)
-    schedule = plan.load.schedule
-    load = {
-        "requests_per_s": schedule.requests_per_s,
-        "arrivals": schedule.arrivals,
-        **_common(plan),
-        **fields,
-    }
-    return by_files.send(stage, OpenLoopHttp.service, load, _bound_s(plan, schedule))
-
-
-def _bound_s(plan: LoadPlan, schedule: OpenLoop) -> float:
-    protocol = plan.protocol
-    warm_up_s = protocol.warm_up_s or (protocol.warm_up_requests or 0) / schedule.requests_per_s
-    lasts_s = LEAD_S + (protocol.window_s or 0.0) + TAIL_S
-    return max(warm_up_s, lasts_s) + SLOWEST_REQUEST_S + by_files.LOAD_MARGIN_S
+    return plan.load.schedule

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar, Literal
 
-from lab.load.generator import SECOND_NS, Loaded, LoadPlan, Stage
+from lab.load.generator import SECOND_NS, Loaded, LoadGenerator, LoadPlan, Stage
 from lab.load.schedule import SpanRate
 from lab.record import Results, write_results
 from lab.spec import Capability, EntryProtocol, Load
@@ -30,11 +30,11 @@ class TelemetrygenLoad(Load):
     protocol: ClassVar[EntryProtocol | None] = "otlp"
 
 
-class Telemetrygen:
+class Telemetrygen(LoadGenerator):
     """The `LoadGenerator` for spans at a rate. It runs once per start: warm-up, window and tail are one load."""
 
     service = "telemetrygen"
-    model: type[Load] = TelemetrygenLoad
+    model = TelemetrygenLoad
 
     def environment(self, plan: LoadPlan) -> Mapping[str, str]:
         """See `LoadGenerator.environment`."""
@@ -46,24 +46,11 @@ class Telemetrygen:
             "LOAD_BOUND_S": f"{_lasts_s(plan):g}",
         }
 
-    def lead_s(self, plan: LoadPlan) -> float:
-        """See `LoadGenerator.lead_s`."""
-        return plan.protocol.warm_up_s or 0.0
-
-    def begin(self, plan: LoadPlan, stage: Stage) -> None:
-        """See `LoadGenerator.begin`: its warm-up is the beginning of its load."""
-
     def measure(self, plan: LoadPlan, stage: Stage, request: Mapping[str, object]) -> Loaded:
         """See `LoadGenerator.measure`. Writes what it counted to `results-generator.json`."""
         stage.driver.start([self.service])
         start_ns = stage.driver.time_ns()
-        bound_s = _lasts_s(plan) + LOAD_MARGIN_S
-        try:
-            exit_code = stage.driver.wait(self.service, bound_s)
-        except TimeoutError:
-            raise stage.failed(self.service, f"had not ended after {bound_s:.0f} s") from None
-        if exit_code:
-            raise stage.failed(self.service, f"ended with exit code {exit_code}")
+        stage.await_end(self.service, _lasts_s(plan) + LOAD_MARGIN_S)
         traces = list(traces_generated(stage.driver.last_log_lines(self.service, LAST_LINES)))
         if len(traces) != _schedule(plan).workers:
             raise stage.failed(self.service, f"reported the traces of {len(traces)} workers")
@@ -75,9 +62,6 @@ class Telemetrygen:
         write_results(stage.out, "generator", Results(values=counted))
         window_start_ns = start_ns + round(self.lead_s(plan) * SECOND_NS)
         return Loaded(None, start_ns, window_start_ns, window_start_ns + round(_window_s(plan) * SECOND_NS))
-
-    def end(self, stage: Stage) -> None:
-        """See `LoadGenerator.end`: it has ended."""
 
 
 def traces_generated(log: Sequence[str]) -> Iterator[int]:

@@ -1,11 +1,10 @@
 """A closed loop of users who think, as in the thesis: by Locust, or at less CPU by `visitors` (loadgen/users)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from lab.load.generator import SECOND_NS, SETTLE_S, WARM_UP_REQUEST_BOUND_S, Loaded, LoadPlan, Stage
+from lab.load.generator import SECOND_NS, SETTLE_S, WARM_UP_REQUEST_BOUND_S, Loaded, LoadGenerator, LoadPlan, Stage
 from lab.load.schedule import ClosedLoop
 from lab.record import Requests, read_requests
 from lab.spec import Capability, EntryProtocol, Load, Protocol
@@ -26,12 +25,13 @@ class UsersLoad(Load):
     protocol: ClassVar[EntryProtocol | None] = "http"
 
 
-@dataclass(frozen=True)
-class Users:
+class Users(LoadGenerator):
     """The `LoadGenerator` for users who think, whichever program they are. It loads a start once, and then ends."""
 
-    service: str
-    model: ClassVar[type[Load]] = UsersLoad
+    model = UsersLoad
+
+    def __init__(self, service: str) -> None:
+        self.service = service
 
     def environment(self, plan: LoadPlan) -> Mapping[str, str]:
         """See `LoadGenerator.environment`."""
@@ -41,34 +41,18 @@ class Users:
             "LOAD_USERS": str(plan.users),
             "LOAD_BOUND_S": f"{_bound_s(plan.protocol):.0f}",
             "LOAD_WARM_UP_REQUESTS": str(plan.protocol.warm_up_requests or 0),
-            "LOAD_AFTER_WARM_UP_S": f"{_after_warm_up_s(plan.protocol) + LOAD_TAIL_S:g}",
+            "LOAD_AFTER_WARM_UP_S": f"{_before_window_s(plan.protocol) + _window_s(plan.protocol) + LOAD_TAIL_S:g}",
             "LOAD_ROUTES": " ".join(plan.endpoint.routes),
             "LOAD_THINK_TIME_S": f"{shortest_s} {longest_s}",
             "SEED": str(plan.seed),
         }
 
-    def lead_s(self, plan: LoadPlan) -> float:
-        """See `LoadGenerator.lead_s`."""
-        return plan.protocol.warm_up_s or 0.0
-
-    def begin(self, plan: LoadPlan, stage: Stage) -> None:
-        """See `LoadGenerator.begin`: its warm-up is the beginning of its load."""
-
     def measure(self, plan: LoadPlan, stage: Stage, request: Mapping[str, object]) -> Loaded:
         """See `LoadGenerator.measure`."""
         stage.driver.start([self.service])
-        bound_s = _bound_s(plan.protocol) + LOAD_MARGIN_S
-        try:
-            exit_code = stage.driver.wait(self.service, bound_s)
-        except TimeoutError:
-            raise stage.failed(self.service, f"had not ended after {bound_s:.0f} s") from None
-        if exit_code:
-            raise stage.failed(self.service, f"ended with exit code {exit_code}")
+        stage.await_end(self.service, _bound_s(plan.protocol) + LOAD_MARGIN_S)
         path = stage.out / "requests.csv"
         return _loaded(path, read_requests(path), plan.protocol)
-
-    def end(self, stage: Stage) -> None:
-        """See `LoadGenerator.end`: it has ended."""
 
 
 def _loaded(path: Path, requests: Requests, protocol: Protocol) -> Loaded:
@@ -86,15 +70,10 @@ def _before_window_s(protocol: Protocol) -> float:
     return SETTLE_S if protocol.warm_up_s is None else protocol.warm_up_s
 
 
-def _after_warm_up_s(protocol: Protocol) -> float:
-    """How long the load goes on after the last request of the warm-up, or from its start."""
-    return _before_window_s(protocol) + _window_s(protocol)
-
-
 def _bound_s(protocol: Protocol) -> float:
     """How long a load may last, after which the generator ends it."""
     warm_up_s = WARM_UP_REQUEST_BOUND_S * (protocol.warm_up_requests or 0)
-    return warm_up_s + _after_warm_up_s(protocol) + 2 * LOAD_TAIL_S
+    return warm_up_s + _before_window_s(protocol) + _window_s(protocol) + 2 * LOAD_TAIL_S
 
 
 def _window_s(protocol: Protocol) -> float:

@@ -20,7 +20,10 @@ def calibrate(context: Context, out: Path) -> dict[str, Any]:
     guess = schedule.guess(cpus)
     level, seed = context.experiment.baseline_level(), context.experiment.protocol.seed
     trial = Trial(number=0, block=0, position=0, level=level.name, seed=seed)
-    (measured,) = run_start(_shorter(context), [level], guess, seed, out)
+    window_s = min(context.experiment.protocol.window_s or LONGEST_WINDOW_S, LONGEST_WINDOW_S)
+    protocol = context.experiment.protocol.model_copy(update={"window_s": window_s})
+    shorter = replace(context, experiment=context.experiment.model_copy(update={"protocol": protocol}))
+    (measured,) = run_start(shorter, [level], guess, seed, out)
     data = judge(out, measured.record(trial, level, 1), context.target.judgement)
     found = values(data, context.target.judgement.metrics)
     cpu_ms, latency_ms = found["cpu_per_request_services_ms"], found["latency_mean_ms"]
@@ -31,14 +34,6 @@ def calibrate(context: Context, out: Path) -> dict[str, Any]:
         "latency_mean_ms": latency_ms,
         "service_cpus": cpus,
     }
-
-
-def _shorter(context: Context) -> Context:
-    """The context with a window no longer than is needed here."""
-    protocol = context.experiment.protocol
-    window_s = min(protocol.window_s or LONGEST_WINDOW_S, LONGEST_WINDOW_S)
-    shorter = protocol.model_copy(update={"window_s": window_s})
-    return replace(context, experiment=context.experiment.model_copy(update={"protocol": shorter}))
 
 
 def sentence(found: dict[str, Any]) -> str:

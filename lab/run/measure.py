@@ -28,16 +28,18 @@ class Measured:
 
     def record(self, trial: Trial, level: Level[Any], attempt: int) -> TrialRecord:
         """Return the trial's record, without a verdict."""
-        head = HeadPart(
-            number=trial.number,
-            attempt=attempt,
-            block=trial.block,
-            position=trial.position,
-            level=trial.level,
-            settings=level.recorded(),
-            found=self.found,
+        return TrialRecord.of(
+            HeadPart(
+                number=trial.number,
+                attempt=attempt,
+                block=trial.block,
+                position=trial.position,
+                level=trial.level,
+                settings=level.recorded(),
+                found=self.found,
+            ),
+            *self.parts,
         )
-        return TrialRecord.of(head, *self.parts)
 
 
 @dataclass(frozen=True)
@@ -99,7 +101,7 @@ def run_start(
     """
     protocol = context.experiment.protocol
     start = Start(context, context.place, levels[0], found, seed, out, context.instruments, protocol)
-    loads: list[Load] = []
+    loads, interrupted = list[Load](), False
 
     def measured() -> list[Measured]:
         return [measured_of(start, load) for load in loads]
@@ -110,7 +112,13 @@ def run_start(
         with start.phase("load"):
             if start.generator:
                 start.generator.begin(start.plan, start.stage)
-            loads, interrupted = _measure_each(start, levels)
+            try:
+                for level in levels:
+                    loads.append(_measure(start, start.generator, level))
+            except KeyboardInterrupt:
+                if not loads:
+                    raise
+                interrupted = True
             if start.generator and not interrupted:
                 start.generator.end(start.stage)
         start.collect()
@@ -126,24 +134,17 @@ def measured_of(start: Start, load: Load, *parts: TrialPart) -> Measured:
     )
 
 
+def share(found: Mapping[str, float], level: Level[Any]) -> Mapping[str, float]:
+    """Return the level's share of the users that were found, at least one; an open loop has no number of users."""
+    users = found.get("users")
+    return {**found, "users": max(1, round(users * level.settings.users_fraction))} if users else found
+
+
 def window(loaded: Loaded) -> WindowPart:
     """Return what `trial.json` says of a trial's load and window."""
     return WindowPart(
         window=Window(load_start_ns=loaded.load_start_ns, start_ns=loaded.window_start_ns, end_ns=loaded.window_end_ns)
     )
-
-
-def _measure_each(start: Start, levels: Sequence[Level[Any]]) -> tuple[list[Load], bool]:
-    """Measures level after level; returns what that left, and whether Ctrl-C came before the last."""
-    loads: list[Load] = []
-    try:
-        for level in levels:
-            loads.append(_measure(start, start.generator, level))
-    except KeyboardInterrupt:
-        if not loads:
-            raise
-        return loads, True
-    return loads, False
 
 
 def _measure(start: Start, generator: LoadGenerator | None, level: Level[Any]) -> Load:

@@ -1,7 +1,7 @@
 """The profiled trials of a run: one per level, after the measured ones, in `profiles/<level>/`."""
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,10 +10,10 @@ from lab.analysis.judge import judge
 from lab.analysis.profile.records import NodeProfile, ProfileRecord, level_folder
 from lab.analysis.profile.slices import Slice, slice_s, slices, within
 from lab.analysis.profile.stacks import added_up, collapsed, read_collapsed
-from lab.engine.driver import EngineGone
+from lab.engine import EngineGone
 from lab.errors import UserError
 from lab.record import NotDerivableError, TrialData, write_json_atomic
-from lab.run.measure import Measured
+from lab.run.measure import run_start, share
 from lab.run.plan import Trial
 from lab.run.progress import Progress, minutes
 from lab.run.start import Context
@@ -24,9 +24,6 @@ LIBRARY = "/app/profiler/libasyncProfiler.so"
 # the thread running is a sample; with a longer one, a thread that runs little in a slice would not be seen at all.
 OPTIONS = "start,event=ctimer,interval=100us,threads,norm,collapsed"
 FILES = "/ready/%{NODE}.%n{10000}.collapsed"
-
-Measure = Callable[[Level[Any], Path], Measured]
-"""Runs a trial of a level in a folder."""
 
 
 class NoProfile(UserError):
@@ -39,12 +36,15 @@ class NoProfiler(NoProfile):
 
 @dataclass(frozen=True)
 class Capture:
-    """The profiled trials of one run: `folder` is the run's, `staging` where a trial writes until it is complete."""
+    """The profiled trials of one run: `folder` is the run's, `staging` where a trial writes until it is complete.
+
+    `found`: what the load's schedule found.
+    """
 
     context: Context
     folder: Path
     staging: Path
-    measure: Measure
+    found: Mapping[str, float]
 
     def all_levels(self, progress: Progress) -> None:
         """Profile every level that has no profile yet, and say in a line of each that could not be profiled.
@@ -73,26 +73,28 @@ class Capture:
     def _levels(self) -> Sequence[Level[Any]]:
         """The baseline first: without it the others say little."""
         experiment = self.context.experiment
-        others = [level for level in experiment.levels() if level.name != experiment.baseline]
-        return [experiment.baseline_level(), *others]
+        return sorted(experiment.levels(), key=lambda level: level.name != experiment.baseline)
 
     def _place(self, level: Level[Any]) -> Path:
         return self.folder / "profiles" / level_folder(level.name)
 
     def _level(self, level: Level[Any]) -> None:
         """Run a level's profiled trial and move what is kept of it into place."""
-        out, context = self.staging, self.context
+        out, context, seed = self.staging, self.context, self.context.experiment.protocol.seed
         subject = context.target.profiled(level, agent_option(slice_s(context.experiment.expected_window_s())))
         if subject is None:
             raise NoProfiler("the target has no profiler", "leave `profile` out of the experiment")
         try:
-            measured = self.measure(subject, out)
+            (measured,) = run_start(context, [subject], share(self.found, subject), seed, out)
         except UserError as error:
-            raise _explained(error) from error
-        trial = Trial(number=0, block=0, position=0, level=level.name, seed=context.experiment.protocol.seed)
+            if "Could not find agent library" not in error.hint:
+                raise
+            raise NoProfiler(
+                f"the services' image has no {LIBRARY}", "no level can be profiled: build the image again"
+            ) from error
+        trial = Trial(number=0, block=0, position=0, level=level.name, seed=seed)
         data = judge(out, measured.record(trial, subject, 1), context.target.judgement)
-        profile = gathered(level.name, data, out)
-        write_json_atomic(out / "profile.json", profile.model_dump(mode="json"))
+        write_json_atomic(out / "profile.json", gathered(level.name, data, out).model_dump(mode="json"))
         place = self._place(level)
         place.parent.mkdir(exist_ok=True)
         out.rename(place)
@@ -133,10 +135,3 @@ def _node(node: str, data: TrialData, chosen: Sequence[Slice], samples: int) -> 
     return NodeProfile(
         start_ns=start_ns, end_ns=end_ns, slices=len(chosen), samples=samples, requests=requests, cpu_ns=cpu_ns
     )
-
-
-def _explained(error: UserError) -> UserError:
-    """Return the error that says that there is no profiler, if a container's log says so."""
-    if "Could not find agent library" not in error.hint:
-        return error
-    return NoProfiler(f"the services' image has no {LIBRARY}", "no level can be profiled: build the image again")

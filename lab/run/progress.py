@@ -57,8 +57,7 @@ class Progress:
             task = bar.add_task(f"trial {done + 1} of {total}", total=total, completed=done)
 
             def report(trial: Trial, reasons: Sequence[str], took_s: float, settled: bool) -> None:
-                tally.add(settled, took_s)
-                for line in tally.lines(trial, reasons, took_s):
+                for line in tally.add(trial, reasons, took_s, settled):
                     self.say(line)
                 bar.update(task, completed=tally.done, description=tally.next())
 
@@ -72,10 +71,6 @@ class _Tally:
         self.total, self.done, self.bound_s = total, done, bound_s
         self.attempts_s: list[float] = []
 
-    def add(self, settled: bool, took_s: float) -> None:
-        self.attempts_s.append(took_s)
-        self.done += settled
-
     def left(self) -> str:
         if self.done >= self.total:
             return ""
@@ -86,7 +81,10 @@ class _Tally:
     def next(self) -> str:
         return f"trial {min(self.done + 1, self.total)} of {self.total}{self.left()}"
 
-    def lines(self, trial: Trial, reasons: Sequence[str], took_s: float) -> list[str]:
+    def add(self, trial: Trial, reasons: Sequence[str], took_s: float, settled: bool) -> list[str]:
+        """Counts an attempt; returns what to print of it."""
+        self.attempts_s.append(took_s)
+        self.done += settled
         verdict = "rejected" if reasons else "valid"
         place = f"[{trial.number:>3}/{self.total}] block {trial.block + 1}"
         head = f"{place}  {trial.level:<20} {verdict:<8} {took_s:3.0f} s{self.left()}"

@@ -19,7 +19,7 @@ from lab.record import manifest as manifests
 from lab.record import read_trial_record, write_json_atomic
 from lab.run import calibration
 from lab.run.alternating import run_alternating
-from lab.run.measure import Measured, NotRemoved, StartInterrupted, run_start
+from lab.run.measure import Measured, NotRemoved, StartInterrupted, run_start, share
 from lab.run.plan import Plan, Trial, make_plan, trial_folder_name
 from lab.run.profiles import Capture
 from lab.run.progress import Progress, Report
@@ -49,24 +49,29 @@ def new_run(context: Context, results: Path, command: list[str], images: dict[st
     now = datetime.datetime.now(datetime.UTC)
     folder = results / context.experiment.name / now.strftime("%Y-%m-%dT%H%M%SZ")
     folder.mkdir(parents=True)
-    plan = make_plan(context.experiment)
-    manifest = {
-        "format": manifests.FORMAT,
-        "version": manifests.VERSION,
-        "experiment": context.experiment.name,
-        "spec": context.experiment.recorded(),
-        **context.target.declaration.manifest(context.experiment),
-        "seed": context.experiment.protocol.seed,
-        "order": [asdict(trial) for trial in plan.trials],
-        "started": now.isoformat(timespec="seconds"),
-        "finished": None,
-        "command": shlex.join(command),
-        "durations_s": {},
-        **provenance.collect(context.place.root, images),
-    }
-    run = Run(folder, manifest)
+    run = Run(
+        folder,
+        {
+            "format": manifests.FORMAT,
+            "version": manifests.VERSION,
+            "experiment": context.experiment.name,
+            "spec": context.experiment.recorded(),
+            **context.target.declaration.manifest(context.experiment),
+            "seed": context.experiment.protocol.seed,
+            "order": [asdict(trial) for trial in make_plan(context.experiment).trials],
+            "started": now.isoformat(timespec="seconds"),
+            "finished": None,
+            "command": shlex.join(command),
+            "durations_s": {},
+            **provenance.collect(context.place.root, images),
+        },
+    )
     run.save()
-    _point_latest(folder)
+    # In one step: `latest` is never missing.
+    link = folder.parent / ".latest"
+    link.unlink(missing_ok=True)
+    link.symlink_to(folder.name)
+    link.replace(folder.parent / "latest")
     return run
 
 
@@ -107,8 +112,7 @@ def complete(context: Context, run: Run, progress: Progress) -> None:
     Ends before the last block where the protocol's precision is reached or its budget spent; the manifest says so.
     """
     clock, protocol = context.place.clock, context.experiment.protocol
-    spent_s = run.manifest["durations_s"].get("trials", 0)
-    left = budget(context.experiment, clock, clock.now_s() - spent_s)
+    left = budget(context.experiment, clock, clock.now_s() - run.manifest["durations_s"].get("trials", 0))
     shutil.rmtree(_staging(run), ignore_errors=True)
     found = _found(context, run, progress)
     plan = make_plan(context.experiment)
@@ -121,7 +125,11 @@ def complete(context: Context, run: Run, progress: Progress) -> None:
             if not in_time:
                 _stop(run, progress, f"the budget of {protocol.budget_min:g} min allows no further trial")
                 break
-            if plan.ends_block(start[-1]) and _precise(context, run):
+            if (
+                protocol.half_width is not None
+                and plan.ends_block(start[-1])
+                and narrow_enough(analyse(run.folder, context.experiment, context.target), protocol.half_width)
+            ):
                 _stop(run, progress, f"every interval is within ±{protocol.half_width:.1%}")
                 break
     if context.experiment.profile:
@@ -136,39 +144,23 @@ def _stop(run: Run, progress: Progress, why: str) -> None:
     progress.say(f"stopped: {why}")
 
 
-def _precise(context: Context, run: Run) -> bool:
-    half_width = context.experiment.protocol.half_width
-    if half_width is None:
-        return False
-    return narrow_enough(analyse(run.folder, context.experiment, context.target), half_width)
-
-
 def _found(context: Context, run: Run, progress: Progress) -> Mapping[str, float]:
     """Returns what the load's schedule finds, by measuring it first if it cannot be known otherwise."""
-    schedule = context.experiment.load.schedule
-    fixed = schedule.fixed()
-    if fixed is not None:
+    if (fixed := context.experiment.load.schedule.fixed()) is not None:
         return fixed
     if "calibration" not in run.manifest:
         with progress.step("calibrating the load on the baseline"):
-            out = _staging(run)
-            found = calibration.calibrate(context, out)
-            out.rename(run.folder / "calibration")
-        run.manifest["calibration"] = found
+            run.manifest["calibration"] = calibration.calibrate(context, _staging(run))
+            _staging(run).rename(run.folder / "calibration")
         run.save()
     progress.say(calibration.sentence(run.manifest["calibration"]))
     return {"users": run.manifest["calibration"]["users"]}
 
 
 def _profile(context: Context, run: Run, found: Mapping[str, float], progress: Progress) -> None:
-    started_s, seed = context.place.clock.now_s(), context.experiment.protocol.seed
-
-    def measure(level: Level[Any], out: Path) -> Measured:
-        (measured,) = run_start(context, [level], _share(found, level), seed, out)
-        return measured
-
+    started_s = context.place.clock.now_s()
     with _disk_watched(run.folder):
-        Capture(context, run.folder, _staging(run), measure).all_levels(progress)
+        Capture(context, run.folder, _staging(run), found).all_levels(progress)
     run.manifest["durations_s"]["profiles"] = round(context.place.clock.now_s() - started_s, 1)
 
 
@@ -218,7 +210,7 @@ def _attempt(
             elif context.places:
                 measured = run_side_by_side(context, levels, found, trials[0].seed, _staging(run), say)
             else:
-                measured = run_start(context, levels, _share(found, levels[0]), trials[0].seed, _staging(run))
+                measured = run_start(context, levels, share(found, levels[0]), trials[0].seed, _staging(run))
     except (StartInterrupted, NotRemoved) as cut:
         for one in zip(trials, levels, cut.measured, strict=False):
             _judge(context, run, *one)
@@ -254,12 +246,6 @@ def gather(start: Path, requests: Path | None, folder: Path) -> None:
         os.link(requests, folder / "requests.csv")
 
 
-def _share(found: Mapping[str, float], level: Level[Any]) -> Mapping[str, float]:
-    """The level's share of the users that were found, at least one; an open loop has no number of users."""
-    users = found.get("users")
-    return {**found, "users": max(1, round(users * level.settings.users_fraction))} if users else found
-
-
 @contextmanager
 def _disk_watched(folder: Path) -> Iterator[None]:
     """Reports a full disk, which is then also the cause of any other error in the block."""
@@ -283,28 +269,12 @@ def _folder(run: Run, trial: Trial, attempt: int) -> Path:
     return folder / trial_folder_name(trial, attempt)
 
 
-def _attempts_allowed(context: Context) -> int:
-    return context.experiment.protocol.retries + 1
-
-
 def _attempts(run: Run, trial: Trial) -> list[Path]:
     """Folders of a trial's attempts so far, first to last."""
-    numbered = (_folder(run, trial, attempt) for attempt in itertools.count(1))
-    return list(itertools.takewhile(Path.exists, numbered))
+    return list(itertools.takewhile(Path.exists, (_folder(run, trial, attempt) for attempt in itertools.count(1))))
 
 
 def _settled(context: Context, run: Run, trial: Trial) -> bool:
     """Whether a trial has a valid attempt, or none left."""
-    attempts = _attempts(run, trial)
-    if not attempts:
-        return False
-    last = read_trial_record(attempts[-1])
-    return last.valid or len(attempts) >= _attempts_allowed(context)
-
-
-def _point_latest(folder: Path) -> None:
-    """Makes `latest` beside `folder` point at it, replacing the old link in one step."""
-    link = folder.parent / ".latest"
-    link.unlink(missing_ok=True)
-    link.symlink_to(folder.name)
-    link.replace(folder.parent / "latest")
+    attempts, retries = _attempts(run, trial), context.experiment.protocol.retries
+    return bool(attempts) and (len(attempts) > retries or read_trial_record(attempts[-1]).valid)

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.contract import Measuring
-from lab.engine.clock import wait_until
-from lab.engine.place import OBSERVER
+from lab.engine import OBSERVER, wait_until
 from lab.errors import UserError
 from lab.load import Loaded
 from lab.load.generator import SECOND_NS, SETTLE_S, WARM_UP_REQUEST_BOUND_S

@@ -9,10 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.contract import Deployment, Endpoint, Target
-from lab.engine.clock import wait_until
-from lab.engine.driver import Container
-from lab.engine.failure import start_failed
-from lab.engine.place import OBSERVER, SPINNER, Place
+from lab.engine import OBSERVER, SPINNER, Container, Place, start_failed, wait_until
 from lab.load import GENERATORS, LoadGenerator, LoadPlan, Stage
 from lab.record import ContainerRecord, StartPart, TrialPart, write_targets
 from lab.spec import Experiment, Level, Protocol
@@ -71,18 +68,15 @@ class Start:
 
     def __post_init__(self) -> None:
         self.deployment: Deployment = self.context.target.deployment(self.level, self.place, self.out)
-
-    @property
-    def generator(self) -> LoadGenerator | None:
-        """What sends the load; None if there is none."""
-        return self.context.generator
+        self.generator = self.context.generator
 
     @property
     def plan(self) -> LoadPlan:
         """The load."""
         endpoint = self.deployment.endpoint() or NOWHERE
-        users = int(self.found.get("users", 0))
-        return LoadPlan(self.context.experiment.load, self.protocol, endpoint, users, self.seed)
+        return LoadPlan(
+            self.context.experiment.load, self.protocol, endpoint, int(self.found.get("users", 0)), self.seed
+        )
 
     @property
     def stage(self) -> Stage:

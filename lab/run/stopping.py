@@ -4,7 +4,7 @@ import math
 from collections import defaultdict
 from dataclasses import dataclass, field
 
-from lab.engine.clock import Clock
+from lab.engine import Clock
 from lab.record import Summary
 from lab.spec import Experiment
 
@@ -48,8 +48,12 @@ class Budget:
     attempts_s: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
 
     def allows(self, level: str) -> bool:
-        """Whether an attempt at `level` that begins now will probably end in time."""
-        return self._expected_s(level) <= self.left_s()
+        """Whether an attempt at `level` that begins now will probably end in time.
+
+        It takes as long as the level's longest attempt, else as the longest of any, else a guess.
+        """
+        every = [seconds for times in self.attempts_s.values() for seconds in times]
+        return max(self.attempts_s.get(level) or every, default=self.first_guess_s) <= self.left_s()
 
     def left_s(self) -> float:
         """How long the run may take yet; infinity where it has no budget."""
@@ -58,9 +62,3 @@ class Budget:
     def spent_s(self) -> float:
         """How long the run has taken so far."""
         return self.clock.now_s() - self.started_s
-
-    def _expected_s(self, level: str) -> float:
-        """As long as the level's longest attempt, else as the longest of any, else a guess."""
-        every = [seconds for times in self.attempts_s.values() for seconds in times]
-        known = self.attempts_s.get(level) or every
-        return max(known, default=self.first_guess_s)

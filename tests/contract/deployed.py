@@ -32,7 +32,7 @@ def parameters(names: Iterable[str]) -> list[object]:
 
 def system_with(topology: Path, level: MeshLevel, at: Place, out: Path) -> System:
     """The system of a level with the topology of a file, not yet created."""
-    system = MESH.system(level, at, out)
+    system = MESH.deployment(level, at, out)
     return replace(system, parts=replace(system.parts, topology=load_topology(topology)))
 
 
@@ -43,8 +43,8 @@ def running(level: MeshLevel, topology: Path, out: Path) -> Iterator[tuple[Syste
     system = system_with(topology, level, replace(place(), driver=driver, alone=False), out)
     system.driver.remove()
     try:
-        system.create({})
-        system.start()
+        system.deploy({})
+        system.ready()
         yield system, system.backend
     finally:
         system.driver.remove()

@@ -23,8 +23,8 @@ from lab.engine.clock import SystemClock, wait_until
 from lab.engine.compose import ComposeDriver
 from lab.engine.driver import Stack
 from lab.target.mesh.sidecars import ADMIN_PORT, Admin, Node, Side, files, load, overlay, parse_mode, sidecar
+from lab.target.mesh.sidecars.configuration import OUTBOUND
 from lab.target.mesh.sidecars.nodes import MOVED_PORTS, PORTS
-from lab.target.mesh.sidecars.overlay import OUTBOUND
 from lab.target.mesh.topology import DOMAIN
 
 pytestmark = [pytest.mark.containers, pytest.mark.beside, pytest.mark.timeout(120)]

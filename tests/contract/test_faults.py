@@ -207,10 +207,10 @@ def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Services]:
     assert isinstance(system.driver, ComposeDriver)
     system.driver.remove()
     try:
-        system.create({"OBSERVER_INTERVAL": "250ms"}, ("observer",))
+        system.deploy({"OBSERVER_INTERVAL": "250ms"}, ("observer",))
         names = {container.id: name for name, container in system.driver.containers().items()}
         write_targets(out / "targets.json", names, system.driver.networks())
-        system.start(("observer",))
+        system.ready(("observer",))
         assert wait_until(lambda: ask_gateway() == 200, 30, 0.2, SystemClock())
         # A JVM that has just started answers so seldom that a share of errors could not be told from none.
         with Load(ask_gateway) as load:

@@ -7,7 +7,7 @@ import pytest
 from lab.backend import BACKENDS, Backend
 from lab.engine import images
 from lab.engine.clock import wait_until
-from lab.target.mesh.predictions import trace_difference
+from lab.target.mesh.delivery import trace_difference
 from lab.target.mesh.system import System
 from lab.target.mesh.variants import Variant
 from tests.contract.deployed import FOLDER, QUICK_START, ask, parameters, running

@@ -1,9 +1,10 @@
 """Runs the baseline by turns in two checkouts, and prints the ratio of their CPU per request.
 
-Usage: `python tests/golden/alternate.py OLD NEW --blocks 6 --users 16`
+Usage: `python tests/golden/alternate.py OLD NEW --blocks 6 --new-experiment baseline.yaml`
 
 `OLD` and `NEW` are checkouts, each with the lab installed in its `.venv`. Each block runs the
-experiment once in each checkout, with the same users. The seed draws the order.
+experiment once in each checkout. The seed draws the order. `baseline.yaml` is the old checkout's
+file, converted by `lab migrate`: both have the same users.
 
 It needs an engine, the images of both checkouts, and an otherwise idle machine. It imports nothing
 of the lab, because the checkouts have two versions of it.
@@ -38,9 +39,9 @@ class Checkout:
     lab: Path
     experiment: Path
 
-    def measure(self, users: int) -> float:
+    def measure(self) -> float:
         """Run the experiment once; return the CPU per request of the services at the baseline, in ms."""
-        self._lab("run", str(self.experiment), "--set", f"load.users={users}")
+        self._lab("run", str(self.experiment))
         folder = self.root / "results" / self.experiment.stem / "latest"
         self._lab("analyse", str(folder.resolve()))
         return cpu_per_request_ms(json.loads((folder / "summary.json").read_text()))
@@ -93,12 +94,12 @@ def paired_ratio(old: Sequence[float], new: Sequence[float]) -> Ratio:
     return Ratio(math.exp(mean), math.exp(mean - reach), math.exp(mean + reach), len(logs))
 
 
-def alternate(sides: Mapping[str, Checkout], blocks: int, users: int, seed: int) -> Ratio:
+def alternate(sides: Mapping[str, Checkout], blocks: int, seed: int) -> Ratio:
     """Run all blocks, and print each one's costs on the way."""
     costs: dict[str, list[float]] = {name: [] for name in sides}
     for block, order in enumerate(orders(blocks, seed), start=1):
         for name in order:
-            costs[name].append(sides[name].measure(users))
+            costs[name].append(sides[name].measure())
         shown = ", ".join(f"{name} {costs[name][-1]:.3f} ms" for name in order)
         _say(f"block {block}: {shown}")
     return paired_ratio(costs["old"], costs["new"])
@@ -112,7 +113,6 @@ def arguments(words: Sequence[str]) -> argparse.Namespace:
         parser.add_argument(f"--{side}-lab", type=Path, help="its command (default: .venv/bin/lab in it)")
         parser.add_argument(f"--{side}-experiment", type=Path, default=EXPERIMENT, help="in its format version")
     parser.add_argument("--blocks", type=int, default=6)
-    parser.add_argument("--users", type=int, default=16)
     parser.add_argument("--seed", type=int, default=1, help="of the order in each block")
     return parser.parse_args(words)
 
@@ -129,7 +129,7 @@ def main(words: Sequence[str]) -> None:
         )
         for name in ("old", "new")
     }
-    _say(str(alternate(sides, given["blocks"], given["users"], given["seed"])))
+    _say(str(alternate(sides, given["blocks"], given["seed"])))
 
 
 def _say(line: str) -> None:

@@ -7,8 +7,8 @@ import pytest
 
 from lab.backend import BACKENDS
 from lab.backend.collector import Collector
-from lab.backend.exposition import total
 from lab.backend.http import Http
+from lab.backend.jaeger import total
 from lab.backend.prometheus import TARGETS, Prometheus, metrics_by_service, targets
 from lab.backend.sink import Sink
 from lab.errors import UserError

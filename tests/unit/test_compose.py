@@ -11,7 +11,7 @@ from lab.backend import BACKENDS
 from lab.command import paths
 from lab.engine.machine import CpuSplit
 from lab.load import GENERATORS
-from lab.target.mesh.stack import Files, stack
+from lab.target.mesh.system import stack
 from lab.target.mesh.topology import load_topology
 from lab.target.mesh.variants import Telemetry, chosen
 from tests.labs import MESH
@@ -27,8 +27,8 @@ def config(tmp_path: Path, telemetry: Telemetry, topology: str = "mesh", generat
     """What Compose makes of one combination."""
     path = TOPOLOGY_FILES / f"{topology}.yaml"
     wanted = stack(
-        telemetry, load_topology(path), CpuSplit((0,), (1,)), Files(paths.ROOT, tmp_path), {},
-        ("observer", GENERATORS[generator].service),
+        telemetry, load_topology(path), CpuSplit((0,), (1,)), paths.ROOT, tmp_path, {},
+        ("observer", GENERATORS[generator].service), {},
     )  # fmt: skip
     overlay = tmp_path / "overlay.json"
     overlay.write_text(json.dumps(wanted.overlay))

@@ -57,15 +57,15 @@ def cut(trace: Mapping[str, Any], spans: int) -> dict[str, object] | None:
 
 def created(driver: FakeDriver, out: Path, of: MeshLevel = TRACED) -> System:
     """A system whose containers are created."""
-    system = MESH.system(of, benches.place(driver), out)
-    system.create({})
+    system = MESH.deployment(of, benches.place(driver), out)
+    system.deploy({})
     return system
 
 
 def delivered(driver: FakeDriver, out: Path, of: MeshLevel = TRACED) -> DeliveryPart:
     """What a start leaves whose services were stopped after the load."""
     system = created(driver, out, of)
-    system.start()
+    system.ready()
     driver.stop(list(system.topology.nodes))
     driver.done.clear()
     return delivery.delivered(system)

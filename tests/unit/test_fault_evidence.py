@@ -10,7 +10,7 @@ import pytest
 
 from lab.analysis.metrics import values
 from lab.analysis.metrics.window import grown
-from lab.fault.evidence import share_doubt
+from lab.fault.evidence import share_doubts
 from lab.fault.kinds import KINDS, parse_fault
 from lab.fault.verified import unverified
 from lab.record.counters import parse_counters
@@ -306,9 +306,9 @@ def test_a_system_that_does_not_come_back_has_no_time_to_recover() -> None:
 @pytest.mark.parametrize("share", [0.01, 0.2, 0.5, 1.0])
 def test_a_share_is_told_from_none_and_from_twice_as_many(share: float) -> None:
     of = 5000
-    assert share_doubt(of * share, of, share, "requests", "aborted") is None
-    assert share_doubt(0, of, share, "requests", "aborted")
-    assert share_doubt(of * share * 2, of, share, "requests", "aborted")
+    assert not list(share_doubts(of * share, of, share, "requests", "aborted"))
+    assert list(share_doubts(0, of, share, "requests", "aborted"))
+    assert list(share_doubts(of * share * 2, of, share, "requests", "aborted"))
 
 
 def test_a_declared_fault_survives_its_record() -> None:

@@ -11,8 +11,7 @@ from lab.engine.driver import EngineGone, EngineRefused, Stack
 from lab.fault.fault import DeclaredFault, Subject
 from lab.fault.journal import Journal, lift_leftovers
 from lab.fault.kinds import parse_fault
-from lab.fault.moments import ContainerTime
-from lab.fault.run import Injector, injector
+from lab.fault.run import ContainerTime, Injector, injector
 from lab.record.faults import Injection, read_injections
 from tests.fake import FakeClock, FakeDriver
 from tests.synthetic.truth import EPOCH_NS

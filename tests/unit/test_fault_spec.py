@@ -6,7 +6,7 @@ from pydantic import Field
 from lab.fault.fault import DeclaredFault
 from lab.fault.kinds import KINDS, Faults
 from lab.fault.rules import contradictions, unknown_targets, without_sidecar
-from lab.fault.schedule import Step, drawn, steps
+from lab.fault.run import Step, drawn, steps
 from lab.spec.model import Shape, validate
 from lab.spec.problems import Problem, SpecError, dotted
 from lab.spec.yamlfile import parse_yaml

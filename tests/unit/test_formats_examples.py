@@ -10,7 +10,7 @@ import pytest
 
 from lab.analysis.claims.records import read_verdicts
 from lab.analysis.profile.records import ProfileRecord
-from lab.backend import traces
+from lab.backend.backend import record
 from lab.record.counters import parse_counters, write_targets
 from lab.record.data import STREAMS, read_trace
 from lab.record.faults import parse_injections
@@ -130,7 +130,7 @@ def check_speed(name: str, folder: Path) -> None:
 
 def check_trace(name: str, folder: Path) -> None:
     (example,) = BLOCKS[name]
-    assert traces.record(example["trace_id"], example["spans"]) == read_trace(written(folder, "trace.json", example))
+    assert record(example["trace_id"], example["spans"]) == read_trace(written(folder, "trace.json", example))
 
 
 def check_resolved_topology(name: str, folder: Path) -> None:

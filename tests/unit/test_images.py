@@ -10,7 +10,7 @@ import pytest
 
 from lab.engine import images
 from lab.engine.clock import SystemClock, wait_until
-from lab.engine.image_engine import CommandLineEngine, image_ids
+from lab.engine.image_engine import ImageEngine, image_ids
 from lab.engine.image_recipes import (
     TABLE,
     build_command,
@@ -268,7 +268,7 @@ def says(script: Path, *lines: str) -> None:
 
 def test_a_pulled_image_gets_the_local_name(docker: Path) -> None:
     says(docker, "echo Pulling from someone/jaeger")
-    assert CommandLineEngine().pull("someone/jaeger:1", "tollbooth/jaeger:1")
+    assert ImageEngine().pull("someone/jaeger:1", "tollbooth/jaeger:1")
     assert (docker.parent / "asked").read_text().splitlines() == [
         "pull someone/jaeger:1",
         "tag someone/jaeger:1 tollbooth/jaeger:1",
@@ -281,13 +281,13 @@ def test_a_registry_that_refuses_or_says_nothing_gives_nothing(
 ) -> None:
     monkeypatch.setattr("lab.engine.image_engine.REGISTRY_ANSWERS_WITHIN_S", 0.2)
     says(docker, answer)
-    assert not CommandLineEngine().pull("someone/jaeger:1", "tollbooth/jaeger:1")
+    assert not ImageEngine().pull("someone/jaeger:1", "tollbooth/jaeger:1")
 
 
 def test_a_failed_build_shows_the_end_of_its_log(docker: Path, tmp_path: Path) -> None:
     says(docker, "seq 100", "exit 1")
     with pytest.raises(UserError) as failed:
-        CommandLineEngine().build("jaeger", [str(docker)], tmp_path / "jaeger.log")
+        ImageEngine().build("jaeger", [str(docker)], tmp_path / "jaeger.log")
     assert failed.value.message == "the image jaeger could not be built"
     assert failed.value.hint.splitlines()[-1] == "100"
 
@@ -301,7 +301,7 @@ def test_digests_and_ids_are_read_by_name(docker: Path) -> None:
         "esac",
         "exit 1",
     )
-    engine = CommandLineEngine()
+    engine = ImageEngine()
     found = engine.digests(["tollbooth/jre:1", "debian:1"])
     assert found == {"tollbooth/jre:1": "abc", "else:2": "abc", "debian:1": ""}
     assert image_ids(["tollbooth/jre:1"]) == {"tollbooth/jre:1": "sha256:1"}
@@ -309,12 +309,12 @@ def test_digests_and_ids_are_read_by_name(docker: Path) -> None:
 
 def test_an_engine_without_our_images_has_no_digests(docker: Path) -> None:
     says(docker, "echo", "echo 'Error: No such image' >&2", "exit 1")
-    assert CommandLineEngine().digests(["tollbooth/jre:1"]) == {}
+    assert ImageEngine().digests(["tollbooth/jre:1"]) == {}
 
 
 def test_a_cancelled_build_ends_and_no_other_starts(docker: Path, tmp_path: Path) -> None:
     says(docker, "exec sleep 60")
-    engine = CommandLineEngine()
+    engine = ImageEngine()
 
     def build() -> None:
         engine.build("jaeger", [str(docker)], tmp_path / "jaeger.log")

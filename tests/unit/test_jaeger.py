@@ -1,7 +1,7 @@
 """What Jaeger says, in the lab's own words."""
 
+from lab.backend.backend import largest
 from lab.backend.jaeger import span_counters, trace_record
-from lab.backend.traces import largest
 
 METRICS = """
 # TYPE otelcol_receiver_accepted_spans_total counter

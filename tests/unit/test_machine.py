@@ -18,7 +18,7 @@ from lab.engine.machine import (
     read_machine,
     run_command,
     split_cpus,
-    steal_fraction,
+    used_fractions,
 )
 
 ENGINE_INFO = {
@@ -112,7 +112,7 @@ def test_a_clock_that_stood_still_has_no_steal() -> None:
     times = parse_cpu_times("cpu  1 2 3 4 5 6 7 8 0 0\n")
     assert times is not None
     assert (times.total, times.idle, times.steal) == (36, 9, 8)
-    assert steal_fraction(times, times) is None
+    assert used_fractions(times, times) == (None, None)
 
 
 def test_a_client_without_engine_is_no_engine() -> None:

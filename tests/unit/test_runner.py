@@ -15,8 +15,7 @@ import pytest
 from rich.console import Console
 
 from lab.backend import BACKENDS
-from lab.engine.driver import EngineGone
-from lab.engine.failure import StartFailed
+from lab.engine.driver import EngineGone, StartFailed
 from lab.errors import UserError
 from lab.record.requests import read_requests
 from lab.record.trial import StartPart, WindowPart, read_trial_record

@@ -13,8 +13,7 @@ from lab.analysis import checks
 from lab.analysis.metrics.window import cpu_cores
 from lab.backend import BACKENDS
 from lab.command import prepare
-from lab.engine.driver import EngineGone, EngineRefused, Stack
-from lab.engine.failure import StartFailed
+from lab.engine.driver import EngineGone, EngineRefused, Stack, StartFailed
 from lab.errors import UserError
 from lab.record.data import read_trial
 from lab.record.files import write_json_atomic

@@ -10,9 +10,9 @@ from lab.command import paths
 from lab.errors import UserError
 from lab.spec.problems import SpecError
 from lab.target.mesh.sidecars import Mode, Node, Side, configuration, files, load, nodes, overlay, parse_mode
-from lab.target.mesh.sidecars.merge import conflicts, merged
+from lab.target.mesh.sidecars.configuration import OUTBOUND
 from lab.target.mesh.sidecars.modes import named_sets
-from lab.target.mesh.sidecars.overlay import OUTBOUND
+from lab.target.mesh.sidecars.source import conflicts, merged
 from lab.target.mesh.topology import load_topology
 
 SOURCE = load(paths.ROOT / "envoy")

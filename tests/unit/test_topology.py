@@ -7,8 +7,9 @@ import yaml
 
 from lab.errors import UserError
 from lab.spec.problems import SpecError
+from lab.spec.yamlfile import find_named_file
 from lab.target.mesh.spantree import ExpectedSpan
-from lab.target.mesh.topology import Service, Topology, find_topology, load_topology, parse_topology
+from lab.target.mesh.topology import Service, Topology, load_topology, parse_topology
 
 ROOT = Path(__file__).parents[2]
 FIXTURES = ROOT / "tests" / "fixtures" / "topologies"
@@ -69,7 +70,7 @@ def test_the_tree_has_as_many_spans_as_are_counted(path: Path) -> None:
 
 
 def test_a_request_through_mesh_makes_123_spans_by_every_route() -> None:
-    mesh = load_topology(find_topology("mesh", SHIPPED))
+    mesh = load_topology(find_named_file("topology", "mesh", SHIPPED))
     assert mesh.routes() == ("a1", "a2", "a3", "a4")
     assert [mesh.expected_spans(route) for route in mesh.routes()] == [123] * 4
     assert mesh.mean_spans_per_request() == 123
@@ -77,7 +78,7 @@ def test_a_request_through_mesh_makes_123_spans_by_every_route() -> None:
 
 @pytest.mark.parametrize("name", ["fan-out", "chain"])
 def test_the_published_topologies_are_called_by_grpc_and_make_five_spans(name: str) -> None:
-    topology = load_topology(find_topology(name, SHIPPED))
+    topology = load_topology(find_named_file("topology", name, SHIPPED))
     assert (topology.entry, topology.entry_protocol, topology.routes()) == ("s1", "grpc", ("work",))
     assert topology.expected_spans("work") == 5
     latencies = [
@@ -91,9 +92,9 @@ def test_the_published_topologies_are_called_by_grpc_and_make_five_spans(name: s
 
 def test_the_tree_of_a_fan_out_has_one_step_and_that_of_a_chain_one_branch() -> None:
     s2, s3 = ExpectedSpan("s2", "server"), ExpectedSpan("s3", "server")
-    fan_out = load_topology(find_topology("fan-out", SHIPPED)).expected_tree("work")
+    fan_out = load_topology(find_named_file("topology", "fan-out", SHIPPED)).expected_tree("work")
     assert fan_out == ExpectedSpan("s1", "server", ((call("s1", s2), call("s1", s3)),))
-    chain = load_topology(find_topology("chain", SHIPPED)).expected_tree("work")
+    chain = load_topology(find_named_file("topology", "chain", SHIPPED)).expected_tree("work")
     passing = ExpectedSpan("s2", "server", ((call("s2", s3),),))
     assert chain == ExpectedSpan("s1", "server", ((call("s1", passing),),))
 
@@ -181,10 +182,10 @@ def test_an_unknown_kind_is_rejected(kind: str) -> None:
 
 
 def test_a_topology_survives_its_manifest() -> None:
-    topology = load_topology(find_topology("mesh", SHIPPED))
+    topology = load_topology(find_named_file("topology", "mesh", SHIPPED))
     assert Topology.model_validate(topology.model_dump(mode="json")) == topology
 
 
 def test_an_unknown_topology_is_answered_with_the_nearest() -> None:
     with pytest.raises(UserError, match="unknown topology 'mash'; did you mean 'mesh'"):
-        find_topology("mash", SHIPPED)
+        find_named_file("topology", "mash", SHIPPED)

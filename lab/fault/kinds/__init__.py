@@ -40,12 +40,9 @@ Faults = Annotated[Sequence[AnyFault], Field(max_length=MAX_FAULTS)]
 _FAULT: TypeAdapter[AnyFault] = TypeAdapter(AnyFault)
 
 
-def _by_kind() -> dict[str, type[DeclaredFault]]:
-    union, _ = get_args(AnyFault)
-    return {get_args(fault.model_fields["kind"].annotation)[0]: fault for fault in get_args(union)}
-
-
-KINDS: Mapping[str, type[DeclaredFault]] = _by_kind()
+KINDS: Mapping[str, type[DeclaredFault]] = {
+    get_args(fault.model_fields["kind"].annotation)[0]: fault for fault in get_args(get_args(AnyFault)[0])
+}
 
 
 def parse_fault(declared: Mapping[str, Any]) -> DeclaredFault:

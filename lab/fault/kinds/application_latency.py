@@ -5,28 +5,19 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from lab.fault.application import set_fault
-from lab.fault.fault import DeclaredFault, Part, Subject
-from lab.record import Course, Seen, TrialData
+from lab.fault.application import ByService
+from lab.record import Course, TrialData
 
 # A timer never ends early, but the counters may be read between an operation's wait and its count.
 NEARLY = 0.95
 
 
-class ApplicationLatency(DeclaredFault):
+class ApplicationLatency(ByService):
     """The target's operations wait this long, whatever the topology and the request set."""
 
     kind: Literal["application-latency"]
     size: int = Field(ge=1, le=60_000, description="whole ms that every operation waits")
-    part: ClassVar[Part] = "application"
-
-    def inject(self, subject: Subject) -> Seen:
-        """See `DeclaredFault.inject`."""
-        return set_fault(subject, self.target, {"latency_ms": self.size})
-
-    def lift(self, subject: Subject) -> Seen:
-        """See `DeclaredFault.lift`."""
-        return set_fault(subject, self.target, {})
+    setting: ClassVar[str] = "latency_ms"
 
     def doubts(self, data: TrialData, course: Course) -> Iterator[str]:
         """Yield why the waiting time that the target measured does not show the latency."""

@@ -1,14 +1,13 @@
 """A container with limited bandwidth."""
 
-from collections.abc import Iterator
-from typing import ClassVar, Literal
+from collections.abc import Iterator, Sequence
+from typing import Literal
 
 from pydantic import Field
 
 from lab.fault.evidence import app_interfaces, during, growth
-from lab.fault.fault import DeclaredFault, Part, Subject
-from lab.fault.network import shape, unshape
-from lab.record import Course, Seen, TrialData
+from lab.fault.network import ByNetwork
+from lab.record import Course, TrialData
 
 # At least one Ethernet packet; for fast links, the traffic of this time.
 BURST_BYTES = 2_000
@@ -19,28 +18,22 @@ TIMING = 1.05
 NEAR = 0.8
 
 
-class BandwidthCap(DeclaredFault):
+class BandwidthCap(ByNetwork):
     """What the target sends to the network of requests passes a token bucket filter (tbf) of `size` kbit/s."""
 
     kind: Literal["bandwidth-cap"]
     size: float = Field(ge=8, le=10_000_000, description="kbit/s that it may send")
-    part: ClassVar[Part] = "network"
-    images: ClassVar[tuple[str, ...]] = ("nettools",)
 
-    def inject(self, subject: Subject) -> Seen:
-        """See `DeclaredFault.inject`."""
+    def discipline(self) -> Sequence[str]:
+        """See `ByNetwork.discipline`."""
         rate, burst = f"{round(self.size * 1000)}bit", f"{self._burst_bytes():.0f}"
-        shape(subject, self.target, "tbf", "rate", rate, "burst", burst, "latency", QUEUE)
-        return {}
-
-    def lift(self, subject: Subject) -> Seen:
-        """See `DeclaredFault.lift`."""
-        return unshape(subject, self.target)
+        return ("tbf", "rate", rate, "burst", burst, "latency", QUEUE)
 
     def doubts(self, data: TrialData, course: Course) -> Iterator[str]:
         """Yield why the interface's bytes, or the filter's counter, do not show the cap."""
-        found = [growth(fields, "tx_bytes", during(course)) for fields in app_interfaces(data, self.target)]
-        sent = [one for one in found if one is not None]
+        sent = [
+            one for fields in app_interfaces(data, self.target) if (one := growth(fields, "tx_bytes", during(course)))
+        ]
         if not sent:
             yield "what it sent was not sampled twice meanwhile"
             return

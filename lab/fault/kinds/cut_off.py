@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import ClassVar, Literal
 
-from lab.fault.evidence import Span, app_growth, before, container_growth, during, held_up
+from lab.fault.evidence import Span, app_growth, before, container_growth, during, not_felt
 from lab.fault.fault import APP, DeclaredFault, Part, Subject
 from lab.record import Course, Seen, TrialData
 
@@ -36,8 +36,7 @@ class CutOff(DeclaredFault):
             yield "no packet was seen to pass its interface before"
         if course.injected.seen["address"] != course.lifted.seen["address"]:
             yield f"it came back with another address, {course.lifted.seen['address']}, which its peers do not know"
-        if not held_up(data, course):
-            yield "no request failed or waited for it"
+        yield from not_felt(data, course)
 
     def _packets(self, data: TrialData, span: Span) -> float:
         return sum(app_growth(data, self.target, field, span) for field in ("rx_packets", "tx_packets"))

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import ClassVar, Literal
 
-from lab.fault.evidence import before, container_growth, during, held_up
+from lab.fault.evidence import before, container_growth, during, not_felt
 from lab.fault.fault import DeclaredFault, Part, Subject
 from lab.record import Course, Seen, TrialData
 
@@ -38,5 +38,4 @@ class Frozen(DeclaredFault):
             yield f"it used {used.amount / 1e6:.0f} ms of CPU meanwhile"
         if used_before is None or used_before.amount <= STILL_NS:
             yield "it was not seen to use CPU before"
-        if not held_up(data, course):
-            yield "no request failed or waited for it"
+        yield from not_felt(data, course)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import ClassVar, Literal
 
-from lab.fault.evidence import container_growth, during, held_up
+from lab.fault.evidence import container_growth, during, not_felt
 from lab.fault.fault import DeclaredFault, Part, Subject
 from lab.record import ENDED, Course, Seen, TrialData
 
@@ -44,5 +44,4 @@ class Killed(DeclaredFault):
             yield "it was not seen to come back"
         if course.injected.seen["address"] != course.lifted.seen["address"]:
             yield f"it came back with another address, {course.lifted.seen['address']}, which its peers do not know"
-        if not held_up(data, course):
-            yield "no request failed or waited for it"
+        yield from not_felt(data, course)

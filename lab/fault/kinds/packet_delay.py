@@ -1,35 +1,27 @@
 """A slower network."""
 
-from collections.abc import Iterator
-from typing import ClassVar, Literal
+from collections.abc import Iterator, Sequence
+from typing import Literal
 
 from pydantic import Field
 
 from lab.fault.evidence import before, during, median_latency_ms
-from lab.fault.fault import DeclaredFault, Part, Subject
-from lab.fault.network import shape, unshape
-from lab.record import Course, Seen, TrialData
+from lab.fault.network import ByNetwork
+from lab.record import Course, TrialData
 
 # Of a request's latency, which noise may shorten a little during the fault.
 NEARLY = 0.8
 
 
-class PacketDelay(DeclaredFault):
+class PacketDelay(ByNetwork):
     """Every packet that the target sends to the network of requests is delayed (netem)."""
 
     kind: Literal["packet-delay"]
     size: float = Field(ge=1, le=60_000, description="ms by which a packet is delayed")
-    part: ClassVar[Part] = "network"
-    images: ClassVar[tuple[str, ...]] = ("nettools",)
 
-    def inject(self, subject: Subject) -> Seen:
-        """See `DeclaredFault.inject`."""
-        shape(subject, self.target, "netem", "delay", f"{self.size:g}ms", "limit", "100000")
-        return {}
-
-    def lift(self, subject: Subject) -> Seen:
-        """See `DeclaredFault.lift`."""
-        return unshape(subject, self.target)
+    def discipline(self) -> Sequence[str]:
+        """See `ByNetwork.discipline`."""
+        return ("netem", "delay", f"{self.size:g}ms", "limit", "100000")
 
     def doubts(self, data: TrialData, course: Course) -> Iterator[str]:
         """Yield why packets, or requests, were not delayed: the discipline does not count its delays."""

@@ -5,16 +5,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab.backend.http import Http
-from lab.backend.jaeger import span_counters
-from lab.backend.settled import settled
-from lab.backend.sink import Sink
+from lab.backend import Http, Sink, settled, span_counters
 from lab.contract import Endpoint, Measuring
-from lab.engine import ports
-from lab.engine.clock import wait_until
-from lab.engine.driver import Stack
-from lab.engine.failure import start_failed
-from lab.engine.place import OBSERVER, Place
+from lab.engine import OBSERVER, Place, Stack, ports, start_failed, wait_until
 from lab.record import Results, TrialPart, write_results
 from lab.target.collector.declaration import COLLECTOR, PROTOCOL, SINK
 from lab.target.collector.settings import CollectorLevel

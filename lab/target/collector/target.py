@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 
-from lab.engine.place import Place
+from lab.engine import Place
 from lab.spec import Experiment
 from lab.target.collector.declaration import SINK, CollectorDeclaration
 from lab.target.collector.deployment import CollectorDeployment

@@ -19,11 +19,12 @@ SYSTEM_BYTES = 1 << 30
 # A request carries the first to the services; a running Envoy accepts the second.
 WITHOUT_RESTART = {"error_probability", "envoy_runtime"}
 
-LATENCY = Column(metric="latency_p95_ms", heading="p95 ms")
-MEMORY = Column(metric="memory_services_mean_mib", heading="MiB")
-APP_BYTES = Column(metric="bytes_per_request_app", heading="app\nkB/req.", per=1000)
-TELEMETRY_BYTES = Column(metric="bytes_per_request_telemetry", heading="telem.\nkB/req.", per=1000)
-COLUMNS = (LATENCY, MEMORY, APP_BYTES, TELEMETRY_BYTES)
+COLUMNS = (
+    Column(metric="latency_p95_ms", heading="p95 ms"),
+    Column(metric="memory_services_mean_mib", heading="MiB"),
+    Column(metric="bytes_per_request_app", heading="app\nkB/req.", per=1000),
+    Column(metric="bytes_per_request_telemetry", heading="telem.\nkB/req.", per=1000),
+)
 
 SERVICES = Headline(
     primary="cpu_per_request_services_ms",
@@ -93,13 +94,12 @@ class MeshDeclaration:
         of_level = {level.topology_name: self.parts(level.topology_name) for level in levels}
         backends = [of_level[level.topology_name].backend_kind(level) for level in levels]
         kinds = sorted({kind for parts in of_level.values() for kind in parts.topology.kinds()})
-        proxied = any(of_level[level.topology_name].mode(level).proxied for level in levels)
         return Needs(
             services=(*kinds, *sorted({name for backend in backends for name in backend.services})),
             images=(
                 "services",
                 *sorted({image for level in levels for fault in level.faults for image in fault.images}),
-                *([ENVOY] if proxied else []),
+                *([ENVOY] if any(of_level[level.topology_name].mode(level).proxied for level in levels) else []),
                 *sorted({name for backend in backends for name in backend.images}),
             ),
             system_bytes=SYSTEM_BYTES,
@@ -127,8 +127,10 @@ class MeshDeclaration:
             for name, patch in levels.items():
                 telemetry = getattr(patch, "telemetry", None)
                 if "telemetry" in patch.model_fields_set and telemetry not in variants:
-                    text = f"unknown variant '{telemetry}'; {suggestion(str(telemetry), variants)}"
-                    yield Problem(("factors", factor, name, "telemetry"), text)
+                    yield Problem(
+                        ("factors", factor, name, "telemetry"),
+                        f"unknown variant '{telemetry}'; {suggestion(str(telemetry), variants)}",
+                    )
         for topology in _topologies(experiment):
             if topology not in topologies:
                 yield Problem(("topology",), f"unknown topology '{topology}'; {suggestion(topology, topologies)}")
@@ -190,8 +192,10 @@ def _without_restart(experiment: Experiment) -> Iterator[Problem]:
     for index, factor in enumerate(experiment.protocol.without_restart):
         for name, patch in experiment.factors.get(factor, {}).items():
             for field in sorted(patch.model_fields_set - WITHOUT_RESTART):
-                place = ("protocol", "without_restart", index)
-                yield Problem(place, f"its level '{name}' sets {field}, which needs a restart")
+                yield Problem(
+                    ("protocol", "without_restart", index),
+                    f"its level '{name}' sets {field}, which needs a restart",
+                )
 
 
 def _fault_problems(experiment: Experiment, level: MeshLevel) -> Iterator[Problem]:

@@ -6,20 +6,17 @@ fragment says nothing about the trial. The services are then started a second ti
 backend keeps traces: these are complete.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from lab.backend import Backend
-from lab.backend.http import Http
-from lab.backend.settled import settled
-from lab.engine.failure import StartFailed
+from lab.backend import Backend, Http, settled
+from lab.engine import StartFailed
 from lab.record import BackendRecord, DeliveryPart, write_json_atomic
-from lab.target.mesh.predictions import trace_difference
 from lab.target.mesh.sidecars.nodes import PORTS
-from lab.target.mesh.spantree import Span
+from lab.target.mesh.spantree import Span, difference
 from lab.target.mesh.system import System
 from lab.target.mesh.topology import Topology
 from lab.target.mesh.variants import Traces
@@ -76,6 +73,17 @@ def _look(
     return trace, spans, trace_difference(topology, traces, spans)
 
 
+def trace_difference(topology: Topology, traces: Traces, spans: Sequence[Span]) -> str | None:
+    """Return None if the trace is what the topology predicts for one of its routes, else how it differs."""
+    if not spans:
+        # With sampling there may be no trace yet among the few requests of a short trial.
+        return "the backend has no trace" if traces == "all" else None
+    if traces == "none":
+        return "no request was to be traced"
+    differences = [difference(topology.expected_tree(route), spans) for route in topology.routes()]
+    return None if None in differences else differences[0]
+
+
 def _start_again(system: System, route: str) -> None:
     """Starts the services a second time, with so few requests that the backend keeps complete traces."""
     driver, topology = system.driver, system.topology
@@ -85,7 +93,7 @@ def _start_again(system: System, route: str) -> None:
         if proxies := system.sidecars:
             # They are in the network namespaces of ended services.
             driver.stop(list(proxies.values()))
-        system.start()
+        system.ready()
         port = driver.published_port(topology.entry, PORTS["rest"])
         entry = Http(lambda _: port)
         for _ in range(SECOND_REQUESTS):

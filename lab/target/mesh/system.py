@@ -1,22 +1,18 @@
 """The system of one level on an engine: created, started, and waited for until every part of it is ready."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from lab.backend import BACKENDS, Backend
-from lab.engine import ports
-from lab.engine.clock import wait_until
-from lab.engine.driver import Driver
-from lab.engine.failure import StartFailed, start_failed
-from lab.engine.place import Place
+from lab.engine import CpuSplit, Driver, Place, Stack, StartFailed, ports, start_failed, wait_until
 from lab.record import read_json
 from lab.target.mesh import sidecars
 from lab.target.mesh.settings import MeshLevelSettings
 from lab.target.mesh.sidecars import ADMIN_PORT, Admin, Mode, sidecar
-from lab.target.mesh.stack import Files, stack
-from lab.target.mesh.topology import Topology, resolved
+from lab.target.mesh.topology import DOMAIN, Topology, resolved
 from lab.target.mesh.variants import Telemetry, Variant, chosen
 
 READY_BOUND_S = 180.0
@@ -61,7 +57,7 @@ class Parts:
 
 @dataclass(frozen=True)
 class System:
-    """The parts of a mesh with one level's settings, at a place. Its containers write to `out`."""
+    """The parts of a mesh with one level's settings, at a place: created, started. Its containers write to `out`."""
 
     parts: Parts
     level: MeshLevelSettings
@@ -94,30 +90,34 @@ class System:
         """The Compose service of each node's sidecar, by node."""
         return self.parts.sidecars(self.level)
 
-    def create(self, variables: Mapping[str, str], instruments: Sequence[str] = ()) -> None:
-        """Creates the containers, and those of `instruments`; starts none."""
+    def deploy(self, variables: Mapping[str, str], instruments: Sequence[str] = ()) -> None:
+        """See `Deployment.deploy`."""
         level, topology = self.level, self.topology
         for folder in (self.out, self.out / "ready"):
             folder.mkdir(parents=True)
             # Containers run as another user.
             folder.chmod(0o777)
-        _write(self.out, {TOPOLOGY_FILE: json.dumps(resolved(topology))})
-        files = Files(self.place.root, self.out)
-        telemetry = self.telemetry
+        telemetry, cpus, root = self.telemetry, self.place.cpus, self.place.root
         if level.faults:
             telemetry = replace(telemetry, environment={**telemetry.environment, "WATCH_FAULTS": "1"})
-        _write(self.out, self.backend.files(topology.nodes, telemetry.environment))
+        texts = {
+            TOPOLOGY_FILE: json.dumps(resolved(topology)),
+            **self.backend.files(topology.nodes, telemetry.environment),
+            **self.parts.proxy_files(level),
+        }
+        for name, text in texts.items():
+            path = self.out / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
         added: dict[str, dict[str, object]] = {}
-        if proxy_files := self.parts.proxy_files(level):
-            _write(self.out, proxy_files)
-            for node in sidecars.nodes(topology).values():
-                added |= sidecars.overlay(node, level.sidecar_side, self.place.root)
+        for node in sidecars.nodes(topology).values() if self.sidecars else ():
+            added |= sidecars.overlay(node, level.sidecar_side, root)
         if not self.place.alone:
             variables = {**variables, **ports.engines_choice()}
-        self.driver.create(stack(telemetry, topology, self.place.cpus, files, variables, tuple(instruments), added))
+        self.driver.create(stack(telemetry, topology, cpus, root, self.out, variables, instruments, added))
 
-    def start(self, instruments: Sequence[str] = ()) -> dict[str, float]:
-        """Starts what was created and waits until it is ready; returns each node's start-up time in seconds.
+    def ready(self, instruments: Sequence[str] = ()) -> Mapping[str, float]:
+        """See `Deployment.ready`: start-up times are those of the nodes.
 
         Raises `StartFailed` as soon as a container ended, or when `READY_BOUND_S` have passed.
         """
@@ -140,9 +140,9 @@ class System:
         """The administration page of a node's running sidecar."""
         return Admin(self.driver.published_port(node, ADMIN_PORT))
 
-    def admins(self, nodes: Iterable[str] | None = None) -> dict[str, Admin]:
-        """The administration pages of the nodes' running sidecars (of all by default), by the sidecar's service."""
-        return {sidecar(node): self.admin(node) for node in (self.sidecars if nodes is None else nodes)}
+    def admins(self) -> dict[str, Admin]:
+        """The administration pages of all running sidecars, by the sidecar's service."""
+        return {name: self.admin(node) for node, name in self.sidecars.items()}
 
     def _ready(self, backend: Backend, parts: Sequence[str]) -> bool:
         for name, container in self.driver.containers().items():
@@ -156,13 +156,54 @@ class System:
         return self.out / "ready" / f"{node}.json"
 
 
-def _write(out: Path, files: Mapping[str, str]) -> None:
-    for name, text in files.items():
-        path = out / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-
-
 def _startup_s(path: Path) -> float:
     ready = read_json(path, "tollbooth.ready", 1)
     return float((ready["spring_ready_ns"] - ready["process_start_ns"]) / SECOND_NS)
+
+
+def stack(
+    telemetry: Telemetry,
+    topology: Topology,
+    cpus: CpuSplit,
+    root: Path,
+    out: Path,
+    load: Mapping[str, str],
+    extra_services: Sequence[str],
+    added: Mapping[str, Mapping[str, Any]],
+) -> Stack:
+    """What to create for one start of the containers with this telemetry, in the repository at `root`.
+
+    `load` are the load generator's variables (none: `lab up`); `added`, by Compose service, what sidecars
+    add to nodes, and their own services.
+    """
+    nodes = {name: _node(name, node.kind, telemetry.environment, root) for name, node in topology.nodes.items()}
+    own = tuple(name for name in added if name not in nodes)
+    return Stack(
+        services=(*topology.nodes, *own, *BACKENDS[telemetry.backend].services, *extra_services),
+        overlay={"services": {name: _with(nodes.get(name, {}), added.get(name, {})) for name in (*nodes, *own)}},
+        environment={
+            "TELEMETRY": telemetry.instrumentation,
+            "TRIAL_DIR": str(out),
+            **cpus.variables(),
+            **load,
+        },
+    )
+
+
+def _with(service: Mapping[str, Any], added: Mapping[str, Any]) -> dict[str, Any]:
+    """A service with what is added to it; both may give variables."""
+    environment = {**service.get("environment", {}), **added.get("environment", {})}
+    return {**service, **added, **({"environment": environment} if environment else {})}
+
+
+def _node(name: str, kind: str, telemetry: Mapping[str, str], root: Path) -> dict[str, Any]:
+    given = {"NODE": name, "OTEL_SERVICE_NAME": name, **telemetry}
+    service: dict[str, Any] = {
+        # Compose would read a dollar sign as a variable.
+        "environment": {key: value.replace("$", "$$") for key, value in given.items()},
+        "profiles": [kind],
+        "networks": {"app": {"aliases": [name + DOMAIN]}, "telemetry": {}},
+    }
+    if name != kind:
+        service["extends"] = {"file": str(root / "compose.yaml"), "service": kind}
+    return service

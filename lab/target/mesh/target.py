@@ -5,15 +5,15 @@ from dataclasses import replace
 from functools import cache, cached_property
 from pathlib import Path
 
-from lab.engine.place import Place
-from lab.spec import Experiment
+from lab.engine import Place
+from lab.spec import Experiment, find_named_file
 from lab.target.mesh import sidecars
 from lab.target.mesh.declaration import ENVOY, MeshDeclaration
 from lab.target.mesh.deployment import MeshDeployment
 from lab.target.mesh.judgement import MeshJudgement
 from lab.target.mesh.settings import MeshLevel
-from lab.target.mesh.system import Parts, System
-from lab.target.mesh.topology import find_topology, load_topology
+from lab.target.mesh.system import Parts
+from lab.target.mesh.topology import load_topology
 from lab.target.mesh.variants import Variant, load_variants
 
 
@@ -52,11 +52,7 @@ class Mesh:
 
     def deployment(self, level: MeshLevel, place: Place, out: Path) -> MeshDeployment:
         """See `Target.deployment`."""
-        return MeshDeployment(self.system(level, place, out))
-
-    def system(self, level: MeshLevel, place: Place, out: Path) -> System:
-        """Return the system of a level, not yet created."""
-        return System(self.parts(level.settings.topology_name), level.settings, place, out)
+        return MeshDeployment(self.parts(level.settings.topology_name), level.settings, place, out)
 
     def profiled(self, level: MeshLevel, agent: str) -> MeshLevel:
         """See `Target.profiled`: the agent is one of the JVMs' options, after those that they already have."""
@@ -66,5 +62,5 @@ class Mesh:
         return replace(level, settings=settings.model_copy(update={"environment": environment}))
 
     def _parts(self, topology: str) -> Parts:
-        found = load_topology(find_topology(topology, self._topologies))
+        found = load_topology(find_named_file("topology", topology, self._topologies))
         return Parts(found, self.variants, sidecars.load(self._envoy))

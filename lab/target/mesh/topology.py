@@ -19,7 +19,6 @@ from lab.spec import (
     SpecError,
     Version1,
     dotted,
-    find_named_file,
     parse_yaml,
     read_text,
     suggestion,
@@ -143,6 +142,10 @@ class Topology(Shape):
         entry = self.nodes[self.entry]
         return 1 - succeeds[entry.routes[route] if isinstance(entry, Gateway) else f"{self.entry}.{route}"]
 
+    def mean_error_fraction(self, requested: float | None) -> float:
+        """Return the expected share of errors among all requests, if every route is requested equally often."""
+        return statistics.mean(self.expected_error_fraction(route, requested) for route in self.routes())
+
     def expected_tree(self, route: str) -> ExpectedSpan:
         """Return the spans that a traced request makes when no call fails."""
         entry, spans = self.nodes[self.entry], _server_spans(self)
@@ -150,11 +153,6 @@ class Topology(Shape):
             return spans[f"{self.entry}.{route}"]
         call = ExpectedSpan(self.entry, "client", ((spans[entry.routes[route]],),))
         return ExpectedSpan(self.entry, "server", ((call,),))
-
-
-def find_topology(name: str, folder: Path) -> Path:
-    """Return the file of the topology called `name` in `folder`; a path to a file works as well."""
-    return find_named_file("topology", name, folder)
 
 
 def load_topology(path: Path) -> Topology:

@@ -1,6 +1,6 @@
 """Which telemetry variants there are: the folders of `services/telemetry/` (format: docs/formats.md)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
@@ -77,14 +77,9 @@ def load_variants(folder: Path) -> dict[str, Variant]:
 def _load(path: Path) -> Variant:
     try:
         variant = validate(Variant, parse_yaml(read_text(path)))
-        if problems := list(_contradictions(variant)):
-            raise SpecError(problems)
+        if variant.backend not in {NO_BACKEND, *variant.backends}:
+            others = suggestion(variant.backend, variant.backends)
+            raise SpecError([Problem(("backend",), f"'{variant.backend}' is not among its backends; {others}")])
     except SpecError as error:
         raise user_error(str(path), error.problems, dotted, "docs/formats.md describes the format") from None
     return variant.model_copy(update={"instrumentation": variant.instrumentation or path.parent.name})
-
-
-def _contradictions(variant: Variant) -> Iterator[Problem]:
-    if variant.backend not in {NO_BACKEND, *variant.backends}:
-        others = suggestion(variant.backend, variant.backends)
-        yield Problem(("backend",), f"'{variant.backend}' is not among its backends; {others}")

@@ -1,7 +1,7 @@
 """From version 1 of files and records, which knew no other target than a mesh, to version 2. Pure."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import yaml
@@ -12,7 +12,7 @@ from lab.target.mesh.settings import MeshLevelSettings
 
 Json = dict[str, Any]
 
-FINDINGS = {"cannot tell": "inconclusive"}
+FINDINGS: Mapping[str | None, str] = {"cannot tell": "inconclusive"}
 
 
 def experiment_text(text: str) -> str:
@@ -26,7 +26,9 @@ def experiment_text(text: str) -> str:
         elif re.fullmatch(r"version: 1\s*", line):
             lines.append("version: 2")
         elif found := re.fullmatch(r"load: (\{.*\})(.*)", line):
-            lines.append(f"load: {_flow(load(yaml.safe_load(found[1])))}{found[2]}")
+            data = load(yaml.safe_load(found[1]))
+            flow = yaml.safe_dump(data, default_flow_style=True, sort_keys=False, width=10_000).strip()
+            lines.append(f"load: {flow}{found[2]}")
         elif line == "load:":
             in_load = True
             lines.append(line)
@@ -35,11 +37,6 @@ def experiment_text(text: str) -> str:
         else:
             lines.append(f"  {line}" if in_load and line.strip() else line)
     return "\n".join([*lines, ""])
-
-
-def _flow(data: object) -> str:
-    """Write data as YAML on one line."""
-    return yaml.safe_dump(data, default_flow_style=True, sort_keys=False, width=10_000).strip()
 
 
 def load(given: Mapping[str, Any]) -> Json:
@@ -77,13 +74,12 @@ def spec(given: Mapping[str, Any]) -> Json:
 
 def manifest(given: Mapping[str, Any]) -> Json:
     """Return `manifest.json`, which records what it was migrated from."""
-    revision = (given.get("git") or {}).get("revision")
     return {
         **given,
         "version": 2,
         "spec": spec(given["spec"]),
         "stopped": given.get("stopped"),
-        "migrated": {"from_version": 1, "written_by_revision": revision},
+        "migrated": {"from_version": 1, "written_by_revision": (given.get("git") or {}).get("revision")},
     }
 
 
@@ -92,8 +88,7 @@ def settings(given: Mapping[str, Any], topology: str) -> Json:
     known = {
         name: value for name, value in given.items() if name in MeshLevelSettings.model_fields and value is not None
     }
-    filled = {**known, "topology": known.get("topology") or topology}
-    return MeshLevelSettings.model_validate(filled).model_dump(mode="json")
+    return MeshLevelSettings.model_validate({"topology": topology, **known}).model_dump(mode="json")
 
 
 def trial(given: Mapping[str, Any], topology: str, streams: Mapping[str, Stream]) -> Json:
@@ -129,20 +124,17 @@ def summary(given: Mapping[str, Any], topology: str) -> Json:
             }
             for name, level in given["levels"].items()
         },
-        "estimates": [_estimate(row) for row in given["estimates"]],
+        "estimates": [
+            {**row, "finding": FINDINGS.get(row.get("finding"), row.get("finding")), "censored": None}
+            for row in given["estimates"]
+        ],
         "trials": [{"position": None, **row, "censored": {}} for row in given["trials"]],
         "adjustments": given.get("adjustments", {}),
     }
 
 
-def _estimate(row: Mapping[str, Any]) -> Json:
-    finding = row.get("finding")
-    return {**row, "finding": FINDINGS.get(str(finding), finding), "censored": None}
-
-
 def verdicts(given: Mapping[str, Any]) -> Json:
     """Return `claims.json`."""
-    claims: Sequence[Mapping[str, Any]] = given["claims"]
     return {
         **given,
         "version": 2,
@@ -152,6 +144,6 @@ def verdicts(given: Mapping[str, Any]) -> Json:
                 "verdict": FINDINGS.get(claim["verdict"], claim["verdict"]),
                 "parts": [{**part, "answer": FINDINGS.get(part["answer"], part["answer"])} for part in claim["parts"]],
             }
-            for claim in claims
+            for claim in given["claims"]
         ],
     }

@@ -1,19 +1,27 @@
-"""One node's Envoy configuration, put together from the files of envoy/. Pure; nothing is done to text."""
+"""One node's Envoy: its configuration, put together from the files of envoy/, and its container. Pure."""
 
 import copy
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
-from lab.target.mesh.sidecars.merge import merged
 from lab.target.mesh.sidecars.modes import Mode
 from lab.target.mesh.sidecars.nodes import MOVED_PORTS, PORTS, Node, ProtocolName
-from lab.target.mesh.sidecars.source import Part, Pattern, Source, added
+from lab.target.mesh.sidecars.source import Part, Pattern, Source, added, merged
 from lab.target.mesh.topology import DOMAIN
 
 Side = Literal["front", "both"]
 SIDES: tuple[Side, ...] = ("front", "both")
+
+ADMIN_PORT = 9901
+OUTBOUND = "127.0.0.1:15001"
+# Variables that move a service to 127.0.0.1 and another port, where only its sidecar reaches it.
+MOVES = {
+    "rest": {"SERVER_ADDRESS": "127.0.0.1", "SERVER_PORT": str(MOVED_PORTS["rest"])},
+    "grpc": {"GRPC_ADDRESS": "127.0.0.1", "GRPC_PORT": str(MOVED_PORTS["grpc"])},
+}
 
 
 @dataclass(frozen=True)
@@ -55,6 +63,32 @@ def configuration(source: Source, node: Node, mode: Mode, side: Side = "front", 
             },
         },
     )
+
+
+def sidecar(node: str) -> str:
+    """The Compose service that is a node's sidecar."""
+    return f"{node}-envoy"
+
+
+def overlay(node: Node, side: Side, root: Path) -> dict[str, dict[str, object]]:
+    """What is added to a node's own Compose service, and its sidecar's; `root` is the folder of compose.yaml.
+
+    The node owns the network namespace, so it is the node that publishes Envoy's administration page, at a port that
+    the engine chooses. It has to be started first, and its sidecar again whenever it was started again.
+    """
+    leads_out = {"PEER_PROXY": OUTBOUND} if side == "both" and node.peers else {}
+    return {
+        node.name: {
+            "environment": {**MOVES[node.protocol], **leads_out},
+            "ports": [f"127.0.0.1::{ADMIN_PORT}"],
+        },
+        sidecar(node.name): {
+            "extends": {"file": str(root / "compose.yaml"), "service": "envoy"},
+            "profiles": ["envoy"],
+            "network_mode": f"service:{node.name}",
+            "volumes": [f"${{TRIAL_DIR}}/envoy/{node.name}.json:/etc/envoy/envoy.json:ro"],
+        },
+    }
 
 
 def _inbound(source: Source, node: Node, chosen: Sequence[Pattern], side: Side) -> dict[str, list[Any]]:
@@ -112,12 +146,11 @@ def _proxy(
 
 def _virtual_host(template: Part, target: _Target, match: Part, spots: Mapping[str, Part]) -> dict[str, Any]:
     route = template["routes"][0]
-    action = merged({**route["route"], "cluster": target.cluster}, spots["route"])
-    given = {
-        "name": target.cluster,
-        "domains": list(target.domains),
-        "routes": [{"match": merged(route["match"], match), "route": action}],
+    own_route = {
+        "match": merged(route["match"], match),
+        "route": merged({**route["route"], "cluster": target.cluster}, spots["route"]),
     }
+    given = {"name": target.cluster, "domains": list(target.domains), "routes": [own_route]}
     return merged({**template, **given}, spots["virtual_host"])
 
 

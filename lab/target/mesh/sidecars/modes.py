@@ -7,9 +7,8 @@ from typing import get_args
 
 from lab.record import NO_SIDECAR, PASSTHROUGH, WITHOUT_PATTERNS
 from lab.spec import Problem, SpecError, suggestion
-from lab.target.mesh.sidecars.merge import conflicts
 from lab.target.mesh.sidecars.nodes import ProtocolName
-from lab.target.mesh.sidecars.source import Pattern
+from lab.target.mesh.sidecars.source import Pattern, conflicts
 
 
 @dataclass(frozen=True)
@@ -36,8 +35,10 @@ def parse_mode(text: str, patterns: Mapping[str, Pattern]) -> Mode:
 
 def named_sets(patterns: Mapping[str, Pattern]) -> dict[str, tuple[str, ...]]:
     """The names of sets of patterns (`published`, `all`, ..), with their patterns."""
-    names = sorted({mode for pattern in patterns.values() for mode in pattern.modes})
-    return {mode: tuple(name for name, pattern in patterns.items() if mode in pattern.modes) for mode in names}
+    return {
+        mode: tuple(name for name, pattern in patterns.items() if mode in pattern.modes)
+        for mode in sorted({mode for pattern in patterns.values() for mode in pattern.modes})
+    }
 
 
 def _wrong_words(words: Sequence[str], patterns: Mapping[str, Pattern]) -> Iterator[Problem]:

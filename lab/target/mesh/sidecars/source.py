@@ -1,6 +1,7 @@
-"""What the folder envoy/ holds: the parts of a configuration, and the patterns that can be added (envoy/README.md)."""
+"""What the folder envoy/ holds: parts of a configuration, and patterns that are laid over them (envoy/README.md)."""
 
-from collections.abc import Iterable, Mapping
+import copy
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -8,11 +9,12 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from lab.spec import Shape, SpecError, dotted, named_files, parse_yaml, read_text, user_error, validate
-from lab.target.mesh.sidecars.merge import merged
 from lab.target.mesh.sidecars.nodes import ProtocolName
 
 Part = Mapping[str, Any]
 ModeName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,30}$")]
+# Sets that Envoy writes as text with commas: two of them are joined.
+SETS = frozenset({"retry_on"})
 
 
 class Spots(Shape):
@@ -87,3 +89,27 @@ def _pattern(path: Path) -> Pattern:
         return validate(Pattern, parse_yaml(read_text(path)))
     except SpecError as error:
         raise user_error(str(path), error.problems, dotted, "envoy/README.md describes patterns") from None
+
+
+def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
+    """A new mapping: `base` with `over` laid over it."""
+    result = copy.deepcopy(dict(base))
+    for key, value in over.items():
+        below: Any = result.get(key)
+        if isinstance(below, dict) and isinstance(value, Mapping):
+            result[key] = merged(below, value)
+        elif key in SETS and key in result:
+            result[key] = ",".join(dict.fromkeys([*below.split(","), *value.split(",")]))
+        else:
+            result[key] = copy.deepcopy(value)
+    return result
+
+
+def conflicts(one: Mapping[str, Any], other: Mapping[str, Any], above: str = "") -> Iterator[str]:
+    """The paths (`cluster.connect_timeout`) that both mappings set, each to something else."""
+    for key in (key for key in one if key in other):
+        mine, theirs = one[key], other[key]
+        if isinstance(mine, Mapping) and isinstance(theirs, Mapping):
+            yield from conflicts(mine, theirs, f"{above}{key}.")
+        elif key not in SETS and mine != theirs:
+            yield above + key

@@ -44,7 +44,8 @@ def rejections(texts: Mapping[str, str], image: str) -> dict[str, str]:
     except (FileNotFoundError, subprocess.TimeoutExpired) as error:
         raise UserError(f"Envoy could not check its configuration: {error}", "run `make doctor`") from None
     if done.returncode != 0:
-        raise UserError(f"Envoy could not check its configuration: {_last_line(done.stderr)}", "run `lab images`")
+        last_line = (done.stderr.decode(errors="replace").strip().splitlines() or ["no message"])[-1]
+        raise UserError(f"Envoy could not check its configuration: {last_line}", "run `lab images`")
     return dict(_rejection(part) for part in done.stdout.decode().split("\n\n") if part.strip())
 
 
@@ -64,7 +65,3 @@ def _rejection(part: str) -> tuple[str, str]:
     message = BEFORE_THE_MESSAGE.sub("", " ".join(message.split()))
     # After some messages Envoy prints the complete configuration.
     return name, message if len(message) <= LONGEST_MESSAGE else f"{message[:LONGEST_MESSAGE]}..."
-
-
-def _last_line(text: bytes) -> str:
-    return (text.decode(errors="replace").strip().splitlines() or ["no message"])[-1]
