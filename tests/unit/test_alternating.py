@@ -13,7 +13,7 @@ from rich.console import Console
 
 from lab.analysis import checks
 from lab.backend import BACKENDS
-from lab.engine.failure import StartFailed
+from lab.engine import StartFailed
 from lab.errors import UserError
 from lab.record import Slice, TrialData, read_trial_record
 from lab.record.data import read_trial

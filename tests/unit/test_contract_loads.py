@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -15,6 +15,7 @@ from lab.engine.absent import AbsentDriver
 from lab.engine.driver import Container
 from lab.engine.image_recipes import TABLE
 from lab.load import GENERATORS, LOADS, LoadGenerator, LoadPlan, Stage
+from lab.load.open_loop import OpenLoopHttp
 from lab.record.requests import REQUESTS_COLUMNS, REQUESTS_FIRST_LINE, read_requests
 from lab.spec.load import Capability, EntryProtocol, Load
 from lab.spec.protocol import Protocol
@@ -24,6 +25,7 @@ SCHEDULES: Mapping[str, Mapping[str, Any]] = {
     "closed-loop": {"users": 12, "think_time_s": [1.0, 1.1]},
     "counted": {"requests": 200, "concurrency": 5},
     "open-loop": {"requests_per_s": 100},
+    "slices": {"requests": 10, "requests_per_s": 20, "measure_s": 30},
     "span-rate": {"spans_per_s": 100, "workers": 2},
     "none": {},
 }
@@ -37,20 +39,26 @@ REQUESTS = 600
 EVERY_NS = 10**8
 
 
-def kind_of(model: type[Load]) -> str:
-    (kind,) = get_args(model.model_fields["schedule"].annotation.model_fields["kind"].annotation)  # type: ignore[union-attr]
-    return str(kind)
+def kinds_of(model: type[Load]) -> list[str]:
+    """Return the kinds of schedules that a load may have; the first is the usual one."""
+    schedule: Any = model.model_fields["schedule"].annotation
+    kinds = [get_args(one.model_fields["kind"].annotation) for one in get_args(schedule) or (schedule,)]
+    return [str(kind) for (kind,) in kinds]
 
 
-def example(model: type[Load], name: str) -> Load:
-    kind = kind_of(model)
+def example(model: type[Load], name: str, kind: str) -> Load:
     return model.model_validate({"generator": name, "schedule": {"kind": kind, **SCHEDULES[kind]}})
 
 
-EXAMPLES = {
-    name: example(model, name) for model in LOADS for name in get_args(model.model_fields["generator"].annotation)
+ALL = {
+    (name, kind): example(model, name, kind)
+    for model in LOADS
+    for name in get_args(model.model_fields["generator"].annotation)
+    for kind in kinds_of(model)
 }
-each_load = pytest.mark.parametrize("load", EXAMPLES.values(), ids=EXAMPLES)
+EXAMPLES = {name: load for (name, kind), load in ALL.items() if kind == kinds_of(type(load))[0]}
+each_load = pytest.mark.parametrize("load", ALL.values(), ids=map(" ".join, ALL))
+alternating = pytest.mark.parametrize("load", [load for load in ALL.values() if load.schedule.alternates], ids=str)
 each_generator = pytest.mark.parametrize("name", GENERATORS)
 
 
@@ -131,7 +139,7 @@ def generator(name: str) -> LoadGenerator:
 
 
 def test_every_schedule_has_an_example() -> None:
-    assert {kind_of(model) for model in LOADS} == SCHEDULES.keys()
+    assert {kind for model in LOADS for kind in kinds_of(model)} == SCHEDULES.keys()
 
 
 @each_load
@@ -162,7 +170,7 @@ def test_a_schedule_without_contradictions_has_no_problem(load: Load) -> None:
 
 @pytest.mark.parametrize(("kind", "fields"), WRONG, ids=[kind for kind, _ in WRONG])
 def test_contradictions_of_a_schedule_are_found(kind: str, fields: Mapping[str, Any]) -> None:
-    model, name = next((type(load), name) for name, load in EXAMPLES.items() if kind_of(type(load)) == kind)
+    model, name = next((type(load), name) for (name, of), load in ALL.items() if of == kind)
     load = model.model_validate({"generator": name, "schedule": {"kind": kind, **fields}})
     assert list(load.schedule.problems())
 
@@ -232,3 +240,28 @@ def test_a_generator_that_does_not_answer_is_an_error(name: str, tmp_path: Path)
     program, of = Program(tmp_path, silent=True), plan(name)
     with pytest.raises(Failed, match="had not ended its load"):
         generator(name).begin(of, stage(program))
+
+
+@alternating
+def test_a_load_in_turns_is_ordered_before_anybody_waits(load: Load, tmp_path: Path) -> None:
+    program, sender = Program(tmp_path), generator(load.generator)
+    of = replace(plan(load.generator), load=load)
+    assert isinstance(sender, OpenLoopHttp)
+    program.start([sender.service])
+    warm_up = sender.closed(of, stage(program), 20)
+    slices = sender.turns(of, stage(program), [EPOCH_NS, EPOCH_NS + 10**9], 2.0, 20.0)
+    first, second = (json.loads((tmp_path / f"load-{number}.json").read_text()) for number in range(2))
+    assert {"requests": 20, "concurrency": 2}.items() <= first.items()
+    wanted = {"requests": 10, "requests_per_s": 20.0, "starts_ns": [EPOCH_NS, EPOCH_NS + 10**9]}
+    assert wanted.items() <= second.items()
+    assert [len(read_requests(awaited())) for awaited in (warm_up, slices)] == [20, 10]
+
+
+@alternating
+def test_turns_that_are_not_answered_are_an_error(load: Load, tmp_path: Path) -> None:
+    program, sender = Program(tmp_path, silent=True), generator(load.generator)
+    assert isinstance(sender, OpenLoopHttp)
+    program.start([sender.service])
+    of = replace(plan(load.generator), load=load)
+    with pytest.raises(Failed, match="had not ended its load"):
+        sender.turns(of, stage(program), [EPOCH_NS], 1.0, 20.0)()

@@ -16,7 +16,7 @@ from lab.run.plan import (
 from lab.spec.experiment import Experiment
 from lab.spec.parse import load_experiment
 
-QUICK = Path(__file__).parents[2] / "experiments" / "quick.yaml"
+QUICK = Path(__file__).parents[1] / "golden" / "retired" / "quick.yaml"
 SIDE_BY_SIDE = QUICK.with_name("side-by-side.yaml")
 LEVELS = {"baseline", "otel-manual", "otel-agent", "placebo"}
 
