@@ -11,9 +11,8 @@ from lab.analysis.metrics import measures, values
 from lab.analysis.metrics.adjusted import Pieces, pieces, with_adjusted_values
 from lab.analysis.metrics.paired import with_paired_values
 from lab.analysis.metrics.shares import by_counts, share_interval
-from lab.analysis.stats.compare import Comparison, compare, mean_of, paired
+from lab.analysis.stats.compare import Comparison, compare, holm, mean_of, paired
 from lab.analysis.stats.intervals import Interval, mean_interval
-from lab.analysis.stats.multiple import holm
 from lab.contract import Judgement, Measure, Target
 from lab.record import (
     Estimate,

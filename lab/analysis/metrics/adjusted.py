@@ -18,9 +18,8 @@ from lab.analysis.metrics.latency import METRICS as LATENCY
 from lab.analysis.metrics.resources import METRICS as RESOURCES
 from lab.analysis.metrics.speed import CACHE_STEP, STOOD
 from lab.analysis.metrics.speed import METRICS as SPEED
-from lab.analysis.stats.covariate import Slope, within_slope
+from lab.analysis.stats.adjustments import Row, Slope, within_slope, without_places
 from lab.analysis.stats.intervals import FloatArray
-from lab.analysis.stats.places import Row, without_places
 from lab.contract import Measure, Metric
 from lab.record import Adjustment, NotDerivableError, PlaceAdjustment, TrialData, TrialSummary, Window
 

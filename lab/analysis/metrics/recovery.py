@@ -57,12 +57,12 @@ METRICS = (
         "requests_lost",
         "Requests lost to a fault: failed beyond the usual",
         "",
-        compute=_mean(lambda one: one.lost.lost),
+        compute=_mean(lambda one: one.lost),
     ),
     Metric(
         "requests_unasked",
         "Requests not sent because users waited during a fault",
         "",
-        compute=_mean(lambda one: one.lost.unasked),
+        compute=_mean(lambda one: one.unasked),
     ),
 )
