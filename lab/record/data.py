@@ -3,16 +3,15 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from lab.errors import UserError
-from lab.record.counters import Counters, read_counters
+from lab.record.counters import Counters, SpinnerThread, read_counters, read_speed
 from lab.record.faults import Injection, read_injections
 from lab.record.files import MIGRATE_HINT, read_json
 from lab.record.requests import Requests, read_requests
 from lab.record.results import Results, read_results
 from lab.record.series import NotDerivableError
-from lab.record.speed import SpinnerThread, read_speed
 from lab.record.trial import LOCAL, Stream, TrialRecord, read_trial_record
 
 
@@ -51,14 +50,12 @@ class TrialData:
     @property
     def requests(self) -> Requests:
         """The requests that were sent. Raises `NotDerivableError` if the trial has none."""
-        requests: Requests = self._only("requests")
-        return requests
+        return cast(Requests, self._only("requests"))
 
     @property
     def counters(self) -> Counters:
         """The counters of the only machine. Raises `NotDerivableError` if there is none, or more than one."""
-        counters: Counters = self._only("counters")
-        return counters
+        return cast(Counters, self._only("counters"))
 
     def counters_by_machine(self) -> Mapping[str, Counters]:
         """Return the counters of each machine by its name."""
@@ -72,14 +69,12 @@ class TrialData:
     @property
     def speed(self) -> Sequence[SpinnerThread]:
         """The spinner's threads; none where no spinner ran."""
-        speed: Sequence[SpinnerThread] = self.streams.get("speed", {}).get(LOCAL, ())
-        return speed
+        return cast(Sequence[SpinnerThread], self.streams.get("speed", {}).get(LOCAL, ()))
 
     @property
     def injections(self) -> Sequence[Injection]:
         """The faults that were injected."""
-        injections: Sequence[Injection] = self.streams.get("faults", {}).get(LOCAL, ())
-        return injections
+        return cast(Sequence[Injection], self.streams.get("faults", {}).get(LOCAL, ()))
 
     @property
     def results(self) -> Results:
@@ -103,17 +98,13 @@ class TrialData:
         return next(iter(files.values()))
 
 
-def _files(folder: Path, stem: str, ending: str) -> list[Path]:
-    """Return a stream's files, compressed or not."""
-    return sorted({*folder.glob(f"{stem}*.{ending}"), *folder.glob(f"{stem}*.{ending}.gz")})
-
-
 def streams_in(folder: Path) -> dict[str, Stream]:
     """Return the streams whose files are in a trial's folder. `counters-<machine>.jsonl` is that machine's."""
     found = {}
     for name, kind in STREAMS.items():
         stem, _, ending = kind.file.partition(".")
-        paths = [path.with_suffix("") if path.suffix == ".gz" else path for path in _files(folder, stem, ending)]
+        here = {*folder.glob(f"{stem}*.{ending}"), *folder.glob(f"{stem}*.{ending}.gz")}
+        paths = sorted(path.with_suffix("") if path.suffix == ".gz" else path for path in here)
         files = {path.stem.removeprefix(stem).lstrip("-") or LOCAL: path.name for path in paths}
         if files:
             found[name] = Stream(version=kind.version, files=files)
