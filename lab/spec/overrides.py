@@ -4,8 +4,7 @@ import copy
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from lab.errors import UserError
-from lab.spec.nearest import nearest
-from lab.spec.problems import SpecError, show
+from lab.spec.problems import SpecError, nearest, show
 from lab.spec.yamlfile import parse_yaml
 
 Fields = tuple[str, ...]

@@ -9,14 +9,12 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import Field, TypeAdapter, create_model
 
-from lab.spec.experiment import Experiment, ExperimentFile, LevelName
+from lab.spec.experiment import Experiment, ExperimentFile, FactorName, LevelName
 from lab.spec.level import LevelSettings, TargetSettings
 from lab.spec.load import Load
 from lab.spec.model import field_paths, mapping, validate
-from lab.spec.nearest import suggestion
 from lab.spec.overrides import override
-from lab.spec.problems import Problem, SpecError, dotted, show, user_error
-from lab.spec.protocol import FactorName
+from lab.spec.problems import Problem, SpecError, dotted, show, suggestion, user_error
 from lab.spec.rules import contradictions
 from lab.spec.yamlfile import find_named_file, parse_yaml, read_text
 

@@ -7,9 +7,8 @@ from typing import Any
 import yaml
 
 from lab.errors import UserError
-from lab.spec.nearest import suggestion
 from lab.spec.problems import Path as ProblemPath
-from lab.spec.problems import Problem, SpecError, dotted
+from lab.spec.problems import Problem, SpecError, dotted, suggestion
 
 MAX_FILE_BYTES = 200_000
 MAX_DEPTH = 20
