@@ -6,12 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from lab.analysis.censored import censoring
 from lab.analysis.claims.evidence import ShareEvidence, evidence
 from lab.analysis.claims.questions import Bounds, Question, questions
 from lab.analysis.claims.records import Answer, Beside, Judged, Part, Verdict, Verdicts
 from lab.analysis.claims.spec import Study
-from lab.analysis.metrics.shares import pooled_share
+from lab.analysis.pooled import censoring, pooled_share
 from lab.analysis.stats.compare import mean_of
 from lab.analysis.stats.intervals import FloatArray
 from lab.record import Summary

@@ -2,11 +2,10 @@
 
 from collections.abc import Mapping
 
-import numpy as np
-
 from lab.analysis.metrics.adjusted import AS_MEASURED
+from lab.analysis.metrics.window import known
 from lab.contract import Judgement, Measure, Metric
-from lab.record import NotDerivableError, TrialData
+from lab.record import TrialData
 
 
 def measures(judgement: Judgement) -> dict[str, Measure]:
@@ -16,12 +15,5 @@ def measures(judgement: Judgement) -> dict[str, Measure]:
 
 def values(data: TrialData, metrics: Mapping[str, Metric]) -> dict[str, float]:
     """Return every metric that the trial's records allow, by name."""
-    found = {}
-    for metric in metrics.values():
-        try:
-            value = metric.compute(data)
-        except (NotDerivableError, KeyError):
-            continue
-        if value is not None and np.isfinite(value):
-            found[metric.name] = float(value)
-    return found
+    found = {name: known(metric.compute, data) for name, metric in metrics.items()}
+    return {name: value for name, value in found.items() if value is not None}

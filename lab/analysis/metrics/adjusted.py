@@ -10,18 +10,19 @@ effect of the place is removed.
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 
-from lab.analysis.metrics.latency import METRICS as LATENCY
+from lab.analysis.metrics.requests import METRICS as REQUESTS
 from lab.analysis.metrics.resources import METRICS as RESOURCES
 from lab.analysis.metrics.speed import CACHE_STEP, STOOD
 from lab.analysis.metrics.speed import METRICS as SPEED
+from lab.analysis.metrics.window import known
 from lab.analysis.stats.adjustments import Row, Slope, within_slope, without_places
 from lab.analysis.stats.intervals import FloatArray
 from lab.contract import Measure, Metric
-from lab.record import Adjustment, NotDerivableError, PlaceAdjustment, TrialData, TrialSummary, Window
+from lab.record import Adjustment, PlaceAdjustment, TrialData, TrialSummary, Window
 
 # In shorter pieces noise hides the relation: the slope comes out too small.
 PIECE_S = 10.0
@@ -44,7 +45,7 @@ def as_measured_name(metric: str) -> str:
     return f"{metric.removesuffix('_ms')}_as_measured_ms"
 
 
-_RAW: Mapping[str, Metric] = {metric.name: metric for metric in (*RESOURCES, *LATENCY) if metric.name in TIMES}
+_RAW: Mapping[str, Metric] = {metric.name: metric for metric in (*RESOURCES, *REQUESTS) if metric.name in TIMES}
 _SPEED: Metric = next(metric for metric in SPEED if metric.name == CACHE_STEP)
 
 AS_MEASURED: Mapping[str, Measure] = {
@@ -61,13 +62,11 @@ def pieces(data: TrialData) -> Pieces:
     """Measure each piece of a trial's window by itself."""
     rows: dict[str, list[tuple[float, float]]] = {name: [] for name in _RAW}
     for part in _parts(data):
-        step = _log(_SPEED, part)
-        if step is None:
-            continue
+        step = known(_SPEED.compute, part)
         for name, metric in _RAW.items():
-            value = _log(metric, part)
-            if value is not None:
-                rows[name].append((step, value))
+            value = known(metric.compute, part) if step else None
+            if step and value:
+                rows[name].append((math.log(step), math.log(value)))
     return {name: np.array(found).reshape(-1, 2) for name, found in rows.items()}
 
 
@@ -77,20 +76,8 @@ def _parts(data: TrialData) -> Iterator[TrialData]:
     count = max(FEWEST_PARTS, round(trial.window_s / PIECE_S))
     edges = np.linspace(trial.window_start_ns, trial.window_end_ns, count + 1).astype(np.int64).tolist()
     for start_ns, end_ns in itertools.pairwise(edges):
-        yield replace(
-            data,
-            trial=trial.model_copy(
-                update={"window": Window(load_start_ns=trial.load_start_ns, start_ns=start_ns, end_ns=end_ns)}
-            ),
-        )
-
-
-def _log(metric: Metric, data: TrialData) -> float | None:
-    try:
-        value = metric.compute(data)
-    except (NotDerivableError, KeyError):
-        return None
-    return math.log(value) if value else None
+        part = Window(load_start_ns=trial.load_start_ns, start_ns=start_ns, end_ns=end_ns)
+        yield replace(data, trial=trial.model_copy(update={"window": part}))
 
 
 def with_adjusted_values(
@@ -105,13 +92,15 @@ def with_adjusted_values(
     if any(STOOD in trial.values for trial in trials):
         return _at_equal_places(trials)
     slopes = {name: within_slope([one[name] for one in windows]) for name in _RAW}
-    known = {name: slope for name, slope in slopes.items() if slope is not None and slope.clear}
+    clear = {name: slope for name, slope in slopes.items() if slope is not None and slope.clear}
     measured = [trial.values[CACHE_STEP] for trial in trials if trial.valid and CACHE_STEP in trial.values]
-    if not known or not measured:
+    if not clear or not measured:
         return list(trials), {}
     usual = float(np.exp(np.mean(np.log(measured))))
-    adjusted = [_at_usual_speed(trial, known, usual) if trial.valid else trial for trial in trials]
-    return adjusted, {name: _adjustment(slope, usual) for name, slope in known.items()}
+    adjusted = [_at_usual_speed(trial, clear, usual) if trial.valid else trial for trial in trials]
+    return adjusted, {
+        name: Adjustment(covariate=CACHE_STEP, usual=usual, **asdict(slope)) for name, slope in clear.items()
+    }
 
 
 def _at_usual_speed(trial: TrialSummary, slopes: Mapping[str, Slope], usual: float) -> TrialSummary:
@@ -147,14 +136,3 @@ def _replaced(trial: TrialSummary, names: Sequence[str], adjusted: Mapping[str, 
     values = {name: value for name, value in trial.values.items() if name not in names}
     values |= {as_measured_name(name): trial.values[name] for name in names}
     return trial.model_copy(update={"values": {**values, **adjusted}})
-
-
-def _adjustment(slope: Slope, usual: float) -> Adjustment:
-    return Adjustment(
-        covariate=CACHE_STEP,
-        usual=usual,
-        exponent=slope.exponent,
-        standard_error=slope.standard_error,
-        pieces=slope.pieces,
-        explained=slope.explained,
-    )

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 
+from lab.analysis.metrics.window import known
 from lab.analysis.stats.compare import mean_of
 from lab.contract import PairedMetric, Values
 from lab.record import TrialSummary
@@ -15,35 +16,25 @@ def with_paired_values(
 
     The references are one system under several names. If a block has several of them, their mean counts.
     """
-    known: defaultdict[int, list[Values]] = defaultdict(list)
+    by_block: defaultdict[int, list[Values]] = defaultdict(list)
     for trial in trials:
         if trial.valid and trial.level in references:
-            known[trial.block].append(_exact(trial))
-    return [
-        trial.model_copy(
-            update={"values": {**trial.values, **_paired(_exact(trial), mean_of(known[trial.block]), metrics)}}
-        )
-        if trial.valid and trial.level not in references and known[trial.block]
-        else trial
-        for trial in trials
-    ]
+            by_block[trial.block].append(_exact(trial))
+
+    def added(trial: TrialSummary) -> TrialSummary:
+        if not trial.valid or trial.level in references or not by_block[trial.block]:
+            return trial
+        pair = _exact(trial), mean_of(by_block[trial.block])
+        found = {name: known(metric.compute, *pair) for name, metric in metrics.items()}
+        new = {name: value for name, value in found.items() if value is not None}
+        return trial.model_copy(update={"values": {**trial.values, **new}})
+
+    return [added(trial) for trial in trials]
 
 
 def _exact(trial: TrialSummary) -> Values:
     """Return the trial's values without those that are only bounds."""
     return {name: value for name, value in trial.values.items() if name not in trial.censored}
-
-
-def _paired(values: Values, baseline: Values, metrics: Mapping[str, PairedMetric]) -> dict[str, float]:
-    found = {}
-    for metric in metrics.values():
-        try:
-            value = metric.compute(values, baseline)
-        except KeyError:
-            continue
-        if value is not None:
-            found[metric.name] = value
-    return found
 
 
 def _cpu_per_delivered_span_us(values: Values, baseline: Values) -> float | None:

@@ -24,8 +24,7 @@ def _stood_s(data: TrialData) -> float | None:
     if not data.trial.cores_side_by_side:
         return None
     # The observer is started first and samples at once.
-    stood_ns = data.trial.window_start_ns - int(data.counters.host["cpus"].t_ns[0])
-    return stood_ns / SECOND_NS
+    return (data.trial.window_start_ns - int(data.counters.host["cpus"].t_ns[0])) / SECOND_NS
 
 
 METRICS = (

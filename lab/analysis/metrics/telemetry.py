@@ -28,8 +28,7 @@ def _spans_lost_fraction(data: TrialData) -> float | None:
 
 def _tags_per_span(data: TrialData) -> float | None:
     """Average over the trace's SERVER and CLIENT spans: those that every instrumentation makes."""
-    spans = data.trace["spans"] if data.trace else ()
-    tags = [span["tags"] for span in spans if span["kind"] in {"server", "client"}]
+    tags = [span["tags"] for span in (data.trace or {"spans": ()})["spans"] if span["kind"] in {"server", "client"}]
     return float(np.mean(tags)) if tags else None
 
 

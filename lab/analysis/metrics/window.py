@@ -1,8 +1,19 @@
 """What all metrics are made of: requests, counters and gauges of a trial's window."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+
+import numpy as np
 
 from lab.record import Fields, NotDerivableError, Requests, Series, TrialData, ended_on_purpose
+
+
+def known(compute: Callable[..., float | None], *of: object) -> float | None:
+    """Return what a metric's function computes; None where there is nothing of the kind or the records do not say."""
+    try:
+        value = compute(*of)
+    except (NotDerivableError, KeyError):
+        return None
+    return float(value) if value is not None and np.isfinite(value) else None
 
 
 def window_requests(data: TrialData) -> Requests:
@@ -34,8 +45,9 @@ def grown(data: TrialData, name: str, counter: Series) -> float:
     If a fault ended its process, the counter restarted; what it counted after its last sample is missing.
     """
     trial = data.trial
-    continued = counter.continued() if name in ended_on_purpose(data.injections) else counter
-    return continued.increase(trial.window_start_ns, trial.window_end_ns)
+    if name in ended_on_purpose(data.injections):
+        counter = counter.continued()
+    return counter.increase(trial.window_start_ns, trial.window_end_ns)
 
 
 def mean(data: TrialData, group: Mapping[str, Fields], names: Iterable[str], field: str) -> float:

@@ -1,12 +1,20 @@
-"""Collapsed stacks: the text that async-profiler writes, a line `thread;frame;...;frame count` for each stack."""
+"""What async-profiler writes: collapsed stacks, a line `thread;frame;...;frame count` for each stack.
+
+It writes a file every few seconds, so that those of the window can be separated from start and warm-up.
+"""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from lab.errors import UserError
 
 FIX_HINT = "it was cut or changed after it was written: delete the profile's folder, the rest of the run stays as it is"
+
+# At least so many in a window: what is lost at its edges, one slice on average, then stays below a fifth.
+SLICES_PER_WINDOW = 5
 
 Stack = tuple[str, ...]
 """The thread, then frames from the outermost to the one that ran."""
@@ -42,7 +50,32 @@ def collapsed(stacks: Stacks) -> str:
 
 def added_up(parts: Iterable[Stacks]) -> Counter[Stack]:
     """Return the samples of all parts together."""
-    total: Counter[Stack] = Counter()
-    for part in parts:
-        total.update(part)
-    return total
+    return sum((Counter(part) for part in parts), Counter[Stack]())
+
+
+@dataclass(frozen=True)
+class Slice:
+    """A file with what was sampled from `start_ns` to `end_ns` (Unix time of the kernel that the containers run on)."""
+
+    path: Path
+    start_ns: int
+    end_ns: int
+
+
+def slice_s(window_s: float) -> int:
+    """Return how many seconds a slice is to last: whole seconds, as the profiler requires."""
+    return max(1, int(window_s // SLICES_PER_WINDOW))
+
+
+def slices(folder: Path, node: str) -> list[Slice]:
+    """Return a node's slices in their order; one begins where the one before it was written.
+
+    The first is left out: the profiler does not say when it began.
+    """
+    written = sorted((path.stat().st_mtime_ns, path) for path in folder.glob(f"{node}.*.collapsed"))
+    return [Slice(path, start_ns, end_ns) for (start_ns, _), (end_ns, path) in pairwise(written)]
+
+
+def within(found: Sequence[Slice], start_ns: int, end_ns: int) -> list[Slice]:
+    """Return the slices that lie in a window with all that they hold."""
+    return [one for one in found if one.start_ns >= start_ns and one.end_ns <= end_ns]
