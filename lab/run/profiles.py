@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lab.analysis.judge import judge
+from lab.analysis.checks import judge
 from lab.analysis.profile.records import NodeProfile, ProfileRecord, level_folder
 from lab.analysis.profile.stacks import Slice, added_up, collapsed, read_collapsed, slice_s, slices, within
 from lab.engine.driver import EngineGone

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.analysis.analyse import analyse
-from lab.analysis.judge import judge
+from lab.analysis.checks import judge
 from lab.engine import provenance
 from lab.errors import UserError
 from lab.record import MANIFEST_FORMAT, MANIFEST_VERSION, read_manifest, read_trial_record, write_json_atomic
