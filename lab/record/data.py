@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -13,11 +14,6 @@ from lab.record.requests import Requests, read_requests
 from lab.record.results import Results, read_results
 from lab.record.series import NotDerivableError
 from lab.record.trial import LOCAL, Stream, TrialRecord, read_trial_record
-
-
-def read_trace(path: Path) -> Mapping[str, Any]:
-    """Read `trace.json`."""
-    return read_json(path, "tollbooth.trace", 1)
 
 
 @dataclass(frozen=True)
@@ -32,7 +28,7 @@ class StreamKind:
 STREAMS: Mapping[str, StreamKind] = {
     "requests": StreamKind("requests.csv", 1, read_requests),
     "counters": StreamKind("counters.jsonl", 1, read_counters),
-    "trace": StreamKind("trace.json", 1, read_trace),
+    "trace": StreamKind("trace.json", 1, partial(read_json, format_name="tollbooth.trace", version=1)),
     "speed": StreamKind("speed.jsonl", 1, read_speed),
     "faults": StreamKind("faults.jsonl", 1, read_injections),
     "results": StreamKind("results.json", 1, read_results),

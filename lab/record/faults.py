@@ -144,5 +144,5 @@ def _with(injection: Injection, line: _Done | _Refused) -> Injection:
 
 def ended_on_purpose(injections: Sequence[Injection]) -> frozenset[str]:
     """Return the containers whose processes a fault ended: they go and come back, and their counters begin anew."""
-    seen = (injection.injected.seen for injection in injections if injection.injected is not None)
-    return frozenset(name for one in seen for name in str(one.get(ENDED, "")).split())
+    done = (injection.injected for injection in injections if injection.injected is not None)
+    return frozenset(name for action in done for name in str(action.seen.get(ENDED, "")).split())

@@ -7,7 +7,6 @@ from lab.spec.model import Shape, Version1, validate
 from lab.spec.parse import (
     Grammar,
     TargetModels,
-    find_experiment,
     load_experiment,
     parse_experiment,
     recorded_experiment,
@@ -43,7 +42,6 @@ __all__ = [
     "Version1",
     "Waterfall",
     "dotted",
-    "find_experiment",
     "find_named_file",
     "load_experiment",
     "named_files",

@@ -1,7 +1,7 @@
 """The experiment file (docs/formats.md) as frozen models. Targets and generators extend them with their fields."""
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
@@ -121,7 +121,8 @@ class Experiment(ExperimentFile):
 
     def levels(self) -> tuple[Level[Any], ...]:
         """Return the cross product of the factors, in the file's order, without the placebo."""
-        return tuple(self._level(choice) for choice in itertools.product(*map(_named, self.factors.items())))
+        choices = ([(factor, *level) for level in levels.items()] for factor, levels in self.factors.items())
+        return tuple(map(self._level, itertools.product(*choices)))
 
     def baseline_level(self) -> Level[Any]:
         """Return the level that the others are compared with."""
@@ -155,9 +156,3 @@ class Experiment(ExperimentFile):
             start="/".join(name for factor, name, _ in choice if factor not in shared),
         )
         return replace(level, start=level.name) if level.settings.needs_own_start else level
-
-
-def _named(factor: tuple[str, Mapping[str, LevelSettings]]) -> Iterator[Choice]:
-    """Yield a factor's levels, each with the factor's name and its own."""
-    name, levels = factor
-    yield from ((name, level, patch) for level, patch in levels.items())

@@ -12,7 +12,7 @@ from lab.analysis.claims.records import read_verdicts
 from lab.analysis.profile.records import ProfileRecord
 from lab.backend import traces
 from lab.record.counters import parse_counters, parse_speed, write_targets
-from lab.record.data import STREAMS, read_trace
+from lab.record.data import STREAMS
 from lab.record.faults import parse_injections
 from lab.record.files import Record, read_json
 from lab.record.requests import parse_requests
@@ -137,7 +137,9 @@ def check_speed(name: str, folder: Path) -> None:
 
 def check_trace(name: str, folder: Path) -> None:
     (example,) = BLOCKS[name]
-    assert traces.record(example["trace_id"], example["spans"]) == read_trace(written(folder, "trace.json", example))
+    assert traces.record(example["trace_id"], example["spans"]) == STREAMS["trace"].read(
+        written(folder, "trace.json", example)
+    )
 
 
 def check_resolved_topology(name: str, folder: Path) -> None:

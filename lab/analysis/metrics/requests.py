@@ -38,10 +38,6 @@ def _percentile_ms(
     return lambda data: float(np.percentile(_latencies_ns(data, since), percentile)) / MS_NS
 
 
-def _failed(data: TrialData) -> float:
-    return float((window_requests(data).status != OK).sum())
-
-
 def _error_fraction(data: TrialData) -> float:
     requests = window_requests(data)
     if len(requests) == 0:
@@ -91,7 +87,12 @@ METRICS = (
     Metric(
         "requests", "Requests that ended in the window", "", "higher", compute=lambda data: len(window_requests(data))
     ),
-    Metric("requests_failed", "Requests that failed, counted", "", compute=_failed),
+    Metric(
+        "requests_failed",
+        "Requests that failed, counted",
+        "",
+        compute=lambda data: (window_requests(data).status != OK).sum(),
+    ),
     Metric(
         "error_fraction",
         "Requests that failed",

@@ -44,17 +44,15 @@ def grown(data: TrialData, name: str, counter: Series) -> float:
 
     If a fault ended its process, the counter restarted; what it counted after its last sample is missing.
     """
-    trial = data.trial
     if name in ended_on_purpose(data.injections):
         counter = counter.continued()
-    return counter.increase(trial.window_start_ns, trial.window_end_ns)
+    return counter.increase(data.trial.window_start_ns, data.trial.window_end_ns)
 
 
 def mean(data: TrialData, group: Mapping[str, Fields], names: Iterable[str], field: str) -> float:
     """Return the mean of a gauge's samples in the window, added up over a group's members."""
-    trial = data.trial
-    series = (group[name][field].within(trial.window_start_ns, trial.window_end_ns) for name in names)
-    return float(sum(one.values.mean() for one in series))
+    window = data.trial.window_start_ns, data.trial.window_end_ns
+    return float(sum(group[name][field].within(*window).values.mean() for name in names))
 
 
 def cpu_cores(data: TrialData, names: Iterable[str]) -> float:
