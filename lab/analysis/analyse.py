@@ -6,9 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from lab.analysis.metrics import measures, values
-from lab.analysis.metrics.adjusted import Pieces, pieces, with_adjusted_values
-from lab.analysis.metrics.paired import with_paired_values
+from lab.analysis.metrics import measures, values, with_paired_values
+from lab.analysis.metrics.speed import Pieces, pieces, with_adjusted_values
 from lab.analysis.pooled import by_counts, censoring, opposite, share_interval
 from lab.analysis.stats.compare import Comparison, compare, holm, mean_of, paired
 from lab.analysis.stats.intervals import Interval, mean_interval

@@ -110,17 +110,10 @@ def streams_in(folder: Path) -> dict[str, Stream]:
 def read_trial(folder: Path) -> TrialData:
     """Read a trial's record and its streams. Raises `UserError` if one is missing, broken or of another version."""
     trial = read_trial_record(folder)
-    return TrialData(
-        trial,
-        {
-            name: {machine: _reader(name, stream, folder)(folder / file) for machine, file in stream.files.items()}
-            for name, stream in trial.streams.items()
-        },
-    )
-
-
-def _reader(name: str, stream: Stream, folder: Path) -> Callable[[Path], Any]:
-    kind = STREAMS.get(name)
-    if kind is None or kind.version != stream.version:
-        raise UserError(f"{folder}: stream {name} version {stream.version} is unknown", MIGRATE_HINT)
-    return kind.read
+    streams = {}
+    for name, stream in trial.streams.items():
+        kind = STREAMS.get(name)
+        if kind is None or kind.version != stream.version:
+            raise UserError(f"{folder}: stream {name} version {stream.version} is unknown", MIGRATE_HINT)
+        streams[name] = {machine: kind.read(folder / file) for machine, file in stream.files.items()}
+    return TrialData(trial, streams)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
 
+from lab.contract import Metric, PairedMetric
 from lab.record import Fields, NotDerivableError, Requests, Series, TrialData, ended_on_purpose
 
 
@@ -14,6 +15,12 @@ def known(compute: Callable[..., float | None], *of: object) -> float | None:
     except (NotDerivableError, KeyError):
         return None
     return float(value) if value is not None and np.isfinite(value) else None
+
+
+def all_known(metrics: Mapping[str, Metric] | Mapping[str, PairedMetric], *of: object) -> dict[str, float]:
+    """Return what each metric's function computes, by name, where it computes something."""
+    found = {name: known(metric.compute, *of) for name, metric in metrics.items()}
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def window_requests(data: TrialData) -> Requests:

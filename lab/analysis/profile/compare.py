@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from lab.analysis.profile.libraries import library, method, owner, path, thread_kind
-from lab.analysis.profile.records import NOTHING, Cost, Costs
-from lab.analysis.profile.stacks import Stack
+from lab.analysis.profile.records import NOTHING, Cost, Costs, Stack
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection
 from functools import cache
 
-from lab.analysis.profile.stacks import Stack
+from lab.analysis.profile.records import Stack
 
 JIT, GC, VIRTUAL = "JIT compiler", "garbage collector and VM", "virtual threads"
 RUNTIME = "JDK and JVM alone"

@@ -38,15 +38,14 @@ class Outcomes:
 class Before:
     """How requests were served before the fault.
 
-    `failed` and `slow` are shares of all requests (slow: over `slow_ns`, their 95th percentile), `worst_*` those of the
-    worst window, and `fewest` is how many were sent in the window with the fewest.
+    `failed` is of all requests. `usual_failed` and `usual_slow` are the shares of a window's requests that are no more
+    than before (slow: over `slow_ns`, the 95th percentile). `fewest`: how many were sent in the window with the fewest.
     """
 
     slow_ns: float
     failed: Count
-    slow: Count
-    worst_failed: float
-    worst_slow: float
+    usual_failed: float
+    usual_slow: float
     fewest: int
     requests_per_s: float
 
@@ -113,13 +112,18 @@ def _before(requests: Outcomes, fault_start_ns: int, window_ns: int) -> Before:
     asked, failed, slow = _windows(done, slow_ns, first_ns, fault_start_ns - window_ns, window_ns)
     if not np.any(asked):
         raise ValueError("no complete window lies before the fault")
-    failed_share, slow_share = (column[asked > 0] / asked[asked > 0] for column in (failed, slow))
+    counts = [Count(int(mask.sum()), total) for mask in (done.failed, done.latency_ns > slow_ns)]
+    # Events may come in bursts, which the worst window shows; where there were hardly any, it shows too little, and the
+    # upper bound of the share before takes its place.
+    usual_failed, usual_slow = (
+        max(float((events[asked > 0] / asked[asked > 0]).max()), clopper_pearson(count, 0.95).high)
+        for events, count in zip((failed, slow), counts, strict=True)
+    )
     return Before(
         slow_ns,
-        Count(int(done.failed.sum()), total),
-        Count(int((done.latency_ns > slow_ns).sum()), total),
-        float(failed_share.max()),
-        float(slow_share.max()),
+        counts[0],
+        usual_failed,
+        usual_slow,
         int(asked.min()),
         float(np.sum(requests.start_ns < fault_start_ns)) / ((fault_start_ns - first_ns) / 1e9),
     )
@@ -132,8 +136,8 @@ def _recovered_after(requests: Outcomes, before: Before, fault_end_ns: int, wind
     in_band = (
         (asked > 0)
         & (scipy.stats.poisson.cdf(asked, before.fewest) > UNLIKELY)
-        & _as_before(failed, asked, before.failed, before.worst_failed)
-        & _as_before(slow, asked, before.slow, before.worst_slow)
+        & (scipy.stats.binom.sf(failed - 1, asked, before.usual_failed) > UNLIKELY)
+        & (scipy.stats.binom.sf(slow - 1, asked, before.usual_slow) > UNLIKELY)
     )
     held, wanted = 0, hold_ns // step_ns + 1
     for index, inside in enumerate(in_band):
@@ -141,16 +145,6 @@ def _recovered_after(requests: Outcomes, before: Before, fault_end_ns: int, wind
         if held == wanted:
             return (index + 1 - wanted) * step_ns
     return None
-
-
-def _as_before(events: IntArray, asked: IntArray, before: Count, worst: float) -> NDArray[np.bool_]:
-    """Say of each window whether its share is likely where the worst window before is usual.
-
-    Events may come in bursts, which the worst window shows; where there were hardly any, it shows too little, and the
-    upper bound of the share before takes its place.
-    """
-    share = max(worst, clopper_pearson(before, 0.95).high)
-    return np.asarray(scipy.stats.binom.sf(events - 1, asked, share) > UNLIKELY)
 
 
 def _part(requests: Outcomes, mask: NDArray[np.bool_]) -> Outcomes:

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 
 from lab.analysis import checks
 from lab.analysis.metrics import jvm, requests, resources, sidecars, speed, telemetry, traffic
-from lab.analysis.metrics.paired import PAIRED
 from lab.contract import Check, Metric, PairedMetric
 
 METRICS: Mapping[str, Metric] = {
@@ -33,4 +32,4 @@ class MeshJudgement:
         (checks.generator_had_cpu, checks.host_left_alone, checks.window_steady),
     )
     metrics: Mapping[str, Metric] = field(default_factory=lambda: METRICS)
-    paired: Mapping[str, PairedMetric] = field(default_factory=lambda: PAIRED)
+    paired: Mapping[str, PairedMetric] = field(default_factory=lambda: telemetry.PAIRED)
