@@ -35,8 +35,9 @@ def analyse(results_dir: Path, experiment: Experiment, target: Target[Any]) -> S
 
     Raises `UserError` where a record is broken.
     """
-    records = sorted(results_dir.glob("trials/*/trial.json"))
-    summarised = [_summarised(path.parent, target.judgement) for path in records]
+    summarised = [
+        _summarised(path.parent, target.judgement) for path in sorted(results_dir.glob("trials/*/trial.json"))
+    ]
     windows = [found for _, found in summarised if found is not None]
     summary = summarise(experiment, target, [trial for trial, _ in summarised], windows)
     write_json_atomic(results_dir / "summary.json", summary.model_dump(mode="json"))
@@ -48,8 +49,8 @@ def summarise(
 ) -> Summary:
     """Estimate every metric of every level from its valid trials' values, and from their `windows` in pieces."""
     known = measures(target.judgement)
-    first = experiment.baseline_level(), experiment.placebo_level()
-    levels = {level.name: level.recorded() for level in (*first, *experiment.levels())}
+    ordered = experiment.baseline_level(), experiment.placebo_level(), *experiment.levels()
+    levels = {level.name: level.recorded() for level in ordered}
     trials, adjustments = with_adjusted_values(trials, windows)
     trials = with_paired_values(trials, _compared_with(experiment), target.judgement.paired)
     counted = [trial for trial in trials if trial.valid and trial.level in levels]

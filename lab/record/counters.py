@@ -58,8 +58,8 @@ class SpinnerThread:
 
 def write_targets(path: Path, names: Mapping[str, str], networks: Mapping[str, str]) -> None:
     """Write `targets.json`: container id to Compose name, and network name to subnet."""
-    head = {"format": "tollbooth.targets", "version": 1}
-    write_json_atomic(path, {**head, "containers": dict(names), "networks": dict(networks)})
+    content = {"containers": dict(names), "networks": dict(networks)}
+    write_json_atomic(path, {"format": "tollbooth.targets", "version": 1, **content})
 
 
 def read_counters(path: Path) -> Counters:

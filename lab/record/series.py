@@ -43,8 +43,7 @@ class Series:
         What was counted between the last sample before a fall and the fall itself is lost.
         """
         rises = np.diff(self.values, prepend=self.values[:1])
-        grown = np.where(rises < 0, self.values, rises)
-        return Series(self.t_ns, self.values[:1] + np.cumsum(grown))
+        return Series(self.t_ns, self.values[:1] + np.cumsum(np.where(rises < 0, self.values, rises)))
 
     def within(self, start_ns: int, end_ns: int) -> "Series":
         """Return the samples of the window, its edges included; raises `NotDerivableError` where there is none."""

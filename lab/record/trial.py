@@ -17,8 +17,7 @@ OTHER_ROLES = {"backend", "sidecar", "generator", "observer", "spinner"}
 """The roles of containers beside what is measured. A target gives the latter a role of its own choice."""
 LOCAL = "local"
 """The name of the only machine, where a target runs on one."""
-NO_SIDECAR = "none"
-PASSTHROUGH = "passthrough"
+NO_SIDECAR, PASSTHROUGH = "none", "passthrough"
 WITHOUT_PATTERNS = {NO_SIDECAR, PASSTHROUGH}
 """What a level's `sidecar` is where no pattern changes the answers."""
 RETRIES = (

@@ -88,10 +88,10 @@ def load_experiment(path: Path, grammar: Grammar, overrides: Sequence[str] = ())
 
     Raises `UserError`, with a line for each of the first few problems.
     """
-    source = f"{path} with {show(' '.join(overrides))}" if overrides else str(path)
     try:
         return parse_experiment(read_text(path), path.stem, grammar, overrides)
     except SpecError as error:
+        source = f"{path} with {show(' '.join(overrides))}" if overrides else str(path)
         raise user_error(source, error.problems, dotted, HINT) from None
 
 

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import yaml
 
@@ -94,21 +93,19 @@ class _Composer(yaml.SafeLoader):
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         event = self.peek_event()  # type: ignore[no-untyped-call]
-        if isinstance(event, yaml.AliasEvent):
-            raise _rejected("aliases are not read here: write the value out", event.start_mark)
-        if event.tag is not None:
-            raise _rejected("tags are not read here", event.start_mark)
-        if self.depth == MAX_DEPTH:
-            raise _rejected(f"nested deeper than {MAX_DEPTH}", event.start_mark)
+        is_alias = isinstance(event, yaml.AliasEvent)
+        rejected = {
+            "aliases are not read here: write the value out": is_alias,
+            "tags are not read here": not is_alias and event.tag is not None,
+            f"nested deeper than {MAX_DEPTH}": self.depth == MAX_DEPTH,
+        }
+        if problem := next((text for text, is_so in rejected.items() if is_so), None):
+            raise yaml.composer.ComposerError(None, None, problem, event.start_mark)
         self.depth += 1
         try:
             return super().compose_node(parent, index)
         finally:
             self.depth -= 1
-
-
-def _rejected(problem: str, mark: Any) -> yaml.MarkedYAMLError:
-    return yaml.composer.ComposerError(None, None, problem, mark)
 
 
 def _value(node: yaml.Node, path: ProblemPath) -> object:

@@ -17,8 +17,7 @@ from lab.record import IntArray, NotDerivableError, TrialData
 
 MS_NS = 1e6
 SECOND_NS = 1_000_000_000
-WINDOW_NS = SECOND_NS
-HOLD_NS = 3 * SECOND_NS
+WINDOW_NS, HOLD_NS = SECOND_NS, 3 * SECOND_NS
 OK = 200
 FAILED = ("requests_failed", "requests")
 """What counts the requests that failed, and all."""

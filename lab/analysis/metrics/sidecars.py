@@ -38,9 +38,8 @@ def _cpu_per_proxied_request_us(data: TrialData) -> float | None:
 
 def _memory_per_sidecar_mib(data: TrialData) -> float | None:
     names = data.trial.names("sidecar")
-    if not names:
-        return None
-    return mean(data, data.counters.containers, names, "memory_working_set_bytes") / MIB / len(names)
+    memory = mean(data, data.counters.containers, names, "memory_working_set_bytes")
+    return memory / MIB / len(names) if names else None
 
 
 METRICS = (

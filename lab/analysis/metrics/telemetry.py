@@ -35,8 +35,7 @@ def _tags_per_span(data: TrialData) -> float | None:
 
 
 def _metrics_per_service(data: TrialData) -> float | None:
-    backend = data.trial.backend
-    return None if backend is None else backend.counters.get("metrics_per_service")
+    return data.trial.backend.counters.get("metrics_per_service") if data.trial.backend else None
 
 
 def _cpu_per_delivered_span_us(values: Values, baseline: Values) -> float | None:

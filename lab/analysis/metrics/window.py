@@ -64,5 +64,5 @@ def mean(data: TrialData, group: Mapping[str, Fields], names: Iterable[str], fie
 
 def cpu_cores(data: TrialData, names: Iterable[str]) -> float:
     """Return how many cores containers kept busy over the window, on average."""
-    window_ns = data.trial.window_end_ns - data.trial.window_start_ns
-    return increase(data, data.counters.containers, names, "cpu_usage_ns") / window_ns
+    used_ns = increase(data, data.counters.containers, names, "cpu_usage_ns")
+    return used_ns / (data.trial.window_end_ns - data.trial.window_start_ns)

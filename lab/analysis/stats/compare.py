@@ -72,8 +72,7 @@ def paired(level: Mapping[int, float], baseline: Mapping[int, float]) -> list[tu
 
 def mean_of(runs: Sequence[Mapping[Key, float]]) -> dict[Key, float]:
     """Return, by block or by metric, the mean of what several runs of one system gave, of those that have it."""
-    keys = sorted(set().union(*runs))
-    return {key: statistics.fmean(run[key] for run in runs if key in run) for key in keys}
+    return {key: statistics.fmean(run[key] for run in runs if key in run) for key in sorted(set().union(*runs))}
 
 
 def compare(pairs: Sequence[tuple[float, float]], confidence: float, seed: int) -> Comparison:

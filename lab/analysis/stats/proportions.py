@@ -70,19 +70,17 @@ class Pooled:
     dispersion: float | None = None
     p_value: float | None = None
 
-    def overdispersed(self, alpha: float) -> bool:
-        """Say whether the runs differ by more than chance: then requests are not independent, or runs not alike."""
-        return self.p_value is not None and self.p_value <= alpha
-
     def interval(self, confidence: float) -> ConfidenceInterval:
         """Return the exact interval of the pooled share; where the runs differ, of as many fewer requests.
+
+        They differ if chance alone explains it in too few cases: requests are not independent, or runs not alike.
 
         Both counts are divided by the dispersion (Rao and Scott, 1992, "A simple method for the analysis of clustered
         binary data"), and, as that is estimated from few runs, by how much wider Student's quantile is than the normal
         one, squared (Korn and Graubard, 1998, "Confidence intervals for proportions with small expected number of
         positive counts estimated from survey data").
         """
-        if self.dispersion is None or not self.overdispersed(1 - confidence):
+        if self.dispersion is None or self.p_value is None or self.p_value > 1 - confidence:
             return clopper_pearson(self.count, confidence)
         tail = (1 + confidence) / 2
         wider = float(special.stdtrit(self.runs - 1, tail) / special.ndtri(tail))
