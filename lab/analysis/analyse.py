@@ -6,14 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from lab.analysis.censored import censoring, opposite
-from lab.analysis.metrics import measures, values
-from lab.analysis.metrics.adjusted import Pieces, pieces, with_adjusted_values
-from lab.analysis.metrics.paired import with_paired_values
-from lab.analysis.metrics.shares import by_counts, share_interval
-from lab.analysis.stats.compare import Comparison, compare, mean_of, paired
+from lab.analysis.metrics import measures, values, with_paired_values
+from lab.analysis.metrics.speed import Pieces, pieces, with_adjusted_values
+from lab.analysis.pooled import by_counts, censoring, opposite, share_interval
+from lab.analysis.stats.compare import Comparison, compare, holm, mean_of, paired
 from lab.analysis.stats.intervals import Interval, mean_interval
-from lab.analysis.stats.multiple import holm
 from lab.contract import Judgement, Measure, Target
 from lab.record import (
     Estimate,
@@ -26,7 +23,7 @@ from lab.record import (
     read_trial_record,
     write_json_atomic,
 )
-from lab.spec import PLACEBO, Experiment, Level
+from lab.spec import PLACEBO, Experiment
 
 CONFIDENCE = 0.95
 # The half of the smallest effect that the studies argue about (10 %).
@@ -38,8 +35,9 @@ def analyse(results_dir: Path, experiment: Experiment, target: Target[Any]) -> S
 
     Raises `UserError` where a record is broken.
     """
-    folders = sorted(path.parent for path in results_dir.glob("trials/*/trial.json"))
-    summarised = [_summarised(folder, target.judgement) for folder in folders]
+    summarised = [
+        _summarised(path.parent, target.judgement) for path in sorted(results_dir.glob("trials/*/trial.json"))
+    ]
     windows = [found for _, found in summarised if found is not None]
     summary = summarise(experiment, target, [trial for trial, _ in summarised], windows)
     write_json_atomic(results_dir / "summary.json", summary.model_dump(mode="json"))
@@ -51,7 +49,8 @@ def summarise(
 ) -> Summary:
     """Estimate every metric of every level from its valid trials' values, and from their `windows` in pieces."""
     known = measures(target.judgement)
-    levels = {level.name: level.recorded() for level in _ordered_levels(experiment)}
+    ordered = experiment.baseline_level(), experiment.placebo_level(), *experiment.levels()
+    levels = {level.name: level.recorded() for level in ordered}
     trials, adjustments = with_adjusted_values(trials, windows)
     trials = with_paired_values(trials, _compared_with(experiment), target.judgement.paired)
     counted = [trial for trial in trials if trial.valid and trial.level in levels]
@@ -66,7 +65,11 @@ def summarise(
         headline=_headline(experiment, target.declaration.headline(shown)),
         confidence=CONFIDENCE,
         equivalence_margin=EQUIVALENCE_MARGIN,
-        metrics={name: _metric_summary(measure) for name, measure in known.items() if name in shown},
+        metrics={
+            name: MetricSummary.model_validate(measure, from_attributes=True)
+            for name, measure in known.items()
+            if name in shown
+        },
         levels={
             name: LevelSummary(
                 settings=settings,
@@ -83,18 +86,10 @@ def summarise(
 
 def _headline(experiment: Experiment, headline: Headline) -> Headline:
     """Return the target's headline with the metric that the experiment declares."""
-    if experiment.headline is None:
+    if (chosen := experiment.headline) is None:
         return headline
-    others = [name for name in headline.main if name != experiment.headline]
-    return headline.model_copy(
-        update={"primary": experiment.headline, "what": experiment.headline, "main": [experiment.headline, *others]}
-    )
-
-
-def _ordered_levels(experiment: Experiment) -> list[Level[Any]]:
-    """Return baseline, placebo, then the others as the file has them."""
-    others = [level for level in experiment.levels() if level.name != experiment.baseline]
-    return [experiment.baseline_level(), experiment.placebo_level(), *others]
+    main = [chosen, *(name for name in headline.main if name != chosen)]
+    return headline.model_copy(update={"primary": chosen, "what": chosen, "main": main})
 
 
 def _summarised(folder: Path, judgement: Judgement) -> tuple[TrialSummary, Pieces | None]:
@@ -112,10 +107,6 @@ def _summarised(folder: Path, judgement: Judgement) -> tuple[TrialSummary, Piece
         censored=data.results.censored if data and data.has("results") else {},
     )
     return summary, pieces(data) if data and data.speed else None
-
-
-def _metric_summary(measure: Measure) -> MetricSummary:
-    return MetricSummary(title=measure.title, unit=measure.unit, better=measure.better, share_of=measure.share_of)
 
 
 def _estimates(
@@ -138,11 +129,9 @@ def _estimates(
     noise_floor = _noise_floor(comparisons.get(PLACEBO))
     rows = []
     for level in levels:
-        if level not in by_level:
-            continue
-        kinds = censoring(metric, by_level[level])
-        if len(kinds) > 1:
-            # Above some trials' values and below others', the mean bounds nothing.
+        kinds = censoring(metric, by_level.get(level, ()))
+        # Above some trials' values and below others', the mean bounds nothing.
+        if level not in by_level or len(kinds) > 1:
             continue
         mean, censored = _mean(measure, by_level[level], seed), next(iter(kinds), None)
         row = Estimate(
@@ -222,6 +211,5 @@ def _compared(comparison: Comparison | None, p_adjusted: float | None) -> dict[s
 def _noise_floor(placebo: Comparison | None) -> float | None:
     """Return how far from 1 the placebo's ratio may be: smaller differences are noise."""
     ratio = None if placebo is None or placebo.bound else placebo.ratio
-    if ratio is None or ratio.low is None or ratio.high is None:
-        return None
-    return max(abs(ratio.low - 1), abs(ratio.high - 1))
+    limits = [limit for limit in (ratio.low, ratio.high) if limit is not None] if ratio else []
+    return max((abs(limit - 1) for limit in limits), default=None)

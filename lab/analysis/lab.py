@@ -39,10 +39,10 @@ class Lab:
 
         Raises `UserError` where there is no manifest, or its experiment is not one of this lab's.
         """
-        path = results_dir / "manifest.json"
-        manifest = read_manifest(results_dir)
+        spec = read_manifest(results_dir).get("spec")
         try:
-            experiment = recorded_experiment(manifest.get("spec"), self.grammar)
+            experiment = recorded_experiment(spec, self.grammar)
         except (ValidationError, SpecError) as error:
-            raise UserError(f"{path}: its experiment is not one that this lab knows", VERSION_HINT) from error
+            wrong = f"{results_dir / 'manifest.json'}: its experiment is not one that this lab knows"
+            raise UserError(wrong, VERSION_HINT) from error
         return experiment, self.target(experiment)

@@ -29,7 +29,7 @@ from lab.fault.journal import Journal, lift_leftovers
 from lab.run.plan import make_plan
 from lab.run.progress import Progress
 from lab.run.start import Context
-from lab.spec import MAX_SIDE_BY_SIDE, Experiment, find_experiment, load_experiment
+from lab.spec import MAX_SIDE_BY_SIDE, Experiment, find_named_file, load_experiment
 
 # One trial at 20 Hz with thousands of requests writes some tens of MB.
 BYTES_PER_TRIAL = 20 << 20
@@ -37,7 +37,7 @@ BYTES_PER_TRIAL = 20 << 20
 
 def read_experiment(lab: Lab, name: str, overrides: Sequence[str]) -> Experiment:
     """The experiment called `name` (or the file at that path) with `overrides`."""
-    experiment = load_experiment(find_experiment(name, EXPERIMENTS), lab.grammar, overrides)
+    experiment = load_experiment(find_named_file("experiment", name, EXPERIMENTS), lab.grammar, overrides)
     read_claims(lab, experiment)
     return experiment
 

@@ -14,12 +14,12 @@ from lab.record.files import (
     write_json_atomic,
     write_packed,
 )
-from lab.record.manifest import read_manifest
 from lab.record.requests import Requests, answered, join_requests, newest_end_ns, read_requests
 from lab.record.results import Censoring, Results, write_results
 from lab.record.series import IntArray, NotDerivableError, Series
-from lab.record.sidecars import NO_SIDECAR, PASSTHROUGH, RETRIES, WITHOUT_PATTERNS
 from lab.record.summary import (
+    MANIFEST_FORMAT,
+    MANIFEST_VERSION,
     Adjustment,
     Column,
     Estimate,
@@ -30,9 +30,14 @@ from lab.record.summary import (
     PlaceAdjustment,
     Summary,
     TrialSummary,
+    read_manifest,
     read_summary,
 )
 from lab.record.trial import (
+    NO_SIDECAR,
+    PASSTHROUGH,
+    RETRIES,
+    WITHOUT_PATTERNS,
     BackendRecord,
     ContainerRecord,
     DeliveryPart,
@@ -56,6 +61,8 @@ from lab.record.trial import (
 __all__ = [
     "ENDED",
     "FIX_HINT",
+    "MANIFEST_FORMAT",
+    "MANIFEST_VERSION",
     "NO_SIDECAR",
     "PASSTHROUGH",
     "RETRIES",

@@ -1,4 +1,4 @@
-"""`counters.jsonl`: the observer's samples as time series."""
+"""`counters.jsonl` and `speed.jsonl`: the observer's and the spinner's samples as time series."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,16 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from lab.errors import UserError
-from lab.record.files import (
-    FIX_HINT,
-    check_format,
-    complete_lines,
-    json_object,
-    json_objects,
-    read_text,
-    write_json_atomic,
-)
+from lab.record.files import json_lines, read_text, write_json_atomic
 from lab.record.series import Series
 
 Fields = Mapping[str, Series]
@@ -57,10 +48,18 @@ class Counters:
     truncated: bool
 
 
+@dataclass(frozen=True)
+class SpinnerThread:
+    """One thread of `speed.jsonl`: steps through its ring, and the time that they took."""
+
+    steps: Series
+    steps_ns: Series
+
+
 def write_targets(path: Path, names: Mapping[str, str], networks: Mapping[str, str]) -> None:
     """Write `targets.json`: container id to Compose name, and network name to subnet."""
-    head = {"format": "tollbooth.targets", "version": 1}
-    write_json_atomic(path, {**head, "containers": dict(names), "networks": dict(networks)})
+    content = {"containers": dict(names), "networks": dict(networks)}
+    write_json_atomic(path, {"format": "tollbooth.targets", "version": 1, **content})
 
 
 def read_counters(path: Path) -> Counters:
@@ -70,64 +69,59 @@ def read_counters(path: Path) -> Counters:
 
 def parse_counters(text: str, source: str) -> Counters:
     """Parse the observer's JSON Lines; errors name `source` and line."""
-    lines, truncated = complete_lines(text)
-    if not lines:
-        raise UserError(f"{source} is empty", FIX_HINT)
-    header = json_object(lines[0], f"{source}, line 1")
-    check_format(header, "tollbooth.counters", 1, source)
-    sorter = _Sorter()
-    for number, data in enumerate(json_objects(lines[1:], source), start=2):
-        try:
-            sorter.add(data)
-        except (KeyError, TypeError) as error:
-            raise UserError(f"{source}, line {number}: not a counter record ({error})", FIX_HINT) from error
-    return sorter.counters(int(header["interval_ns"]), truncated)
+    samples: defaultdict[tuple[str, ...], list[Mapping[str, Any]]] = defaultdict(list)
+    networks: dict[tuple[str, ...], str | None] = {}
+    events: list[Event] = []
 
-
-class _Sorter:
-    """Sorts counter records by the container, JVM, interface, host or observer that they are of."""
-
-    def __init__(self) -> None:
-        self._samples: dict[tuple[str, ...], list[Mapping[str, Any]]] = defaultdict(list)
-        self._networks: dict[tuple[str, str], str | None] = {}
-        self._events: list[Event] = []
-
-    def add(self, data: Mapping[str, Any]) -> None:
-        """Take one record; raises `KeyError` or `TypeError` where it is not one."""
+    def take(data: Mapping[str, Any]) -> None:
         data["t_ns"] + 0
         match data["kind"]:
             case "container" | "slow":
-                self._samples["container", data["name"]].append(data)
+                samples["container", data["name"]].append(data)
             case "jvm":
-                self._samples["jvm", data["name"]].append(data)
+                samples["jvm", data["name"]].append(data)
             case "network":
                 key = (data["name"], data["interface"])
-                self._networks[key] = data.get("network", self._networks.get(key))
-                self._samples["network", *key].append(data)
+                networks[key] = data.get("network", networks.get(key))
+                samples["network", *key].append(data)
             case "host" | "observer" as kind:
-                self._samples[kind,].append(data)
+                samples[kind,].append(data)
             case "event":
-                self._events.append(Event(data["t_ns"], data.get("name", ""), data["event"]))
+                events.append(Event(data["t_ns"], data.get("name", ""), data["event"]))
             case kind:
                 raise KeyError(f"unknown kind {kind!r}")
 
-    def counters(self, interval_ns: int, truncated: bool) -> Counters:
-        """Return what was taken, as arrays."""
-        found = {key: _Fields(samples) for key, samples in self._samples.items()}
-        return Counters(
-            interval_ns=interval_ns,
-            containers={key[1]: fields for key, fields in found.items() if key[0] == "container"},
-            jvms={key[1]: fields for key, fields in found.items() if key[0] == "jvm"},
-            interfaces=[
-                Interface(key[1], key[2], self._networks[key[1], key[2]], fields)
-                for key, fields in found.items()
-                if key[0] == "network"
-            ],
-            host=found.get(("host",), {}),
-            observer=found.get(("observer",), {}),
-            events=self._events,
-            truncated=truncated,
-        )
+    header, truncated = json_lines(text, source, "tollbooth.counters", 1, "a counter record", take)
+    found = {key: _Fields(of_one) for key, of_one in samples.items()}
+    return Counters(
+        interval_ns=int(header["interval_ns"]),
+        containers={key[1]: fields for key, fields in found.items() if key[0] == "container"},
+        jvms={key[1]: fields for key, fields in found.items() if key[0] == "jvm"},
+        interfaces=[
+            Interface(key[1], key[2], networks[key[1:]], fields) for key, fields in found.items() if key[0] == "network"
+        ],
+        host=found.get(("host",), {}),
+        observer=found.get(("observer",), {}),
+        events=events,
+        truncated=truncated,
+    )
+
+
+def read_speed(path: Path) -> list[SpinnerThread]:
+    """Read `speed.jsonl`."""
+    return parse_speed(read_text(path), str(path))
+
+
+def parse_speed(text: str, source: str) -> list[SpinnerThread]:
+    """Parse the spinner's JSON Lines; errors name `source` and line. A last line that is not whole is left out."""
+    threads: defaultdict[int, list[tuple[int, int, int]]] = defaultdict(list)
+
+    def take(data: Mapping[str, Any]) -> None:
+        threads[data["thread"]].append((data["t_ns"] + 0, data["steps"] + 0, data["steps_ns"] + 0))
+
+    json_lines(text, source, "tollbooth.speed", 1, "a spinner's record", take)
+    tables = (np.array(rows, dtype=np.int64).T for rows in threads.values())
+    return [SpinnerThread(Series(t_ns, steps), Series(t_ns, steps_ns)) for t_ns, steps, steps_ns in tables]
 
 
 class _Fields(Mapping[str, Series]):

@@ -2,23 +2,18 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from lab.errors import UserError
-from lab.record.counters import Counters, read_counters
+from lab.record.counters import Counters, SpinnerThread, read_counters, read_speed
 from lab.record.faults import Injection, read_injections
 from lab.record.files import MIGRATE_HINT, read_json
 from lab.record.requests import Requests, read_requests
 from lab.record.results import Results, read_results
 from lab.record.series import NotDerivableError
-from lab.record.speed import SpinnerThread, read_speed
 from lab.record.trial import LOCAL, Stream, TrialRecord, read_trial_record
-
-
-def read_trace(path: Path) -> Mapping[str, Any]:
-    """Read `trace.json`."""
-    return read_json(path, "tollbooth.trace", 1)
 
 
 @dataclass(frozen=True)
@@ -33,7 +28,7 @@ class StreamKind:
 STREAMS: Mapping[str, StreamKind] = {
     "requests": StreamKind("requests.csv", 1, read_requests),
     "counters": StreamKind("counters.jsonl", 1, read_counters),
-    "trace": StreamKind("trace.json", 1, read_trace),
+    "trace": StreamKind("trace.json", 1, partial(read_json, format_name="tollbooth.trace", version=1)),
     "speed": StreamKind("speed.jsonl", 1, read_speed),
     "faults": StreamKind("faults.jsonl", 1, read_injections),
     "results": StreamKind("results.json", 1, read_results),
@@ -51,14 +46,12 @@ class TrialData:
     @property
     def requests(self) -> Requests:
         """The requests that were sent. Raises `NotDerivableError` if the trial has none."""
-        requests: Requests = self._only("requests")
-        return requests
+        return cast(Requests, self._only("requests"))
 
     @property
     def counters(self) -> Counters:
         """The counters of the only machine. Raises `NotDerivableError` if there is none, or more than one."""
-        counters: Counters = self._only("counters")
-        return counters
+        return cast(Counters, self._only("counters"))
 
     def counters_by_machine(self) -> Mapping[str, Counters]:
         """Return the counters of each machine by its name."""
@@ -72,14 +65,12 @@ class TrialData:
     @property
     def speed(self) -> Sequence[SpinnerThread]:
         """The spinner's threads; none where no spinner ran."""
-        speed: Sequence[SpinnerThread] = self.streams.get("speed", {}).get(LOCAL, ())
-        return speed
+        return cast(Sequence[SpinnerThread], self.streams.get("speed", {}).get(LOCAL, ()))
 
     @property
     def injections(self) -> Sequence[Injection]:
         """The faults that were injected."""
-        injections: Sequence[Injection] = self.streams.get("faults", {}).get(LOCAL, ())
-        return injections
+        return cast(Sequence[Injection], self.streams.get("faults", {}).get(LOCAL, ()))
 
     @property
     def results(self) -> Results:
@@ -103,17 +94,13 @@ class TrialData:
         return next(iter(files.values()))
 
 
-def _files(folder: Path, stem: str, ending: str) -> list[Path]:
-    """Return a stream's files, compressed or not."""
-    return sorted({*folder.glob(f"{stem}*.{ending}"), *folder.glob(f"{stem}*.{ending}.gz")})
-
-
 def streams_in(folder: Path) -> dict[str, Stream]:
     """Return the streams whose files are in a trial's folder. `counters-<machine>.jsonl` is that machine's."""
     found = {}
     for name, kind in STREAMS.items():
         stem, _, ending = kind.file.partition(".")
-        paths = [path.with_suffix("") if path.suffix == ".gz" else path for path in _files(folder, stem, ending)]
+        here = {*folder.glob(f"{stem}*.{ending}"), *folder.glob(f"{stem}*.{ending}.gz")}
+        paths = sorted(path.with_suffix("") if path.suffix == ".gz" else path for path in here)
         files = {path.stem.removeprefix(stem).lstrip("-") or LOCAL: path.name for path in paths}
         if files:
             found[name] = Stream(version=kind.version, files=files)
@@ -123,17 +110,10 @@ def streams_in(folder: Path) -> dict[str, Stream]:
 def read_trial(folder: Path) -> TrialData:
     """Read a trial's record and its streams. Raises `UserError` if one is missing, broken or of another version."""
     trial = read_trial_record(folder)
-    return TrialData(
-        trial,
-        {
-            name: {machine: _reader(name, stream, folder)(folder / file) for machine, file in stream.files.items()}
-            for name, stream in trial.streams.items()
-        },
-    )
-
-
-def _reader(name: str, stream: Stream, folder: Path) -> Callable[[Path], Any]:
-    kind = STREAMS.get(name)
-    if kind is None or kind.version != stream.version:
-        raise UserError(f"{folder}: stream {name} version {stream.version} is unknown", MIGRATE_HINT)
-    return kind.read
+    streams = {}
+    for name, stream in trial.streams.items():
+        kind = STREAMS.get(name)
+        if kind is None or kind.version != stream.version:
+            raise UserError(f"{folder}: stream {name} version {stream.version} is unknown", MIGRATE_HINT)
+        streams[name] = {machine: kind.read(folder / file) for machine, file in stream.files.items()}
+    return TrialData(trial, streams)

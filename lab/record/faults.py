@@ -12,10 +12,9 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from lab.errors import UserError
-from lab.record.files import read_text
+from lab.record.files import VERSION_HINT, read_text
 
-FORMAT = "tollbooth.faults"
-VERSION = 1
+FORMAT, VERSION = "tollbooth.faults", 1
 
 Seen = Mapping[str, int | float | str]
 """What an action saw of the data path: counters of the target or of its proxy, addresses."""
@@ -97,17 +96,13 @@ class FaultLog:
 
     def done(self, number: int, fault: Mapping[str, Any], action: Literal["inject", "lift"], took: Action) -> None:
         """Writes that a fault was injected, or lifted."""
-        self._write(number, fault, action, took.begin_ns, took.end_ns, {"seen": dict(took.seen)})
+        times = {"begin_ns": took.begin_ns, "end_ns": took.end_ns}
+        self._append({"number": number, "action": action, "fault": dict(fault), **times, "seen": dict(took.seen)})
 
     def refused(self, number: int, fault: Mapping[str, Any], begin_ns: int, end_ns: int, reason: str) -> None:
         """Writes why a fault could not be injected, or lifted."""
-        self._write(number, fault, "refused", begin_ns, end_ns, {"reason": reason})
-
-    def _write(
-        self, number: int, fault: Mapping[str, Any], action: str, begin_ns: int, end_ns: int, rest: Mapping[str, Any]
-    ) -> None:
         times = {"begin_ns": begin_ns, "end_ns": end_ns}
-        self._append({"number": number, "action": action, "fault": dict(fault), **times, **rest})
+        self._append({"number": number, "action": "refused", "fault": dict(fault), **times, "reason": reason})
 
     def _append(self, data: Mapping[str, Any]) -> None:
         with self.path.open("a") as file:
@@ -122,7 +117,10 @@ def read_injections(path: Path) -> Sequence[Injection]:
 def parse_injections(text: str, source: str) -> Sequence[Injection]:
     """Parse `faults.jsonl`; raises `UserError` naming `source` and line for what is not one."""
     lines = text.splitlines()
-    header = _header(lines[0] if lines else "", source)
+    try:
+        header = _Header.model_validate_json(lines[0] if lines else "")
+    except ValidationError:
+        raise UserError(f"{source} does not begin as {FORMAT} version {VERSION}", VERSION_HINT) from None
     found: dict[int, Injection] = {}
     for at, line in enumerate(lines[1:], start=2):
         try:
@@ -137,16 +135,6 @@ def parse_injections(text: str, source: str) -> Sequence[Injection]:
     return tuple(found[number] for number in sorted(found))
 
 
-def _header(line: str, source: str) -> _Header:
-    try:
-        return _Header.model_validate_json(line)
-    except ValidationError:
-        raise UserError(
-            f"{source} does not begin as {FORMAT} version {VERSION}",
-            "it was written by another version of the lab: analyse it with that one",
-        ) from None
-
-
 def _with(injection: Injection, line: _Done | _Refused) -> Injection:
     if isinstance(line, _Refused):
         return replace(injection, refused=line.reason)
@@ -156,5 +144,5 @@ def _with(injection: Injection, line: _Done | _Refused) -> Injection:
 
 def ended_on_purpose(injections: Sequence[Injection]) -> frozenset[str]:
     """Return the containers whose processes a fault ended: they go and come back, and their counters begin anew."""
-    seen = (injection.injected.seen for injection in injections if injection.injected is not None)
-    return frozenset(name for one in seen for name in str(one.get(ENDED, "")).split())
+    done = (injection.injected for injection in injections if injection.injected is not None)
+    return frozenset(name for action in done for name in str(action.seen.get(ENDED, "")).split())

@@ -4,7 +4,7 @@ import gzip
 import json
 import os
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -71,7 +71,28 @@ def read_text(path: Path) -> str:
         raise UserError(f"{path} cannot be read: {error}", FIX_HINT) from error
 
 
-def json_objects(lines: Sequence[str], source: str) -> list[dict[str, Any]]:
+def json_lines(
+    text: str, source: str, format_name: str, version: int, what: str, take: Callable[[dict[str, Any]], None]
+) -> tuple[dict[str, Any], bool]:
+    """Parse JSON Lines, and let `take` have each record; return the header, and whether a last line is not whole.
+
+    Such a line is left out: its writer was killed. `take` raises `KeyError` or `TypeError` for what is not `what`;
+    errors name `source` and line.
+    """
+    lines, truncated = complete_lines(text)
+    if not lines:
+        raise UserError(f"{source} is empty", FIX_HINT)
+    header = json_object(lines[0], f"{source}, line 1")
+    check_format(header, format_name, version, source)
+    for number, data in enumerate(_json_objects(lines[1:], source), start=2):
+        try:
+            take(data)
+        except (KeyError, TypeError) as error:
+            raise UserError(f"{source}, line {number}: not {what} ({error})", FIX_HINT) from error
+    return header, truncated
+
+
+def _json_objects(lines: Sequence[str], source: str) -> list[dict[str, Any]]:
     """Parse a JSON object from each line: all at once, and one by one where that fails, to name the line."""
     try:
         found = json.loads(f"[{','.join(lines)}]")
@@ -95,12 +116,11 @@ def json_object(text: str, where: str) -> dict[str, Any]:
 
 def check_format(data: Mapping[str, Any], format_name: str, version: int, source: str) -> None:
     """Raise `UserError` if a record has another format or version than the reader's."""
-    found = data.get("format"), data.get("version")
-    if found != (format_name, version):
-        older = found[0] == format_name and isinstance(found[1], int) and found[1] < version
+    name, found = data.get("format"), data.get("version")
+    if (name, found) != (format_name, version):
         raise UserError(
-            f"{source}: is {found[0]} version {found[1]}, not {format_name} version {version}",
-            MIGRATE_HINT if older else VERSION_HINT,
+            f"{source}: is {name} version {found}, not {format_name} version {version}",
+            MIGRATE_HINT if name == format_name and isinstance(found, int) and found < version else VERSION_HINT,
         )
 
 
@@ -110,5 +130,4 @@ def validated(model: type[Model], data: dict[str, Any], path: Path) -> Model:
         return model.model_validate(data)
     except ValidationError as error:
         first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise UserError(f"{path}: {where}: {first['msg']}", FIX_HINT) from error
+        raise UserError(f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg']}", FIX_HINT) from error

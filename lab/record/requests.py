@@ -1,7 +1,7 @@
 """`requests.csv`: what the load generator sent."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -53,8 +53,7 @@ class Requests:
     def ended_in(self, start_ns: int, end_ns: int) -> "Requests":
         """Return the requests that ended from `start_ns` until before `end_ns`."""
         inside = (self.end_ns >= start_ns) & (self.end_ns < end_ns)
-        columns = {name: getattr(self, name)[inside] for name in REQUESTS_COLUMNS}
-        return Requests(**columns, truncated=self.truncated)
+        return replace(self, **{name: getattr(self, name)[inside] for name in REQUESTS_COLUMNS})
 
 
 def read_requests(path: Path) -> Requests:

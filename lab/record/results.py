@@ -25,8 +25,9 @@ class Results(Record):
 
 def write_results(folder: Path, part: str, results: Results) -> None:
     """Write a part's values to a trial's folder."""
-    data = {"format": FORMAT, "version": VERSION, **results.model_dump(mode="json")}
-    write_json_atomic(folder / f"results-{part}.json", data)
+    write_json_atomic(
+        folder / f"results-{part}.json", {"format": FORMAT, "version": VERSION, **results.model_dump(mode="json")}
+    )
 
 
 def read_results(path: Path) -> Results:

@@ -1,4 +1,4 @@
-"""`summary.json`: every estimate of a run."""
+"""`manifest.json`: everything needed to repeat a run; `summary.json`: every estimate of it."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -8,6 +8,8 @@ from pydantic import Field
 
 from lab.record.files import Record, read_json, validated
 from lab.record.results import Censoring
+
+MANIFEST_FORMAT, MANIFEST_VERSION = "tollbooth.manifest", 2
 
 Finding = Literal["higher", "lower", "same within margin", "inconclusive"]
 
@@ -142,3 +144,8 @@ class Summary(Record):
 def read_summary(path: Path) -> Summary:
     """Read `summary.json`."""
     return validated(Summary, read_json(path, "tollbooth.summary", 2), path)
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """Read the manifest of a results folder."""
+    return read_json(folder / "manifest.json", MANIFEST_FORMAT, MANIFEST_VERSION)

@@ -17,6 +17,19 @@ OTHER_ROLES = {"backend", "sidecar", "generator", "observer", "spinner"}
 """The roles of containers beside what is measured. A target gives the latter a role of its own choice."""
 LOCAL = "local"
 """The name of the only machine, where a target runs on one."""
+NO_SIDECAR, PASSTHROUGH = "none", "passthrough"
+WITHOUT_PATTERNS = {NO_SIDECAR, PASSTHROUGH}
+"""What a level's `sidecar` is where no pattern changes the answers."""
+RETRIES = (
+    "retry.upstream_rq_200",
+    "retry.upstream_rq_2xx",
+    "retry.upstream_rq_completed",
+    "retry_or_shadow_abandoned",
+    "upstream_rq_retry",
+    "upstream_rq_retry_overflow",
+    "upstream_rq_retry_success",
+)
+"""Envoy's counters of retries, which the sidecar study published."""
 
 
 class ContainerRecord(Record):

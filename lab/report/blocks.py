@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from lab.analysis.censored import censoring
+from lab.analysis.pooled import censoring
 from lab.record import Summary
 
 

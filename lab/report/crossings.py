@@ -4,9 +4,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from lab.analysis.stats.compare import Comparison, compare, mean_of, paired
-from lab.analysis.stats.interactions import Cell, interactions
-from lab.analysis.stats.multiple import holm
+from lab.analysis.stats.compare import Cell, Comparison, compare, holm, interactions, mean_of, paired
 from lab.record import Finding, Summary
 from lab.report.blocks import by_block
 from lab.spec import Interaction

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from lab.analysis.metrics.errors import FAILED
-from lab.analysis.metrics.shares import pooled_share
+from lab.analysis.metrics.requests import FAILED
+from lab.analysis.pooled import pooled_share
 from lab.analysis.stats.proportions import Pooled
 from lab.record import Summary
 

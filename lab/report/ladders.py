@@ -4,9 +4,8 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from lab.analysis.stats.compare import Comparison, compare, mean_of, paired
+from lab.analysis.stats.compare import Comparison, compare, holm, mean_of, paired
 from lab.analysis.stats.intervals import Interval, mean_interval
-from lab.analysis.stats.multiple import holm
 from lab.record import Finding, Summary
 from lab.report.blocks import by_block, having
 from lab.report.findings import title_of

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lab.analysis.metrics.jvm import allocated
-from lab.analysis.metrics.latency import OK
+from lab.analysis.metrics.requests import OK
 from lab.record import Fields, Injection, NotDerivableError, Series, TrialData, TrialRecord
 from lab.report.figures.gantt import Span
 from lab.report.figures.latency import Latencies

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from lab.analysis.metrics.errors import FAILED
-from lab.analysis.metrics.shares import pooled_share
+from lab.analysis.metrics.requests import FAILED
+from lab.analysis.pooled import pooled_share
 from lab.analysis.stats.compare import paired
 from lab.analysis.stats.proportions import ConfidenceInterval, Pooled
 from lab.analysis.stats.ttests import ASSUMPTIONS, student, welch

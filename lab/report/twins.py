@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from lab.analysis.metrics.shares import SEED
+from lab.analysis.pooled import SEED
 from lab.analysis.stats.compare import compare, paired
 from lab.record import NO_SIDECAR, Summary
 from lab.report.blocks import by_block

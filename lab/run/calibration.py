@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from lab.analysis.judge import judge
+from lab.analysis.checks import judge
 from lab.analysis.metrics import values
 from lab.run.measure import run_start
 from lab.run.plan import Trial

@@ -6,10 +6,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lab.analysis.judge import judge
-from lab.analysis.profile.records import NodeProfile, ProfileRecord, level_folder
-from lab.analysis.profile.slices import Slice, slice_s, slices, within
-from lab.analysis.profile.stacks import added_up, collapsed, read_collapsed
+from lab.analysis.checks import judge
+from lab.analysis.profile.records import (
+    NodeProfile,
+    ProfileRecord,
+    Slice,
+    added_up,
+    collapsed,
+    level_folder,
+    read_collapsed,
+    slice_s,
+    slices,
+    within,
+)
 from lab.engine import EngineGone
 from lab.errors import UserError
 from lab.record import NotDerivableError, TrialData, write_json_atomic

@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from lab.analysis.analyse import analyse
-from lab.analysis.judge import judge, reject
+from lab.analysis.checks import judge, reject
 from lab.engine import provenance
 from lab.errors import UserError
-from lab.record import manifest as manifests
-from lab.record import read_trial_record, write_json_atomic
+from lab.record import MANIFEST_FORMAT, MANIFEST_VERSION, read_manifest, read_trial_record, write_json_atomic
 from lab.run import calibration
 from lab.run.alternating import run_alternating
 from lab.run.measure import Measured, NotRemoved, StartInterrupted, run_start, share
@@ -52,8 +51,8 @@ def new_run(context: Context, results: Path, command: list[str], images: dict[st
     run = Run(
         folder,
         {
-            "format": manifests.FORMAT,
-            "version": manifests.VERSION,
+            "format": MANIFEST_FORMAT,
+            "version": MANIFEST_VERSION,
             "experiment": context.experiment.name,
             "spec": context.experiment.recorded(),
             **context.target.declaration.manifest(context.experiment),
@@ -87,7 +86,7 @@ def unfinished_run(context: Context, results: Path) -> Run:
     wanted = context.experiment.recorded()
     order = [asdict(trial) for trial in make_plan(context.experiment).trials]
     for folder in sorted((results / context.experiment.name).glob("2*Z"), reverse=True):
-        manifest = manifests.read_manifest(folder)
+        manifest = read_manifest(folder)
         longer = len(order) - len(manifest["order"])
         same = longer >= 0 and _without_ends(manifest["spec"]) == _without_ends(wanted)
         further = same and (longer or (manifest.get("stopped") and manifest["spec"] != wanted))

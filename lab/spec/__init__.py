@@ -1,20 +1,17 @@
 """The experiment file: frozen models, and messages that name the place and the nearest valid name."""
 
-from lab.spec.experiment import PLACEBO, Experiment, FileName
+from lab.spec.experiment import PLACEBO, Experiment, FileName, Protocol
 from lab.spec.level import Environment, Level, LevelSettings, TargetSettings
 from lab.spec.load import Capability, EntryProtocol, Load, Schedule
 from lab.spec.model import Shape, Version1, validate
-from lab.spec.nearest import suggestion
 from lab.spec.parse import (
     Grammar,
     TargetModels,
-    find_experiment,
     load_experiment,
     parse_experiment,
     recorded_experiment,
 )
-from lab.spec.problems import Path, Problem, SpecError, dotted, user_error
-from lab.spec.protocol import Protocol
+from lab.spec.problems import Path, Problem, SpecError, dotted, suggestion, user_error
 from lab.spec.rules import MAX_SIDE_BY_SIDE
 from lab.spec.views import Frontier, Interaction, Sweep, Waterfall, parse_views
 from lab.spec.yamlfile import find_named_file, named_files, parse_yaml, read_text
@@ -45,7 +42,6 @@ __all__ = [
     "Version1",
     "Waterfall",
     "dotted",
-    "find_experiment",
     "find_named_file",
     "load_experiment",
     "named_files",

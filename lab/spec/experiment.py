@@ -1,27 +1,86 @@
 """The experiment file (docs/formats.md) as frozen models. Targets and generators extend them with their fields."""
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from lab.spec.level import Environment, Level, LevelSettings, TargetSettings, merged
+from lab.spec.level import Environment, Level, LevelSettings, Rate, TargetSettings, merged
 from lab.spec.load import Load
 from lab.spec.model import Shape, Version2
-from lab.spec.protocol import FactorName, Observer, Protocol
 from lab.spec.views import Views
 
 PLACEBO = "placebo"
 
 FileName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}$")]
+FactorName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,40}$")]
 # A level's name becomes part of a folder's name.
 LevelName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9._@-]{0,40}$")]
 ClaimsRef = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}(:[A-Za-z0-9-]+(,[A-Za-z0-9-]+)*)?$")]
 
+# What one of a JVM's first requests took when the lab was built, on two cores.
+FIRST_GUESS_REQUEST_S = 0.08
+# The same side by side, for each system: it has few users, who mostly wait.
+FIRST_GUESS_REQUEST_SIDE_BY_SIDE_S = 0.15
+
 Choice = tuple[str, str, LevelSettings]
 """A factor's name, one of its levels' names, and what the level sets."""
+
+
+class Protocol(Shape):
+    """How a trial is run, and how many there are."""
+
+    warm_up_s: float | None = Field(
+        default=None, ge=0, le=3600, description="time under load before the window; or else warm_up_requests"
+    )
+    warm_up_requests: int | None = Field(
+        default=None,
+        ge=1,
+        le=1_000_000,
+        description="requests before the window, without think time: a JVM compiles by how often code ran",
+    )
+    window_s: float | None = Field(
+        default=None, ge=2, le=3600, description="time that is measured; a counted load has the time of its requests"
+    )
+    without_restart: list[FactorName] = Field(
+        default_factory=list, description="factors whose levels share one start of the containers, in random order"
+    )
+    repetitions: int = Field(ge=1, le=1000, description="blocks; each runs every level once, in a seeded random order")
+    retries: int = Field(default=2, ge=0, le=10, description="further attempts for a rejected trial")
+    half_width: float | None = Field(
+        default=None,
+        gt=0,
+        lt=1,
+        description="ends the run after the block in which every level's headline ratio is this precise (0.02: 2 %)",
+    )
+    budget_min: float | None = Field(
+        default=None, gt=0, le=10_000, description="minutes; no trial starts that would probably end later"
+    )
+    keep_cpus_awake: bool = Field(
+        default=False,
+        description="idle CPUs spin at the lowest priority, which keeps a virtual machine's host from removing them",
+    )
+    side_by_side: bool = Field(
+        default=False,
+        description="all levels of a block run at the same time: what slows the machine slows all of them",
+    )
+    seed: int = Field(default=1, ge=0, le=2**32 - 1, description="of the order of levels and of every draw in a trial")
+
+    @property
+    def expected_warm_up_s(self) -> float:
+        """How long the warm-up will probably be, in seconds."""
+        request_s = FIRST_GUESS_REQUEST_SIDE_BY_SIDE_S if self.side_by_side else FIRST_GUESS_REQUEST_S
+        return self.warm_up_s or request_s * (self.warm_up_requests or 0)
+
+
+class Observer(Shape):
+    """How the counters are read."""
+
+    rate_hz: Rate = Field(
+        default=1, description="samples per second of CPU, memory and network; below 1 only side by side"
+    )
 
 
 class ExperimentFile(Shape):
@@ -62,7 +121,8 @@ class Experiment(ExperimentFile):
 
     def levels(self) -> tuple[Level[Any], ...]:
         """Return the cross product of the factors, in the file's order, without the placebo."""
-        return tuple(self._level(choice) for choice in itertools.product(*map(_named, self.factors.items())))
+        choices = ([(factor, *level) for level in levels.items()] for factor, levels in self.factors.items())
+        return tuple(map(self._level, itertools.product(*choices)))
 
     def baseline_level(self) -> Level[Any]:
         """Return the level that the others are compared with."""
@@ -101,9 +161,3 @@ class Experiment(ExperimentFile):
             start="/".join(name for factor, name, _ in choice if factor not in shared),
         )
         return replace(level, start=level.name) if level.settings.needs_own_start else level
-
-
-def _named(factor: tuple[str, Mapping[str, LevelSettings]]) -> Iterator[Choice]:
-    """Yield a factor's levels, each with the factor's name and its own."""
-    name, levels = factor
-    yield from ((name, level, patch) for level, patch in levels.items())

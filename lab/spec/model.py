@@ -9,8 +9,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from lab.spec.nearest import nearest, suggestion
-from lab.spec.problems import Path, Problem, SpecError, show
+from lab.spec.problems import Path, Problem, SpecError, nearest, show, suggestion
 
 Schema = Mapping[str, Any]
 
@@ -62,17 +61,14 @@ def _above_kind(error: Mapping[str, Any]) -> Path | None:
     return above if last == ("kind",) and error["type"] == "literal_error" else None
 
 
-def field_paths(schema: Schema) -> Iterator[tuple[str, ...]]:
-    """Yield the path of every field that has a fixed name, outermost first."""
-    yield from _field_paths(schema, schema, ())
-
-
-def _field_paths(schema: Schema, part: Schema, above: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+def field_paths(schema: Schema, part: Schema | None = None, above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Yield the path of every field that has a fixed name, outermost first: of a `part` of the schema, or of all."""
+    part = schema if part is None else part
     for name, field in part.get("properties", {}).items():
         yield (*above, name)
-        yield from _field_paths(schema, _dereferenced(schema, field), (*above, name))
+        yield from field_paths(schema, _dereferenced(schema, field), (*above, name))
     for choice in part.get("oneOf", ()):
-        yield from _field_paths(schema, _dereferenced(schema, choice), above)
+        yield from field_paths(schema, _dereferenced(schema, choice), above)
 
 
 def _problem(schema: Schema, error: Mapping[str, Any]) -> Problem:
@@ -125,9 +121,7 @@ def _follow(schema: Schema, location: Path) -> tuple[Path, Schema]:
 
 def _below(part: Schema, step: str | int) -> Schema | None:
     if isinstance(step, int):
-        items = part.get("prefixItems", ())
-        found: Schema | None = items[step] if step < len(items) else part.get("items")
-        return found
+        return dict(enumerate(part.get("prefixItems", ()))).get(step, part.get("items"))
     if step in part.get("properties", {}):
         return part["properties"][step]  # type: ignore[no-any-return]
     if part.get("type") == "object" and step != "[key]":

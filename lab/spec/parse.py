@@ -1,6 +1,10 @@
-"""From the text of an experiment file to an `Experiment`, with messages that name the place and the nearest name."""
+"""From the text of an experiment file to an `Experiment`, with messages that name the place and the nearest name.
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+Fields can be changed from the command line: `protocol.repetitions=3`, or in short `repetitions=3`.
+"""
+
+import copy
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from operator import or_
@@ -9,18 +13,18 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import Field, TypeAdapter, create_model
 
-from lab.spec.experiment import Experiment, ExperimentFile, LevelName
+from lab.errors import UserError
+from lab.spec.experiment import Experiment, ExperimentFile, FactorName, LevelName
 from lab.spec.level import LevelSettings, TargetSettings
 from lab.spec.load import Load
 from lab.spec.model import field_paths, mapping, validate
-from lab.spec.nearest import suggestion
-from lab.spec.overrides import override
-from lab.spec.problems import Problem, SpecError, dotted, show, user_error
-from lab.spec.protocol import FactorName
+from lab.spec.problems import Problem, SpecError, dotted, nearest, show, suggestion, user_error
 from lab.spec.rules import contradictions
-from lab.spec.yamlfile import find_named_file, parse_yaml, read_text
+from lab.spec.yamlfile import parse_yaml, read_text
 
 FileT = TypeVar("FileT", bound=ExperimentFile)
+
+Fields = tuple[str, ...]
 
 FORMAT = "tollbooth.experiment"
 HINT = "docs/formats.md describes the format; experiments/README.md has an example"
@@ -79,20 +83,15 @@ class Grammar:
         return create_model(kind.title() + base.__name__, __base__=base, **described)
 
 
-def find_experiment(name: str, folder: Path) -> Path:
-    """Return the file of the experiment called `name` in `folder`; a path to a file works as well."""
-    return find_named_file("experiment", name, folder)
-
-
 def load_experiment(path: Path, grammar: Grammar, overrides: Sequence[str] = ()) -> Experiment:
     """Return the experiment in a file, with `key.path=value` overrides applied; its name is the file's.
 
     Raises `UserError`, with a line for each of the first few problems.
     """
-    source = f"{path} with {show(' '.join(overrides))}" if overrides else str(path)
     try:
         return parse_experiment(read_text(path), path.stem, grammar, overrides)
     except SpecError as error:
+        source = f"{path} with {show(' '.join(overrides))}" if overrides else str(path)
         raise user_error(source, error.problems, dotted, HINT) from None
 
 
@@ -124,3 +123,69 @@ def _reject_other_formats(data: Mapping[str, object]) -> None:
         raise SpecError([Problem(("format",), f"saw {show(found)}, wanted {show(FORMAT)}")])
     if data.get("version") == 1 and data["version"] is not True:
         raise SpecError([Problem(("version",), "1 is no longer read: convert the file with `lab migrate FILE`")])
+
+
+def override(data: dict[str, object], overrides: Sequence[str], fields: Iterable[Fields]) -> dict[str, object]:
+    """Return `data` with each `key.path=value` applied; the value is read as YAML.
+
+    `fields` are the paths that a file may have besides those in `data`. A key may be new where names are free, such as
+    a level's variables; the model checks the result. Raises `UserError` for an override of an unknown field.
+    """
+    result = copy.deepcopy(data)
+    known_fields = tuple(fields)
+    fixed = {".".join(path[:-1]) for path in known_fields}
+    for text in overrides:
+        key, equals, value = text.partition("=")
+        if not equals:
+            raise UserError(f"override {show(text)} has no '='", "write it as key.path=value, such as repetitions=3")
+        known = {".".join(path): path for path in (*known_fields, *_paths(result, ()))}
+        path = _path(key.strip(), known, fixed)
+        try:
+            _put(result, path, parse_yaml(value) if value.strip() else None, text)
+        except SpecError as error:
+            raise UserError(f"override {show(text)}: {error.problems[0].text}", "the value is read as YAML") from None
+    return result
+
+
+def _path(key: str, known: Mapping[str, Fields], fixed: Collection[str]) -> Fields:
+    """Return the path that `key` means: itself, the only field of that name, or a new one where names are free."""
+    if key in known:
+        return known[key]
+    candidates = sorted(name for name, path in known.items() if path[-1] == key)
+    if len(candidates) == 1:
+        return known[candidates[0]]
+    if candidates:
+        raise UserError(f"override {show(key)} could mean {', '.join(candidates)}", "give the complete path")
+    above, _, name = key.rpartition(".")
+    if above in known and above not in fixed:
+        return (*known[above], name)
+    meant = _nearest(key, known)
+    raise UserError(
+        f"override of an unknown field {show(key)}" + (f"; did you mean '{meant}'?" if meant else ""),
+        "" if meant else "docs/formats.md lists the fields of experiment files",
+    )
+
+
+def _nearest(key: str, known: Mapping[str, Fields]) -> str | None:
+    """Return the field whose last name is most like the key's: the right name may be given under a wrong path."""
+    last = nearest(key.rpartition(".")[2], {path[-1] for path in known.values()})
+    fields = sorted(name for name, path in known.items() if path[-1] == last)
+    return nearest(key, fields) or next(iter(fields), None)
+
+
+def _put(data: dict[str, object], path: Fields, value: object, text: str) -> None:
+    for step in path[:-1]:
+        below = data.setdefault(step, {})
+        if not isinstance(below, dict):
+            raise UserError(
+                f"override {show(text)}: '{step}' is {show(below)}, not a mapping", "override the field itself"
+            )
+        data = below
+    data[path[-1]] = value
+
+
+def _paths(data: dict[str, object], above: Fields) -> Iterator[Fields]:
+    for key, value in data.items():
+        yield (*above, key)
+        if isinstance(value, dict):
+            yield from _paths(value, (*above, key))

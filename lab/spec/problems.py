@@ -1,5 +1,6 @@
-"""What is wrong in a file that a user wrote, and where; and how that is reported."""
+"""What is wrong in a file that a user wrote, where, and what was probably meant; and how that is reported."""
 
+import difflib
 import json
 import re
 from collections.abc import Callable, Iterable
@@ -11,6 +12,7 @@ Path = tuple[str | int, ...]
 
 MAX_PROBLEMS_SHOWN = 5
 _MAX_VALUE_CHARACTERS = 60
+_MAX_LISTED = 20
 
 
 @dataclass(frozen=True)
@@ -40,13 +42,11 @@ def user_error(source: str, problems: Iterable[Problem], place: Callable[[Path],
 
 def dotted(path: Path) -> str:
     """Write a path as a user would: `load.think_time_s[0]`."""
-    text = ""
-    for step in path:
-        if isinstance(step, int):
-            text += f"[{step}]"
-        else:
-            text += ("." if text else "") + (step if re.fullmatch(r"[\w./-]{1,60}", step) else show(step))
-    return text
+    return "".join(f"[{step}]" if isinstance(step, int) else f".{_key(step)}" for step in path).removeprefix(".")
+
+
+def _key(step: str) -> str:
+    return step if re.fullmatch(r"[\w./-]{1,60}", step) else show(step)
 
 
 def show(value: object) -> str:
@@ -58,3 +58,17 @@ def show(value: object) -> str:
         return f"a {kind}" if value else f"an empty {kind}"
     text = json.dumps(value, ensure_ascii=False) if isinstance(value, str | bool) else str(value)
     return text if len(text) <= _MAX_VALUE_CHARACTERS else text[:_MAX_VALUE_CHARACTERS] + "..."
+
+
+def nearest(name: str, names: Iterable[str]) -> str | None:
+    """Return the name most like `name`, or None if none is similar."""
+    return next(iter(difflib.get_close_matches(name, sorted(names), n=1, cutoff=0.5)), None)
+
+
+def suggestion(name: str, names: Iterable[str]) -> str:
+    """Return what `name` could have been: the nearest right name, and the first names of all."""
+    known = sorted(names)
+    meant = nearest(name, known)
+    shown = known if len(known) <= _MAX_LISTED else [*known[:_MAX_LISTED], "..."]
+    listed = f"there are: {', '.join(shown)}" if known else "there is none"
+    return f"did you mean '{meant}'? ({listed})" if meant else listed

@@ -4,9 +4,7 @@ import math
 from collections.abc import Iterator
 
 from lab.spec.experiment import PLACEBO, Experiment
-from lab.spec.nearest import suggestion
-from lab.spec.problems import Problem, show
-from lab.spec.protocol import Protocol
+from lab.spec.problems import Path, Problem, show, suggestion
 from lab.spec.views import view_problems
 
 MAX_LEVELS = 100
@@ -20,51 +18,49 @@ def contradictions(experiment: Experiment) -> Iterator[Problem]:
         yield Problem(("title",), "wanted one line")
     for problem in experiment.load.schedule.problems():
         yield Problem(("load", "schedule", *problem.path), problem.text)
-    if experiment.load.can("warms-up"):
-        yield from _warm_up(experiment.protocol)
-    yield from _window(experiment)
+    yield from _times(experiment)
     yield from _without_restart(experiment)
-    yield from _side_by_side(experiment)
+    yield from _side_by_side(experiment) if experiment.at_once else _rates(experiment)
     yield from _levels(experiment)
 
 
-def _levels(experiment: Experiment) -> Iterator[Problem]:
-    for factor, levels in experiment.factors.items():
-        if PLACEBO in levels:
-            yield Problem(
-                ("factors", factor, PLACEBO), "every experiment already has a placebo: give the level another name"
-            )
-    count = math.prod(len(levels) for levels in experiment.factors.values())
-    if count > MAX_LEVELS:
-        yield Problem(("factors",), f"make {count} levels, at most {MAX_LEVELS} are possible")
-    elif experiment.baseline not in (names := [level.name for level in experiment.levels()]):
-        yield Problem(
-            ("baseline",), f"no level is called {show(experiment.baseline)}; {suggestion(experiment.baseline, names)}"
-        )
-    else:
-        yield from view_problems(experiment.views, [*names, PLACEBO], experiment.factors)
+def _those(*rules: tuple[bool, Path, str]) -> Iterator[Problem]:
+    """Yield a problem for each rule that is broken: whether it is, where, and what is wrong then."""
+    return (Problem(place, text) for broken, place, text in rules if broken)
 
 
-def _warm_up(protocol: Protocol) -> Iterator[Problem]:
-    if protocol.warm_up_s is None and protocol.warm_up_requests is None:
-        yield Problem(("protocol", "warm_up_s"), "missing; wanted a number from 0 to 3600, or else warm_up_requests")
-    if protocol.warm_up_s is not None and protocol.warm_up_requests is not None:
-        yield Problem(("protocol", "warm_up_requests"), "a warm-up ends by time or by requests: leave one out")
-
-
-def _window(experiment: Experiment) -> Iterator[Problem]:
-    if experiment.load.schedule.alternates:
-        if experiment.protocol.window_s is not None:
-            yield Problem(("protocol", "window_s"), "the window of slices is as long as they take; leave it out")
-        return
-    counted = experiment.load.can("counted")
-    if counted and experiment.protocol.window_s is not None:
-        yield Problem(
+def _times(experiment: Experiment) -> Iterator[Problem]:
+    """Yield what is wrong with the warm-up and the window, each of which ends in one of two ways."""
+    protocol, load = experiment.protocol, experiment.load
+    timed, by_requests = protocol.warm_up_s is not None, protocol.warm_up_requests is not None
+    warms_up, counted, turns = load.can("warms-up"), load.can("counted"), load.schedule.alternates
+    return _those(
+        (
+            warms_up and not timed and not by_requests,
+            ("protocol", "warm_up_s"),
+            "missing; wanted a number from 0 to 3600, or else warm_up_requests",
+        ),
+        (
+            warms_up and timed and by_requests,
+            ("protocol", "warm_up_requests"),
+            "a warm-up ends by time or by requests: leave one out",
+        ),
+        (
+            counted and protocol.window_s is not None,
             ("protocol", "window_s"),
-            f"the window of {experiment.load.generator} is as long as its requests take; leave it out",
-        )
-    if not counted and experiment.protocol.window_s is None:
-        yield Problem(("protocol", "window_s"), "missing; wanted a number from 2 to 3600")
+            f"the window of {load.generator} is as long as its requests take; leave it out",
+        ),
+        (
+            turns and protocol.window_s is not None,
+            ("protocol", "window_s"),
+            "the window of slices is as long as they take; leave it out",
+        ),
+        (
+            not counted and not turns and protocol.window_s is None,
+            ("protocol", "window_s"),
+            "missing; wanted a number from 2 to 3600",
+        ),
+    )
 
 
 def _without_restart(experiment: Experiment) -> Iterator[Problem]:
@@ -84,23 +80,57 @@ def _rates(experiment: Experiment) -> Iterator[Problem]:
         for name, patch in patches.items()
         if patch.observer_rate_hz is not None
     }
-    for place, rate_hz in rates.items():
-        if rate_hz < 1:
-            yield Problem(place, f"saw {rate_hz:g}; rates below 1 Hz need `side_by_side: true`")
+    return _those(
+        *(
+            (rate_hz < 1, place, f"saw {rate_hz:g}; rates below 1 Hz need `side_by_side: true`")
+            for place, rate_hz in rates.items()
+        )
+    )
 
 
 def _side_by_side(experiment: Experiment) -> Iterator[Problem]:
-    protocol, place = experiment.protocol, ("protocol", "side_by_side")
-    if not experiment.at_once:
-        yield from _rates(experiment)
-        return
-    if protocol.side_by_side and not experiment.load.can("open-ended"):
-        yield Problem(place, "needs a closed-loop load, which continues until every level is measured")
-    if protocol.warm_up_requests is None:
-        yield Problem(("protocol", "warm_up_requests"), "missing; side by side, levels are warm at different times")
-    if protocol.retries:
-        yield Problem(("protocol", "retries"), "side by side, a single trial cannot be repeated; wanted 0")
-    if any(level.settings.needs_own_start for level in experiment.levels()):
-        yield Problem(place, "a fault would reach all levels; run levels with faults one after the other")
-    if (count := len(experiment.levels()) + 1) > MAX_SIDE_BY_SIDE:
-        yield Problem(place, f"{count} levels with the placebo; at most {MAX_SIDE_BY_SIDE} can run at once")
+    protocol, place, levels = experiment.protocol, ("protocol", "side_by_side"), experiment.levels()
+    return _those(
+        (
+            protocol.side_by_side and not experiment.load.can("open-ended"),
+            place,
+            "needs a closed-loop load, which continues until every level is measured",
+        ),
+        (
+            protocol.warm_up_requests is None,
+            ("protocol", "warm_up_requests"),
+            "missing; side by side, levels are warm at different times",
+        ),
+        (
+            protocol.retries > 0,
+            ("protocol", "retries"),
+            "side by side, a single trial cannot be repeated; wanted 0",
+        ),
+        (
+            any(level.settings.needs_own_start for level in levels),
+            place,
+            "a fault would reach all levels; run levels with faults one after the other",
+        ),
+        (
+            len(levels) + 1 > MAX_SIDE_BY_SIDE,
+            place,
+            f"{len(levels) + 1} levels with the placebo; at most {MAX_SIDE_BY_SIDE} can run at once",
+        ),
+    )
+
+
+def _levels(experiment: Experiment) -> Iterator[Problem]:
+    for factor, levels in experiment.factors.items():
+        if PLACEBO in levels:
+            yield Problem(
+                ("factors", factor, PLACEBO), "every experiment already has a placebo: give the level another name"
+            )
+    count = math.prod(len(levels) for levels in experiment.factors.values())
+    if count > MAX_LEVELS:
+        yield Problem(("factors",), f"make {count} levels, at most {MAX_LEVELS} are possible")
+    elif experiment.baseline not in (names := [level.name for level in experiment.levels()]):
+        yield Problem(
+            ("baseline",), f"no level is called {show(experiment.baseline)}; {suggestion(experiment.baseline, names)}"
+        )
+    else:
+        yield from view_problems(experiment.views, [*names, PLACEBO], experiment.factors)

@@ -10,8 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, TypeAdapter
 
 from lab.spec.model import Shape
-from lab.spec.nearest import suggestion
-from lab.spec.problems import Problem
+from lab.spec.problems import Problem, suggestion
 
 MAX_VIEWS = 20
 
@@ -64,10 +63,7 @@ Views = Annotated[Sequence[View], Field(max_length=MAX_VIEWS)]
 
 def parse_views(data: object) -> Sequence[View]:
     """Return the views of a manifest's experiment; raises pydantic's `ValidationError`."""
-    return _VIEWS.validate_python(data)
-
-
-_VIEWS: TypeAdapter[Sequence[View]] = TypeAdapter(Views)
+    return TypeAdapter[Sequence[View]](Views).validate_python(data)
 
 
 def view_problems(views: Sequence[View], levels: Collection[str], factors: Mapping[str, Any]) -> Iterator[Problem]:
@@ -98,5 +94,6 @@ def _sweep_problems(view: Sweep, index: int) -> Iterator[Problem]:
             ("views", index, "values"), f"saw {len(view.values)}, wanted one for each of {len(view.levels)} levels"
         )
     if view.scale != "linear" and min(view.values) <= 0:
-        lowest = min(view.values)
-        yield Problem(("views", index, "values"), f"saw {lowest:g}, wanted more than 0 on a {view.scale} scale")
+        yield Problem(
+            ("views", index, "values"), f"saw {min(view.values):g}, wanted more than 0 on a {view.scale} scale"
+        )

@@ -1,27 +1,29 @@
 """Read YAML that a person wrote: small files, the plain types of YAML 1.2, and nothing surprising."""
 
 import re
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
 import yaml
 
 from lab.errors import UserError
-from lab.spec.nearest import suggestion
 from lab.spec.problems import Path as ProblemPath
-from lab.spec.problems import Problem, SpecError, dotted
+from lab.spec.problems import Problem, SpecError, dotted, suggestion
 
 MAX_FILE_BYTES = 200_000
 MAX_DEPTH = 20
 
-# The core schema of YAML 1.2: PyYAML's own is 1.1, where `no` is false, 1e3 is text and 010 is eight.
-_NULL = {"", "~", "null", "Null", "NULL"}
-_TRUE = {"true", "True", "TRUE"}
-_FALSE = {"false", "False", "FALSE"}
-# Python converts no more digits to an integer; longer ones become an infinite float.
-_INTEGER = re.compile(r"[-+]?[0-9]{1,4000}")
-_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
-_NOT_FINITE = re.compile(r"([-+]?)\.(inf|Inf|INF|nan|NaN|NAN)")
+# The core schema of YAML 1.2, less octal and hexadecimal: PyYAML's own is 1.1, where `no` is false, 1e3 is text and 010
+# is eight.
+_PLAIN: Sequence[tuple[str, Callable[[str], object]]] = (
+    ("~|null|Null|NULL|", lambda _: None),
+    ("true|True|TRUE", lambda _: True),
+    ("false|False|FALSE", lambda _: False),
+    # Python converts no more digits to an integer; longer ones become an infinite float.
+    (r"[-+]?[0-9]{1,4000}", int),
+    (r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?", float),
+    (r"[-+]?\.(inf|Inf|INF|nan|NaN|NAN)", lambda text: float(text.replace(".", ""))),
+)
 # Control characters but for tab and line break, and halves of surrogate pairs: escapes can smuggle them in.
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 
@@ -91,21 +93,19 @@ class _Composer(yaml.SafeLoader):
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         event = self.peek_event()  # type: ignore[no-untyped-call]
-        if isinstance(event, yaml.AliasEvent):
-            raise _rejected("aliases are not read here: write the value out", event.start_mark)
-        if event.tag is not None:
-            raise _rejected("tags are not read here", event.start_mark)
-        if self.depth == MAX_DEPTH:
-            raise _rejected(f"nested deeper than {MAX_DEPTH}", event.start_mark)
+        is_alias = isinstance(event, yaml.AliasEvent)
+        rejected = {
+            "aliases are not read here: write the value out": is_alias,
+            "tags are not read here": not is_alias and event.tag is not None,
+            f"nested deeper than {MAX_DEPTH}": self.depth == MAX_DEPTH,
+        }
+        if problem := next((text for text, is_so in rejected.items() if is_so), None):
+            raise yaml.composer.ComposerError(None, None, problem, event.start_mark)
         self.depth += 1
         try:
             return super().compose_node(parent, index)
         finally:
             self.depth -= 1
-
-
-def _rejected(problem: str, mark: Any) -> yaml.MarkedYAMLError:
-    return yaml.composer.ComposerError(None, None, problem, mark)
 
 
 def _value(node: yaml.Node, path: ProblemPath) -> object:
@@ -138,15 +138,6 @@ def _reject_unprintable(node: yaml.ScalarNode) -> None:
 
 
 def _plain_value(text: str) -> object:
-    """Return the value of a scalar without quotes, by YAML 1.2's core schema (less octal and hexadecimal)."""
-    if text in _NULL:
-        return None
-    if text in _TRUE or text in _FALSE:
-        return text in _TRUE
-    if _INTEGER.fullmatch(text):
-        return int(text)
-    if _FLOAT.fullmatch(text):
-        return float(text)
-    if found := _NOT_FINITE.fullmatch(text):
-        return float(found[1] + found[2])
-    return text
+    """Return the value of a scalar without quotes."""
+    values = (value for pattern, value in _PLAIN if re.fullmatch(pattern, text))
+    return next(values, str)(text)

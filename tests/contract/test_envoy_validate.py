@@ -9,7 +9,7 @@ import yaml
 from lab.command import paths
 from lab.engine import images
 from lab.errors import UserError
-from lab.record.sidecars import PASSTHROUGH
+from lab.record.trial import PASSTHROUGH
 from lab.target.mesh.sidecars import SIDES, Node, Side, files, load, parse_mode, reject_invalid
 from lab.target.mesh.sidecars.modes import contradiction, named_sets
 

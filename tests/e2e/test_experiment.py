@@ -15,7 +15,7 @@ from lab.analysis import metrics
 from lab.command import paths
 from lab.engine.clock import SystemClock, wait_until
 from lab.record.data import read_trial
-from lab.record.manifest import read_manifest
+from lab.record.summary import read_manifest
 from tests.command_line import LAB, lab, one_line
 from tests.labs import MESH
 

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from lab.analysis.metrics.adjusted import TIMES, as_measured_name, with_adjusted_values
-from lab.analysis.metrics.speed import CACHE_STEP
-from lab.analysis.stats.covariate import FEWEST_PIECES, within_slope
+from lab.analysis.metrics.speed import CACHE_STEP, TIMES, as_measured_name, with_adjusted_values
+from lab.analysis.stats.adjustments import FEWEST_PIECES, within_slope
 from lab.analysis.stats.intervals import FloatArray
 from lab.record.summary import TrialSummary
 

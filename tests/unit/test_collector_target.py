@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from lab.analysis.judge import judge
+from lab.analysis.checks import judge
 from lab.analysis.metrics import values
 from lab.cli import LAB
 from lab.engine.machine import CpuSplit

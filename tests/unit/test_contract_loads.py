@@ -17,8 +17,8 @@ from lab.engine.image_recipes import TABLE
 from lab.load import GENERATORS, LOADS, LoadGenerator, LoadPlan, Stage
 from lab.load.open_loop import OpenLoopHttp
 from lab.record.requests import REQUESTS_COLUMNS, REQUESTS_FIRST_LINE, read_requests
+from lab.spec.experiment import Protocol
 from lab.spec.load import Capability, EntryProtocol, Load
-from lab.spec.protocol import Protocol
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEDULES: Mapping[str, Mapping[str, Any]] = {

@@ -11,15 +11,22 @@ import pytest
 from lab.analysis.claims.records import read_verdicts
 from lab.analysis.profile.records import ProfileRecord
 from lab.backend.backend import record
-from lab.record.counters import parse_counters, write_targets
-from lab.record.data import STREAMS, read_trace
+from lab.record.counters import parse_counters, parse_speed, write_targets
+from lab.record.data import STREAMS
 from lab.record.faults import parse_injections
 from lab.record.files import Record, read_json
-from lab.record.manifest import read_manifest
 from lab.record.requests import parse_requests
 from lab.record.results import read_results
-from lab.record.speed import parse_speed
-from lab.record.summary import Estimate, Headline, LevelSummary, MetricSummary, Summary, TrialSummary, read_summary
+from lab.record.summary import (
+    Estimate,
+    Headline,
+    LevelSummary,
+    MetricSummary,
+    Summary,
+    TrialSummary,
+    read_manifest,
+    read_summary,
+)
 from lab.record.trial import ContainerRecord, TrialRecord, Window, read_trial_record
 from lab.target.mesh.topology import load_topology, resolved
 from tests.labs import LAB
@@ -130,7 +137,8 @@ def check_speed(name: str, folder: Path) -> None:
 
 def check_trace(name: str, folder: Path) -> None:
     (example,) = BLOCKS[name]
-    assert record(example["trace_id"], example["spans"]) == read_trace(written(folder, "trace.json", example))
+    trace = STREAMS["trace"].read(written(folder, "trace.json", example))
+    assert record(example["trace_id"], example["spans"]) == trace
 
 
 def check_resolved_topology(name: str, folder: Path) -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lab.analysis.stats.interactions import interactions
+from lab.analysis.stats.compare import interactions
 
 AGENT, MANUAL, NONE = "agent", "manual", "none"
 FULL, HALF = "full", "half"

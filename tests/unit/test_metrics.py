@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from lab.analysis import metrics
-from lab.analysis.metrics.adjusted import pieces
+from lab.analysis.metrics import with_paired_values
 from lab.analysis.metrics.jvm import allocated
-from lab.analysis.metrics.paired import with_paired_values
+from lab.analysis.metrics.speed import pieces
 from lab.analysis.metrics.window import window_requests
+from lab.record.counters import SpinnerThread
 from lab.record.data import TrialData, read_trial
 from lab.record.series import NotDerivableError, Series
-from lab.record.speed import SpinnerThread
 from lab.record.summary import TrialSummary
 from lab.record.trial import Window
 from tests.labs import MESH

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from lab.analysis.analyse import summarise
-from lab.analysis.metrics.adjusted import as_measured_name, with_adjusted_values
-from lab.analysis.metrics.speed import STOOD
-from lab.analysis.stats.places import Row, without_places
+from lab.analysis.metrics.speed import STOOD, as_measured_name, with_adjusted_values
+from lab.analysis.stats.adjustments import Row, without_places
 from lab.record.summary import PlaceAdjustment, TrialSummary
 from lab.report.findings import cautions, remarks
 from lab.run.plan import make_plan

@@ -18,7 +18,6 @@ from lab.spec.parse import load_experiment
 
 QUICK = Path(__file__).parents[1] / "golden" / "retired" / "quick.yaml"
 SIDE_BY_SIDE = Path(__file__).parents[2] / "experiments" / "side-by-side.yaml"
-SIDE_BY_SIDE = SIDE_BY_SIDE
 LEVELS = {"baseline", "otel-manual", "otel-agent", "placebo"}
 
 

@@ -24,9 +24,20 @@ from lab.analysis.profile.libraries import (
     path,
     thread_kind,
 )
-from lab.analysis.profile.records import Cost, Costs, NodeProfile, ProfileRecord, costs, read_profile
-from lab.analysis.profile.slices import slice_s, slices, within
-from lab.analysis.profile.stacks import added_up, collapsed, parse_collapsed
+from lab.analysis.profile.records import (
+    Cost,
+    Costs,
+    NodeProfile,
+    ProfileRecord,
+    added_up,
+    collapsed,
+    costs,
+    parse_collapsed,
+    read_profile,
+    slice_s,
+    slices,
+    within,
+)
 from lab.backend import BACKENDS
 from lab.engine.driver import EngineGone
 from lab.errors import UserError

@@ -7,12 +7,11 @@ import numpy as np
 import pytest
 
 from lab.errors import UserError
-from lab.record.counters import parse_counters, write_targets
+from lab.record.counters import parse_counters, parse_speed, write_targets
 from lab.record.data import read_trial
 from lab.record.files import read_json, write_json_atomic
 from lab.record.requests import parse_requests
-from lab.record.series import NotDerivableError, Series, counter_increase
-from lab.record.speed import parse_speed
+from lab.record.series import NotDerivableError, Series
 from lab.record.trial import read_trial_record
 from tests.synthetic import write_results
 
@@ -23,7 +22,7 @@ REQUESTS = (FIXTURES / "requests.v1.csv").read_text()
 
 def increase(values: list[int], start_ns: int, end_ns: int, step_ns: int = 10) -> float:
     t_ns = np.arange(len(values), dtype=np.int64) * step_ns
-    return counter_increase(t_ns, np.array(values, dtype=np.int64), start_ns, end_ns)
+    return Series(t_ns, np.array(values, dtype=np.int64)).increase(start_ns, end_ns)
 
 
 def test_the_observers_fixture_is_read_as_series() -> None:
@@ -214,7 +213,7 @@ def test_an_increase_of_exactly_the_samples_needs_no_more() -> None:
 def test_unix_times_lose_no_digits() -> None:
     epoch_ns = 1_760_000_000_000_000_000
     t_ns = np.array([epoch_ns, epoch_ns + 1000], dtype=np.int64)
-    assert counter_increase(t_ns, t_ns, epoch_ns + 1, epoch_ns + 4) == 3
+    assert Series(t_ns, t_ns).increase(epoch_ns + 1, epoch_ns + 4) == 3
 
 
 @pytest.mark.parametrize("window", [(-1, 10), (5, 21)])

@@ -5,7 +5,7 @@ import pytest
 from lab.analysis.analyse import summarise
 from lab.analysis.claims.judge import judge
 from lab.analysis.claims.spec import Study
-from lab.analysis.metrics.shares import pooled_share
+from lab.analysis.pooled import pooled_share
 from lab.analysis.stats.proportions import Count, clopper_pearson
 from lab.record.summary import Estimate, Summary, TrialSummary
 from tests.labs import MESH

@@ -12,7 +12,7 @@ import pytest
 
 from lab.engine.compose import ComposeDriver
 from lab.errors import UserError
-from lab.record.sidecars import RETRIES
+from lab.record.trial import RETRIES
 from lab.target.mesh.sidecars import Admin, reject_invalid
 
 # Recorded from two Envoys, one behind the other, with `retries` and `rate-limit`, by tests/contract.

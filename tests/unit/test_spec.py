@@ -16,13 +16,12 @@ from lab.spec.level import merged
 from lab.spec.parse import (
     Grammar,
     TargetModels,
-    find_experiment,
     load_experiment,
     parse_experiment,
     recorded_experiment,
 )
 from lab.spec.problems import SpecError, dotted
-from lab.spec.yamlfile import MAX_FILE_BYTES
+from lab.spec.yamlfile import MAX_FILE_BYTES, find_named_file
 from lab.target.mesh.declaration import MeshDeclaration
 from lab.target.mesh.settings import MeshLevelSettings, MeshSettings
 from lab.target.mesh.variants import Variant
@@ -81,7 +80,7 @@ Write = Callable[[str | bytes], Path]
 
 
 def test_quick_is_read_and_named_after_its_file() -> None:
-    experiment = load_experiment(find_experiment("quick", EXPERIMENTS), LAB.grammar)
+    experiment = load_experiment(find_named_file("experiment", "quick", EXPERIMENTS), LAB.grammar)
     assert experiment.name == "quick"
     assert [level.name for level in experiment.levels()] == ["baseline", "otel-manual", "otel-agent"]
     assert experiment.baseline_level().settings.telemetry == "baseline"
@@ -327,16 +326,16 @@ def test_a_file_name_that_cannot_name_results(tmp_path: Path) -> None:
 
 
 def test_find_by_name_and_by_path(tmp_path: Path) -> None:
-    assert find_experiment("quick", EXPERIMENTS) == EXPERIMENTS / "quick.yaml"
-    assert find_experiment(str(tmp_path / "own.yaml"), EXPERIMENTS) == tmp_path / "own.yaml"
-    assert find_experiment("own.yaml", EXPERIMENTS) == Path("own.yaml")
+    assert find_named_file("experiment", "quick", EXPERIMENTS) == EXPERIMENTS / "quick.yaml"
+    assert find_named_file("experiment", str(tmp_path / "own.yaml"), EXPERIMENTS) == tmp_path / "own.yaml"
+    assert find_named_file("experiment", "own.yaml", EXPERIMENTS) == Path("own.yaml")
 
 
 def test_an_unknown_name_is_answered_with_the_nearest(tmp_path: Path) -> None:
     for name in ("quick", "slow"):
         (tmp_path / f"{name}.yaml").touch()
     with pytest.raises(UserError) as caught:
-        find_experiment("quik", tmp_path)
+        find_named_file("experiment", "quik", tmp_path)
     assert caught.value.message == "unknown experiment 'quik'; did you mean 'quick'? (there are: quick, slow)"
 
 

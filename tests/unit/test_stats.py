@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from lab.analysis.stats.compare import Comparison, compare, paired
+from lab.analysis.stats.compare import Comparison, compare, holm, paired
 from lab.analysis.stats.intervals import Interval, bootstrap_standard_error, mean_interval
-from lab.analysis.stats.multiple import holm
 
 VALUES = [4.1, 3.7, 5.2, 4.4, 4.9]
 

@@ -5,9 +5,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from lab.analysis.stats.compare import compare, log_ratios, mean_of
+from lab.analysis.stats.compare import compare, holm, log_ratios, mean_of
 from lab.analysis.stats.intervals import t_interval
-from lab.analysis.stats.multiple import holm
 
 STUDIES = 8_000
 RESAMPLES = 1_000

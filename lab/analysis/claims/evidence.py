@@ -86,11 +86,11 @@ def evidence(quantity: Quantity, blocks: FloatArray, seed: int) -> Evidence:
     """
     match quantity:
         case "value":
-            return _of_values(blocks[:, 0], seed)
+            return _of_mean(blocks[:, 0], seed)
         case "ratio":
-            return _of_logarithms(log_ratios(blocks[:, 0], blocks[:, 1]), seed)
+            return _of_mean(log_ratios(blocks[:, 0], blocks[:, 1]), seed, logarithms=True)
         case "change":
-            return _of_logarithms(_fitted_changes(np.log(blocks)), seed)
+            return _of_mean(_fitted_changes(np.log(blocks)), seed, logarithms=True)
         case "overhead ratio":
             return _of_overheads(blocks, seed)
 
@@ -102,30 +102,18 @@ def _fitted_changes(logs: FloatArray) -> FloatArray:
     return np.asarray(logs @ position / (position @ position) * steps)
 
 
-def _of_logarithms(logs: FloatArray, seed: int) -> Evidence:
-    mean = float(logs.mean())
-    error = float(bootstrap_standard_error(logs, seed))
+def _of_mean(values: FloatArray, seed: int, logarithms: bool = False) -> Evidence:
+    """Compare the mean of `values` itself, or what they are the logarithms of."""
+    mean, error = float(values.mean()), float(bootstrap_standard_error(values, seed))
+    scale, back = (np.log, np.exp) if logarithms else (np.float64, np.float64)
 
     def excess(bound: float) -> tuple[float, float]:
-        return mean - float(np.log(bound)), error
+        return mean - float(scale(bound)), error
 
     def limits(quantile: float) -> tuple[float, float]:
-        return float(np.exp(mean - quantile * error)), float(np.exp(mean + quantile * error))
+        return float(back(mean - quantile * error)), float(back(mean + quantile * error))
 
-    return Evidence(len(logs), float(np.exp(mean)), excess, limits)
-
-
-def _of_values(values: FloatArray, seed: int) -> Evidence:
-    mean = float(values.mean())
-    error = float(bootstrap_standard_error(values, seed))
-
-    def excess(bound: float) -> tuple[float, float]:
-        return mean - bound, error
-
-    def limits(quantile: float) -> tuple[float, float]:
-        return mean - quantile * error, mean + quantile * error
-
-    return Evidence(len(values), mean, excess, limits)
+    return Evidence(len(values), float(back(mean)), excess, limits)
 
 
 def _of_overheads(blocks: FloatArray, seed: int) -> Evidence:
@@ -144,8 +132,8 @@ def _of_overheads(blocks: FloatArray, seed: int) -> Evidence:
     covariance = (variance + second_variance - of_difference) / 2
 
     def excess(bound: float) -> tuple[float, float]:
-        squared = variance - 2 * bound * covariance + bound**2 * second_variance
-        return first - bound * second, float(np.sqrt(max(0.0, squared)))
+        squared = max(0.0, variance - 2 * bound * covariance + bound**2 * second_variance)
+        return first - bound * second, float(np.sqrt(squared))
 
     def limits(quantile: float) -> tuple[float, float] | None:
         square = second**2 - quantile**2 * second_variance

@@ -6,12 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from lab.analysis.censored import censoring
 from lab.analysis.claims.evidence import ShareEvidence, evidence
 from lab.analysis.claims.questions import Bounds, Question, questions
 from lab.analysis.claims.records import Answer, Beside, Judged, Part, Verdict, Verdicts
 from lab.analysis.claims.spec import Study
-from lab.analysis.metrics.shares import pooled_share
+from lab.analysis.pooled import censoring, pooled_share
 from lab.analysis.stats.compare import mean_of
 from lab.analysis.stats.intervals import FloatArray
 from lab.record import Summary
@@ -38,12 +37,10 @@ def _beside(summary: Summary, study: Study) -> Iterator[Beside]:
     for figure in study.figures:
         estimate = found.get((figure.metric, figure.level))
         if estimate is not None and estimate.censored is None:
-            metric = summary.metrics[figure.metric]
             yield Beside(
                 study=study.name,
                 **figure.model_dump(),
-                title=metric.title,
-                unit=metric.unit,
+                **summary.metrics[figure.metric].model_dump(include={"title", "unit"}),
                 **estimate.model_dump(include={"mean", "mean_low", "mean_high", "n"}),
             )
 
@@ -95,7 +92,8 @@ def _verdict(parts: Sequence[Part]) -> Verdict:
 
 
 def _part(summary: Summary, values: Values, question: Question, refuting: float, seed: int) -> Part:
-    floor = _noise_floor(summary, question.metric)
+    floors = (estimate.noise_floor for estimate in summary.estimates if estimate.metric == question.metric)
+    floor = next((found for found in floors if found is not None), None)
     blocks = _complete_blocks(values[question.metric], question.levels)
     bounds = Bounds(1 + floor) if question.beyond_noise and floor is not None else question.bounds
     part = Part(
@@ -112,11 +110,9 @@ def _part(summary: Summary, values: Values, question: Question, refuting: float,
     if reason := _unusable(summary, blocks, question, floor):
         return part.model_copy(update={"reason": reason})
     found = _share(summary, question) or evidence(question.quantity, blocks, seed)
-    answer: Answer = "inconclusive"
+    answer: Answer = "does not hold" if found.misses(question.allowed, refuting) else "inconclusive"
     if found.within(bounds, summary.confidence):
         answer = "holds"
-    elif found.misses(question.allowed, refuting):
-        answer = "does not hold"
     low, high = found.interval(summary.confidence) or (None, None)
     reason = None if low is not None else f"{question.levels[1]} may cost no more than {question.levels[2]}"
     estimate = {"estimate": found.estimate, "low": low, "high": high, "answer": answer, "reason": reason}
@@ -136,24 +132,17 @@ def _share(summary: Summary, question: Question) -> ShareEvidence | None:
 def _complete_blocks(values: Mapping[str, Mapping[int, float]], levels: Sequence[str]) -> FloatArray:
     """Return a row for each block that has a value of every level."""
     columns = [values.get(level, {}) for level in levels]
-    blocks = sorted(set.intersection(*(set(column) for column in columns)))
+    blocks = sorted(set.intersection(*map(set, columns)))
     return np.array([[column[block] for column in columns] for block in blocks]).reshape(-1, len(levels))
 
 
 def _unusable(summary: Summary, blocks: FloatArray, question: Question, floor: float | None) -> str | None:
     """Say why the blocks allow no answer, if so."""
     trials = [trial for trial in summary.trials if trial.valid and trial.level in question.levels]
-    if censoring(question.metric, trials):
-        return "a value is only a bound"
-    if len(blocks) < 2:
-        return "fewer than 2 blocks have a valid trial of each level"
-    if question.quantity != "value" and np.any(blocks <= 0):
-        return "a value is 0, so there is no ratio"
-    if question.beyond_noise and floor is None:
-        return "the placebo shows no noise floor"
-    return None
-
-
-def _noise_floor(summary: Summary, metric: str) -> float | None:
-    floors = (estimate.noise_floor for estimate in summary.estimates if estimate.metric == metric)
-    return next((floor for floor in floors if floor is not None), None)
+    reasons = {
+        "a value is only a bound": censoring(question.metric, trials),
+        "fewer than 2 blocks have a valid trial of each level": len(blocks) < 2,
+        "a value is 0, so there is no ratio": question.quantity != "value" and np.any(blocks <= 0),
+        "the placebo shows no noise floor": question.beyond_noise and floor is None,
+    }
+    return next((reason for reason, is_so in reasons.items() if is_so), None)

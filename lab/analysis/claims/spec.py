@@ -190,12 +190,6 @@ def parse_claims(text: str, name: str, metrics: Collection[str]) -> Study:
     return Study(**dict(file), name=name)
 
 
-def _upside_down(within: tuple[float, float]) -> Iterator[Problem]:
-    low, high = within
-    if low >= high:
-        yield Problem(("within",), f"the range is upside down: {low:g} is not below {high:g}")
-
-
 def _unknown_metrics(named: Sequence[str], metrics: Collection[str]) -> Iterator[Problem]:
     for index, metric in enumerate(named):
         if metric not in metrics:
@@ -204,25 +198,24 @@ def _unknown_metrics(named: Sequence[str], metrics: Collection[str]) -> Iterator
 
 def _contradictions(test: Test) -> Iterator[Problem]:
     """Yield contradictions between fields."""
-    levels: Mapping[str, Sequence[str]]
+    low, high = getattr(test, "within", (0, 1))
+    if low >= high:
+        yield Problem(("within",), f"the range is upside down: {low:g} is not below {high:g}")
     match test:
         case Order():
-            levels = {"higher": [*test.lower, *test.higher]}
+            field, levels = "higher", [*test.lower, *test.higher]
         case Same():
-            levels = {"levels": test.levels}
+            field, levels = "levels", test.levels
         case OverheadRatio() | Ratio():
-            levels = {"to": [test.level, test.to]}
-            yield from _upside_down(test.within)
+            field, levels = "to", [test.level, test.to]
         case Value():
-            levels = {}
-            yield from _upside_down(test.within)
+            field, levels = "level", [test.level]
         case Trend():
-            levels = {"over": test.over}
+            field, levels = "over", test.over
             if test.steadily and test.goes == "nowhere":
                 yield Problem(("steadily",), "goes with `up` and `down` only")
-    for field, names in levels.items():
-        for name, count in Counter(names).items():
-            if count > 1:
-                yield Problem((field,), f"level '{name}' is named twice and would be compared with itself")
+    for name, count in Counter(levels).items():
+        if count > 1:
+            yield Problem((field,), f"level '{name}' is named twice and would be compared with itself")
     if test.because is None and getattr(test, "margin", None) is not None:
         yield Problem(("because",), "missing; say why this margin is the right one")

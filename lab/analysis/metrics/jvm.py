@@ -35,8 +35,7 @@ def allocated(jvm: Fields) -> Series:
         raise NotDerivableError("the JVM began anew")
     emptied = np.maximum(*collections)
     refilled = capacity[:-1] + (emptied - 1) * (capacity[:-1] + capacity[1:]) // 2
-    grown = np.diff(used.values) + np.where(emptied > 0, refilled, 0)
-    total = np.concatenate([[0], np.cumsum(grown)])
+    total = np.concatenate([[0], np.cumsum(np.diff(used.values) + np.where(emptied > 0, refilled, 0))])
     # A collection is counted when it begins, and eden is empty when it ends: a sample in between is an eden too high.
     # The next one is right again, so no sample may be above a later one.
     total = np.minimum.accumulate(total[::-1])[::-1]
@@ -65,9 +64,8 @@ def _between_news(counter: Series, eden_bytes: int) -> Series:
 
 def _allocated_per_request(data: TrialData) -> float:
     trial, jvms = data.trial, data.counters.jvms
-    counters = [allocated(jvms[name]) for name in trial.names("service")]
-    total = sum(counter.increase(trial.window_start_ns, trial.window_end_ns) for counter in counters)
-    return per_request(data, total)
+    counters = (allocated(jvms[name]) for name in trial.names("service"))
+    return per_request(data, sum(one.increase(trial.window_start_ns, trial.window_end_ns) for one in counters))
 
 
 def _services_increase(data: TrialData, *fields: str) -> float:

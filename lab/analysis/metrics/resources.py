@@ -19,11 +19,9 @@ def _names(data: TrialData, roles: Iterable[str]) -> list[str]:
 
 
 def _cpu_per_request_ms(*roles: str) -> Callable[[TrialData], float]:
-    def compute(data: TrialData) -> float:
-        used_ns = increase(data, data.counters.containers, _names(data, roles), "cpu_usage_ns")
-        return per_request(data, used_ns / MS_NS)
-
-    return compute
+    return lambda data: per_request(
+        data, increase(data, data.counters.containers, _names(data, roles), "cpu_usage_ns") / MS_NS
+    )
 
 
 def _cores(role: str) -> Callable[[TrialData], float]:
@@ -54,15 +52,9 @@ def _of_sidecars(measure: Callable[..., Callable[[TrialData], float]]) -> Callab
 
 def _memory_peak_mib(data: TrialData) -> float:
     """Add up each service's largest sample since its start: what the containers would have to be given."""
-    peaks = []
-    for name in data.trial.names("service"):
-        series = data.counters.containers[name]["memory_working_set_bytes"]
-        peaks.append(series.within(0, data.trial.window_end_ns).values.max())
-    return float(sum(peaks)) / MIB
-
-
-def _startup_s(data: TrialData) -> float | None:
-    return max(data.trial.startup_s.values(), default=None)
+    fields = (data.counters.containers[name] for name in data.trial.names("service"))
+    samples = (one["memory_working_set_bytes"].within(0, data.trial.window_end_ns) for one in fields)
+    return float(sum(one.values.max() for one in samples)) / MIB
 
 
 def _context_switches_per_request(data: TrialData) -> float:
@@ -111,6 +103,11 @@ METRICS = (
         "MiB",
         compute=_memory_mean_mib("service", "backend"),
     ),
-    Metric("startup_s", "Start-up, slowest service", "s", compute=_startup_s),
+    Metric(
+        "startup_s",
+        "Start-up, slowest service",
+        "s",
+        compute=lambda data: max(data.trial.startup_s.values(), default=None),
+    ),
     Metric("context_switches_per_request", "Context switches per request", "", compute=_context_switches_per_request),
 )

@@ -1,6 +1,6 @@
 """What sidecars did, by Envoy's own counters, and what a request costs each of them."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 from lab.analysis.metrics.window import increase, mean
 from lab.contract import Metric
@@ -18,17 +18,11 @@ def _per_request(*counters: str) -> Callable[[TrialData], float | None]:
     def compute(data: TrialData) -> float | None:
         if not data.trial.sidecars or len(data.requests) == 0:
             return None
-        return sum(_ending(data, counters)) / len(data.requests)
+        counted = (counter for sidecar in data.trial.sidecars.values() for counter in sidecar.counters.items())
+        # cluster.inbound.upstream_rq_retry, but not cluster.inbound.retry.upstream_rq_retry.
+        return sum(value for name, value in counted if name.split(".", 2)[-1] in counters) / len(data.requests)
 
     return compute
-
-
-def _ending(data: TrialData, names: Iterable[str]) -> Iterable[int]:
-    for sidecar in data.trial.sidecars.values():
-        for counter, value in sidecar.counters.items():
-            # cluster.inbound.upstream_rq_retry, but not cluster.inbound.retry.upstream_rq_retry.
-            if counter.split(".", 2)[-1] in names:
-                yield value
 
 
 def _cpu_per_proxied_request_us(data: TrialData) -> float | None:
@@ -44,9 +38,8 @@ def _cpu_per_proxied_request_us(data: TrialData) -> float | None:
 
 def _memory_per_sidecar_mib(data: TrialData) -> float | None:
     names = data.trial.names("sidecar")
-    if not names:
-        return None
-    return mean(data, data.counters.containers, names, "memory_working_set_bytes") / MIB / len(names)
+    memory = mean(data, data.counters.containers, names, "memory_working_set_bytes")
+    return memory / MIB / len(names) if names else None
 
 
 METRICS = (

@@ -1,11 +1,44 @@
-"""The machine's speed in the window, as the spinner measured it."""
+"""The machine's speed in the window, as the spinner measured it, and values adjusted to a machine of constant speed.
 
-from lab.contract import Metric
-from lab.record import NotDerivableError, TrialData
+Another program on the same physical core makes the same work cost more CPU time, in one trial more than in the next.
+The spinner measures this: its cache step is the covariate. How strongly a metric follows it is estimated *within*
+windows, piece by piece, where nothing else differs. Between trials it is then removed (docs/statistics.md).
+Side by side, all trials of a block share the machine's speed but not their place in the order of starts. There the
+effect of the place is removed.
+"""
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+
+import numpy as np
+
+from lab.analysis.metrics.requests import METRICS as REQUESTS
+from lab.analysis.metrics.resources import METRICS as RESOURCES
+from lab.analysis.metrics.window import known
+from lab.analysis.stats.adjustments import Row, Slope, within_slope, without_places
+from lab.analysis.stats.intervals import FloatArray
+from lab.contract import Measure, Metric
+from lab.record import Adjustment, NotDerivableError, PlaceAdjustment, TrialData, TrialSummary, Window
 
 CACHE_STEP = "cache_step_ns"
 STOOD = "stood_side_by_side_s"
 SECOND_NS = 1e9
+# In shorter pieces noise hides the relation: the slope comes out too small.
+PIECE_S = 10.0
+FEWEST_PARTS = 3
+TIMES = (
+    "cpu_per_request_services_ms",
+    "cpu_per_request_backends_ms",
+    "cpu_per_request_total_ms",
+    "cpu_per_request_sidecars_ms",
+    "cpu_per_request_proxied_ms",
+    "latency_mean_ms",
+    "latency_p50_ms",
+    "latency_p95_ms",
+)
+"""What takes longer on a slower machine."""
 
 
 def _cache_step_ns(data: TrialData) -> float | None:
@@ -24,11 +57,107 @@ def _stood_s(data: TrialData) -> float | None:
     if not data.trial.cores_side_by_side:
         return None
     # The observer is started first and samples at once.
-    stood_ns = data.trial.window_start_ns - int(data.counters.host["cpus"].t_ns[0])
-    return stood_ns / SECOND_NS
+    return (data.trial.window_start_ns - int(data.counters.host["cpus"].t_ns[0])) / SECOND_NS
 
 
 METRICS = (
     Metric(CACHE_STEP, "Step through the CPU's cache, while the services ran", "ns", compute=_cache_step_ns),
     Metric(STOOD, "Time that a system had run before its window, side by side", "s", compute=_stood_s),
 )
+
+
+def as_measured_name(metric: str) -> str:
+    """Return the name of a metric's value as measured: `latency_p95_as_measured_ms`."""
+    return f"{metric.removesuffix('_ms')}_as_measured_ms"
+
+
+_RAW: Mapping[str, Metric] = {metric.name: metric for metric in (*RESOURCES, *REQUESTS) if metric.name in TIMES}
+
+AS_MEASURED: Mapping[str, Measure] = {
+    as_measured_name(name): Measure(as_measured_name(name), f"{metric.title}, as measured", metric.unit)
+    for name, metric in _RAW.items()
+}
+
+
+Pieces = Mapping[str, FloatArray]
+"""A trial's window in pieces, by metric: a row for each, with the logarithms of the covariate and of the metric."""
+
+
+def pieces(data: TrialData) -> Pieces:
+    """Measure each piece of a trial's window by itself."""
+    rows: dict[str, list[tuple[float, float]]] = {name: [] for name in _RAW}
+    for part in _parts(data):
+        step = known(_cache_step_ns, part)
+        for name, metric in _RAW.items():
+            value = known(metric.compute, part) if step else None
+            if step and value:
+                rows[name].append((math.log(step), math.log(value)))
+    return {name: np.array(found).reshape(-1, 2) for name, found in rows.items()}
+
+
+def _parts(data: TrialData) -> Iterator[TrialData]:
+    """Yield the trial with each piece of its window as its window."""
+    trial = data.trial
+    count = max(FEWEST_PARTS, round(trial.window_s / PIECE_S))
+    edges = np.linspace(trial.window_start_ns, trial.window_end_ns, count + 1).astype(np.int64).tolist()
+    for start_ns, end_ns in itertools.pairwise(edges):
+        part = Window(load_start_ns=trial.load_start_ns, start_ns=start_ns, end_ns=end_ns)
+        yield replace(data, trial=trial.model_copy(update={"window": part}))
+
+
+def with_adjusted_values(
+    trials: Sequence[TrialSummary], windows: Sequence[Pieces]
+) -> tuple[list[TrialSummary], dict[str, Adjustment | PlaceAdjustment]]:
+    """Adjust each valid trial's times, and keep the values as measured; return how each metric was adjusted.
+
+    A trial without the covariate has values as measured only: it cannot be compared with the others. Nothing is
+    changed without a covariate, or if a metric does not clearly follow it. Side by side nothing is changed if there
+    are too few blocks to separate places from levels.
+    """
+    if any(STOOD in trial.values for trial in trials):
+        return _at_equal_places(trials)
+    slopes = {name: within_slope([one[name] for one in windows]) for name in _RAW}
+    clear = {name: slope for name, slope in slopes.items() if slope is not None and slope.clear}
+    measured = [trial.values[CACHE_STEP] for trial in trials if trial.valid and CACHE_STEP in trial.values]
+    if not clear or not measured:
+        return list(trials), {}
+    usual = float(np.exp(np.mean(np.log(measured))))
+    adjusted = [_at_usual_speed(trial, clear, usual) if trial.valid else trial for trial in trials]
+    return adjusted, {
+        name: Adjustment(covariate=CACHE_STEP, usual=usual, **asdict(slope)) for name, slope in clear.items()
+    }
+
+
+def _at_usual_speed(trial: TrialSummary, slopes: Mapping[str, Slope], usual: float) -> TrialSummary:
+    measured = [name for name in slopes if name in trial.values]
+    if CACHE_STEP not in trial.values:
+        return _replaced(trial, measured, {})
+    faster = usual / trial.values[CACHE_STEP]
+    return _replaced(trial, measured, {name: trial.values[name] * faster ** slopes[name].exponent for name in measured})
+
+
+def _at_equal_places(
+    trials: Sequence[TrialSummary],
+) -> tuple[list[TrialSummary], dict[str, Adjustment | PlaceAdjustment]]:
+    """Remove the effect of a trial's place in the order of starts from each metric for which it can be estimated."""
+    adjusted, how = list(trials), dict[str, Adjustment | PlaceAdjustment]()
+    for name in _RAW:
+        rows = {
+            index: Row(trial.level, trial.block, trial.position, math.log(trial.values[name]))
+            for index, trial in enumerate(trials)
+            if trial.valid and trial.position is not None and trial.values.get(name, 0) > 0
+        }
+        found = without_places(list(rows.values()))
+        if found is None:
+            continue
+        for index, left in zip(rows, found.left, strict=True):
+            adjusted[index] = _replaced(adjusted[index], [name], {name: math.exp(left)})
+        how[name] = PlaceAdjustment(ratios=np.exp(found.effects).tolist(), explained=found.explained)
+    return adjusted, how
+
+
+def _replaced(trial: TrialSummary, names: Sequence[str], adjusted: Mapping[str, float]) -> TrialSummary:
+    """Return the trial with these metrics under their names as measured, and the adjusted ones under their own."""
+    values = {name: value for name, value in trial.values.items() if name not in names}
+    values |= {as_measured_name(name): trial.values[name] for name in names}
+    return trial.model_copy(update={"values": {**values, **adjusted}})

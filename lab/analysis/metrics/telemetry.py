@@ -1,8 +1,10 @@
 """What the telemetry consists of, and how much of it arrived."""
 
+from collections.abc import Mapping
+
 import numpy as np
 
-from lab.contract import Metric
+from lab.contract import Metric, PairedMetric, Values
 from lab.record import TrialData
 
 
@@ -28,14 +30,19 @@ def spans_lost_fraction(data: TrialData) -> float | None:
 
 def _tags_per_span(data: TrialData) -> float | None:
     """Average over the trace's SERVER and CLIENT spans: those that every instrumentation makes."""
-    spans = data.trace["spans"] if data.trace else ()
-    tags = [span["tags"] for span in spans if span["kind"] in {"server", "client"}]
+    tags = [span["tags"] for span in (data.trace or {"spans": ()})["spans"] if span["kind"] in {"server", "client"}]
     return float(np.mean(tags)) if tags else None
 
 
 def _metrics_per_service(data: TrialData) -> float | None:
-    backend = data.trial.backend
-    return None if backend is None else backend.counters.get("metrics_per_service")
+    return data.trial.backend.counters.get("metrics_per_service") if data.trial.backend else None
+
+
+def _cpu_per_delivered_span_us(values: Values, baseline: Values) -> float | None:
+    """Divide the services' CPU beyond the baseline's by the spans that arrived. Lost spans cost CPU too."""
+    extra_ms = values["cpu_per_request_services_ms"] - baseline["cpu_per_request_services_ms"]
+    spans = values["spans_accepted_per_request"]
+    return 1000 * extra_ms / spans if spans else None
 
 
 METRICS = (
@@ -50,3 +57,15 @@ METRICS = (
     Metric("tags_per_span", "Tags per span", "", compute=_tags_per_span),
     Metric("metrics_per_service", "Metrics per service", "", compute=_metrics_per_service),
 )
+
+PAIRED: Mapping[str, PairedMetric] = {
+    metric.name: metric
+    for metric in (
+        PairedMetric(
+            "cpu_per_delivered_span_us",
+            "CPU beyond the baseline's per delivered span, services",
+            "µs",
+            compute=_cpu_per_delivered_span_us,
+        ),
+    )
+}

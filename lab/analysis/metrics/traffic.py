@@ -17,12 +17,12 @@ def _bytes_per_request(role: str, network: str, counter: str) -> Callable[[Trial
 
     def compute(data: TrialData) -> float:
         containers = set(data.trial.names(role))
-        total = sum(
+        counted = (
             grown(data, interface.container, interface.counters[counter])
             for interface in data.counters.interfaces
             if interface.network == network and interface.container in containers
         )
-        return per_request(data, total)
+        return per_request(data, sum(counted))
 
     return compute
 

@@ -1,8 +1,26 @@
 """What all metrics are made of: requests, counters and gauges of a trial's window."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
+import numpy as np
+
+from lab.contract import Metric, PairedMetric
 from lab.record import Fields, NotDerivableError, Requests, Series, TrialData, ended_on_purpose
+
+
+def known(compute: Callable[..., float | None], *of: object) -> float | None:
+    """Return what a metric's function computes; None where there is nothing of the kind or the records do not say."""
+    try:
+        value = compute(*of)
+    except (NotDerivableError, KeyError):
+        return None
+    return float(value) if value is not None and np.isfinite(value) else None
+
+
+def all_known(metrics: Mapping[str, Metric] | Mapping[str, PairedMetric], *of: object) -> dict[str, float]:
+    """Return what each metric's function computes, by name, where it computes something."""
+    found = {name: known(metric.compute, *of) for name, metric in metrics.items()}
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def window_requests(data: TrialData) -> Requests:
@@ -33,19 +51,18 @@ def grown(data: TrialData, name: str, counter: Series) -> float:
 
     If a fault ended its process, the counter restarted; what it counted after its last sample is missing.
     """
-    trial = data.trial
-    continued = counter.continued() if name in ended_on_purpose(data.injections) else counter
-    return continued.increase(trial.window_start_ns, trial.window_end_ns)
+    if name in ended_on_purpose(data.injections):
+        counter = counter.continued()
+    return counter.increase(data.trial.window_start_ns, data.trial.window_end_ns)
 
 
 def mean(data: TrialData, group: Mapping[str, Fields], names: Iterable[str], field: str) -> float:
     """Return the mean of a gauge's samples in the window, added up over a group's members."""
-    trial = data.trial
-    series = (group[name][field].within(trial.window_start_ns, trial.window_end_ns) for name in names)
-    return float(sum(one.values.mean() for one in series))
+    window = data.trial.window_start_ns, data.trial.window_end_ns
+    return float(sum(group[name][field].within(*window).values.mean() for name in names))
 
 
 def cpu_cores(data: TrialData, names: Iterable[str]) -> float:
     """Return how many cores containers kept busy over the window, on average."""
-    window_ns = data.trial.window_end_ns - data.trial.window_start_ns
-    return increase(data, data.counters.containers, names, "cpu_usage_ns") / window_ns
+    used_ns = increase(data, data.counters.containers, names, "cpu_usage_ns")
+    return used_ns / (data.trial.window_end_ns - data.trial.window_start_ns)

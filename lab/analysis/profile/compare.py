@@ -3,28 +3,20 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
 
 from lab.analysis.profile.libraries import library, method, owner, path, thread_kind
-from lab.analysis.profile.records import NOTHING, Cost, Costs
-from lab.analysis.profile.stacks import Stack
-
-Side = Literal["level", "baseline"]
+from lab.analysis.profile.records import NOTHING, Cost, Costs, Stack
 
 
-@dataclass
+@dataclass(frozen=True)
 class Pair:
     """CPU time per request of the same code at a level and at the baseline."""
 
     level: Cost = NOTHING
     baseline: Cost = NOTHING
 
-    def take(self, side: Side, cost: Cost) -> None:
-        """Add to the cost of one side."""
-        if side == "level":
-            self.level += cost
-        else:
-            self.baseline += cost
+    def __add__(self, other: "Pair") -> "Pair":
+        return Pair(self.level + other.level, self.baseline + other.baseline)
 
     @property
     def added(self) -> Cost:
@@ -47,8 +39,8 @@ class Group:
 
     def most_added(self, count: int) -> list[tuple[str, Pair]]:
         """Return the methods that add most, most first, of those that add anything."""
-        ordered = sorted(self.methods.items(), key=lambda item: (-item[1].added.ms, item[0]))
-        return [(name, pair) for name, pair in ordered[:count] if pair.added.ms > 0]
+        added = [(name, pair) for name, pair in self.methods.items() if pair.added.ms > 0]
+        return sorted(added, key=lambda item: (-item[1].added.ms, item[0]))[:count]
 
 
 @dataclass
@@ -70,11 +62,7 @@ def by_thread(level: Costs, baseline: Costs) -> list[Group]:
 
 def together(groups: Sequence[Group], name: str) -> Group:
     """Return the sum of several groups, without their methods."""
-    total = Pair()
-    for group in groups:
-        total.level += group.cost.level
-        total.baseline += group.cost.baseline
-    return Group(name, total)
+    return Group(name, sum((group.cost for group in groups), Pair()))
 
 
 def tree(level: Costs, baseline: Costs, name: str) -> Box:
@@ -82,35 +70,28 @@ def tree(level: Costs, baseline: Costs, name: str) -> Box:
     known_libraries = {found for stack in baseline for frame in stack[1:] if (found := library(frame))}
     known_threads = {thread_kind(stack[0]) for stack in baseline}
     root = Box(name)
-
-    def boxes(stack: Stack) -> list[Box]:
-        way = [root]
+    for stack, cost in _both(level, baseline):
+        box = root
+        box.cost += cost
         for step in path(stack, known_libraries, known_threads):
-            way.append(way[-1].children.setdefault(step, Box(step)))
-        return way
-
-    for side, stack, cost in _both(level, baseline):
-        way = boxes(stack)
-        for box in way:
-            box.cost.take(side, cost)
+            box = box.children.setdefault(step, Box(step))
+            box.cost += cost
         if charged := method(stack):
-            way[-1].methods[charged].take(side, cost)
+            box.methods[charged] += cost
     return root
 
 
 def _grouped(level: Costs, baseline: Costs, name_of: Callable[[Stack], str]) -> list[Group]:
     groups: dict[str, Group] = {}
-    for side, stack, cost in _both(level, baseline):
+    for stack, cost in _both(level, baseline):
         name = name_of(stack)
         group = groups.setdefault(name, Group(name))
-        group.cost.take(side, cost)
+        group.cost += cost
         if charged := method(stack):
-            group.methods[charged].take(side, cost)
+            group.methods[charged] += cost
     return sorted(groups.values(), key=lambda group: (-group.cost.added.ms, group.name))
 
 
-def _both(level: Costs, baseline: Costs) -> Iterator[tuple[Side, Stack, Cost]]:
-    for stack, cost in level.items():
-        yield "level", stack, cost
-    for stack, cost in baseline.items():
-        yield "baseline", stack, cost
+def _both(level: Costs, baseline: Costs) -> Iterator[tuple[Stack, Pair]]:
+    yield from ((stack, Pair(level=cost)) for stack, cost in level.items())
+    yield from ((stack, Pair(baseline=cost)) for stack, cost in baseline.items())

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection
 from functools import cache
 
-from lab.analysis.profile.stacks import Stack
+from lab.analysis.profile.records import Stack
 
 JIT, GC, VIRTUAL = "JIT compiler", "garbage collector and VM", "virtual threads"
 RUNTIME = "JDK and JVM alone"
@@ -41,8 +41,8 @@ def thread_kind(frame: str) -> str:
     """Return the kind of the thread that a stack begins with: threads that differ in numbers only are of one."""
     match = _THREAD_ID.match(frame)
     name = match["name"] if match else frame
-    known = next((kind for start, kind in _JVM_THREADS.items() if name.startswith(start)), None)
-    return known or _NUMBER.sub("#", name)
+    known = (kind for start, kind in _JVM_THREADS.items() if name.startswith(start))
+    return next(known, _NUMBER.sub("#", name))
 
 
 @cache
@@ -90,13 +90,9 @@ def path(stack: Stack, known_libraries: Collection[str], known_threads: Collecti
     last = max((index for index, name in enumerate(names) if name), default=-1)
     libraries = [name for name in names if name]
     if kind in known_threads:
-        libraries = _without_passers(libraries, known_libraries)
+        last_known = max((index for index, name in enumerate(libraries) if name in known_libraries), default=-1)
+        libraries = [name for index, name in enumerate(libraries) if name in known_libraries or index > last_known]
     return (kind, *_runs(libraries), *_runs([_runtime_part(frame) for frame in frames[last + 1 :]]))
-
-
-def _without_passers(libraries: list[str], known: Collection[str]) -> list[str]:
-    last_known = max((index for index, name in enumerate(libraries) if name in known), default=-1)
-    return [name for index, name in enumerate(libraries) if name in known or index > last_known]
 
 
 def _runs(names: list[str]) -> list[str]:

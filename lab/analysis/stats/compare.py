@@ -1,7 +1,7 @@
-"""A level against its baseline, block by block."""
+"""A level against its baseline, block by block; the costs of two crossed factors; many comparisons at once."""
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -11,6 +11,11 @@ from lab.analysis.stats.intervals import FloatArray, Interval, mean_interval
 from lab.record import Censoring, Finding
 
 Key = TypeVar("Key", int, str)
+# A level of the one of two factors and a level of the other.
+Cell = tuple[str, str]
+# A metric's value by block.
+Blocks = Mapping[int, float]
+
 FOLLOWS: Mapping[Censoring, Finding] = {"at least": "higher", "at most": "lower"}
 """The only finding that a bound allows: the true mean is further out than the mean of bounds."""
 
@@ -67,8 +72,7 @@ def paired(level: Mapping[int, float], baseline: Mapping[int, float]) -> list[tu
 
 def mean_of(runs: Sequence[Mapping[Key, float]]) -> dict[Key, float]:
     """Return, by block or by metric, the mean of what several runs of one system gave, of those that have it."""
-    keys = sorted(set().union(*runs))
-    return {key: statistics.fmean(run[key] for run in runs if key in run) for key in keys}
+    return {key: statistics.fmean(run[key] for run in runs if key in run) for key in sorted(set().union(*runs))}
 
 
 def compare(pairs: Sequence[tuple[float, float]], confidence: float, seed: int) -> Comparison:
@@ -82,8 +86,10 @@ def compare(pairs: Sequence[tuple[float, float]], confidence: float, seed: int) 
     if np.any(level <= 0) or np.any(baseline <= 0):
         return Comparison(len(level), None, difference)
     logs = log_ratios(level, baseline)
-    sd = float(logs.std(ddof=1)) if len(logs) > 1 else None
-    return Comparison(len(level), _exponential(mean_interval(logs, confidence, seed)), difference, sd)
+    found = mean_interval(logs, confidence, seed)
+    low, high = (None if bound is None else float(np.exp(bound)) for bound in (found.low, found.high))
+    ratio = Interval(float(np.exp(found.mean)), low, high, found.p_value)
+    return Comparison(len(level), ratio, difference, float(logs.std(ddof=1)) if len(logs) > 1 else None)
 
 
 def log_ratios(level: FloatArray, baseline: FloatArray) -> FloatArray:
@@ -95,6 +101,39 @@ def log_ratios(level: FloatArray, baseline: FloatArray) -> FloatArray:
     return np.log(level) - np.log(baseline)
 
 
-def _exponential(interval: Interval) -> Interval:
-    low, high = (None if bound is None else float(np.exp(bound)) for bound in (interval.low, interval.high))
-    return Interval(float(np.exp(interval.mean)), low, high, interval.p_value)
+def interactions(cells: Mapping[Cell, Blocks], reference: Cell, confidence: float, seed: int) -> dict[Cell, Comparison]:
+    """Compare the first factor's cost at each level of the second with its cost at the reference level.
+
+    A cell's `ratio` is (a, b) / (a0, b) over (a, b0) / (a0, b0), of geometric means, paired within blocks: 1 where the
+    factors' costs multiply and neither changes the other (the multiplicative model of Jain, The Art of Computer
+    Systems Performance Analysis, 1991, chapter 18). Cells of a reference level are left out, they are 1 by definition;
+    so are those without a block that has all four, or with a value that is not positive.
+    """
+    a0, b0 = reference
+    pairs = {
+        (a, b): list(_pairs(*(cells.get(cell, {}) for cell in ((a, b), (a0, b), (a, b0), (a0, b0)))))
+        for a, b in cells
+        if a != a0 and b != b0
+    }
+    return {cell: compare(found, confidence, seed) for cell, found in pairs.items() if found}
+
+
+def _pairs(both: Blocks, second: Blocks, first: Blocks, neither: Blocks) -> Iterator[tuple[float, float]]:
+    """Yield the first factor's ratio with the second and without it, of each block that has all four values."""
+    for block in sorted(both.keys() & second.keys() & first.keys() & neither.keys()):
+        if min(cell[block] for cell in (both, second, first, neither)) > 0:
+            yield both[block] / second[block], first[block] / neither[block]
+
+
+def holm(p_values: Mapping[str, float]) -> dict[str, float]:
+    """Return p values adjusted for their number, so that each may be compared with the level itself.
+
+    The chance of even one false finding among them stays below the level, however they depend on each other (Holm,
+    1979, "A simple sequentially rejective multiple test procedure").
+    """
+    adjusted: dict[str, float] = {}
+    largest = 0.0
+    for rank, name in enumerate(sorted(p_values, key=lambda key: p_values[key])):
+        largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[name]))
+        adjusted[name] = largest
+    return adjusted

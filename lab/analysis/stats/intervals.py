@@ -76,5 +76,4 @@ def bootstrap_standard_error(values: ArrayLike, seed: int, resamples: int = RESA
 @cache
 def _resampling_weights(n: int, seed: int, resamples: int) -> FloatArray:
     """Return what share of each resample (column) each of n blocks (row) has."""
-    counts = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=resamples)
-    return np.ascontiguousarray(counts.T / n)
+    return np.ascontiguousarray(np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=resamples).T / n)

@@ -43,12 +43,17 @@ class ConfidenceInterval:
         return self.low <= value <= self.high
 
 
-def clopper_pearson(count: Count, confidence: float) -> ConfidenceInterval:
+def clopper_pearson(count: Count, confidence: float, divisor: float = 1.0) -> ConfidenceInterval:
     """Return the exact interval of a share (Clopper and Pearson, 1934, "The use of confidence or fiducial limits").
 
     It covers every truth in at least `confidence` of cases, also where events are few or none, and is wider for it.
+    `divisor`: both counts are divided by it first.
     """
-    return _exact(count.events, count.total, confidence)
+    events, others, tail = count.events / divisor, (count.total - count.events) / divisor, (1 - confidence) / 2
+    return ConfidenceInterval(
+        low=float(special.betaincinv(events, others + 1, tail)) if events else 0.0,
+        high=float(special.betaincinv(events + 1, others, 1 - tail)) if others else 1.0,
+    )
 
 
 @dataclass(frozen=True)
@@ -65,24 +70,21 @@ class Pooled:
     dispersion: float | None = None
     p_value: float | None = None
 
-    def overdispersed(self, alpha: float) -> bool:
-        """Say whether the runs differ by more than chance: then requests are not independent, or runs not alike."""
-        return self.p_value is not None and self.p_value <= alpha
-
     def interval(self, confidence: float) -> ConfidenceInterval:
         """Return the exact interval of the pooled share; where the runs differ, of as many fewer requests.
+
+        They differ if chance alone explains it in too few cases: requests are not independent, or runs not alike.
 
         Both counts are divided by the dispersion (Rao and Scott, 1992, "A simple method for the analysis of clustered
         binary data"), and, as that is estimated from few runs, by how much wider Student's quantile is than the normal
         one, squared (Korn and Graubard, 1998, "Confidence intervals for proportions with small expected number of
         positive counts estimated from survey data").
         """
-        if self.dispersion is None or not self.overdispersed(1 - confidence):
+        if self.dispersion is None or self.p_value is None or self.p_value > 1 - confidence:
             return clopper_pearson(self.count, confidence)
         tail = (1 + confidence) / 2
         wider = float(special.stdtrit(self.runs - 1, tail) / special.ndtri(tail))
-        fewer = self.dispersion * wider**2
-        return _exact(self.count.events / fewer, self.count.total / fewer, confidence)
+        return clopper_pearson(self.count, confidence, divisor=self.dispersion * wider**2)
 
 
 def pool(runs: Sequence[Count], seed: int) -> Pooled:
@@ -114,14 +116,7 @@ def difference(one: Pooled, other: Pooled, confidence: float) -> ConfidenceInter
     """
     first, second = one.interval(confidence), other.interval(confidence)
     gap = one.count.rate - other.count.rate
-    below = math.hypot(one.count.rate - first.low, second.high - other.count.rate)
-    above = math.hypot(first.high - one.count.rate, other.count.rate - second.low)
-    return ConfidenceInterval(gap - below, gap + above)
-
-
-def _exact(events: float, total: float, confidence: float) -> ConfidenceInterval:
-    """Return Clopper and Pearson's interval, for counts that need not be integers."""
-    others, tail = total - events, (1 - confidence) / 2
-    low = float(special.betaincinv(events, others + 1, tail)) if events else 0.0
-    high = float(special.betaincinv(events + 1, others, 1 - tail)) if others else 1.0
-    return ConfidenceInterval(low, high)
+    return ConfidenceInterval(
+        low=gap - math.hypot(one.count.rate - first.low, second.high - other.count.rate),
+        high=gap + math.hypot(first.high - one.count.rate, other.count.rate - second.low),
+    )

@@ -38,44 +38,31 @@ class Outcomes:
 class Before:
     """How requests were served before the fault.
 
-    `failed` and `slow` are shares of all requests (slow: over `slow_ns`, their 95th percentile), `worst_*` those of the
-    worst window, and `fewest` is how many were sent in the window with the fewest.
+    `failed` is of all requests. `usual_failed` and `usual_slow` are the shares of a window's requests that are no more
+    than before (slow: over `slow_ns`, the 95th percentile). `fewest`: how many were sent in the window with the fewest.
     """
 
     slow_ns: float
     failed: Count
-    slow: Count
-    worst_failed: float
-    worst_slow: float
+    usual_failed: float
+    usual_slow: float
     fewest: int
     requests_per_s: float
 
 
 @dataclass(frozen=True)
-class Lost:
-    """What users did not get from the fault's start until one window after the recovery, or else until the end.
+class Recovery:
+    """When requests were served as before, and what users did not get until one window later, or else until the end.
 
-    Of `asked` requests, those still open when the fault began among them, `failed` failed or had no answer. `lost` is
-    how many that is over the share that failed before; `low` to `high` is its interval, as chance might have failed
-    more or fewer without a fault. `unasked` is how many fewer were sent than at the rate before: a closed loop's users
-    wait, and so lose requests that never fail.
+    `after_ns`: from the fault's end until requests were served as before; None where that was not seen. `lost`: how
+    many more failed or had no answer than at the share that failed before, those still open when the fault began
+    among them. `unasked`: how many fewer were sent than at the rate before: a closed loop's users wait, and so lose
+    requests that never fail.
     """
 
-    asked: int
-    failed: int
-    lost: float
-    low: float
-    high: float
-    unasked: float
-
-
-@dataclass(frozen=True)
-class Recovery:
-    """`after_ns`: from the fault's end until requests were served as before; None where that was not seen."""
-
     after_ns: int | None
-    before: Before
-    lost: Lost
+    lost: float
+    unasked: float
 
 
 def outcomes(start_ns: ArrayLike, end_ns: ArrayLike, status: ArrayLike) -> Outcomes:
@@ -85,9 +72,7 @@ def outcomes(start_ns: ArrayLike, end_ns: ArrayLike, status: ArrayLike) -> Outco
     return Outcomes(start[order], (end - start)[order], code[order] != SERVED)
 
 
-def recovery(
-    requests: Outcomes, fault_start_ns: int, fault_end_ns: int, window_ns: int, hold_ns: int, confidence: float = 0.95
-) -> Recovery:
+def recovery(requests: Outcomes, fault_start_ns: int, fault_end_ns: int, window_ns: int, hold_ns: int) -> Recovery:
     """Return when requests were served as before the fault, and what was lost until then.
 
     The time to recover runs from the fault's end to the first moment from which on a sliding window of `window_ns`
@@ -105,9 +90,16 @@ def recovery(
     """
     before = _before(requests, fault_start_ns, window_ns)
     after_ns = _recovered_after(requests, before, fault_end_ns, window_ns, hold_ns)
-    end_ns = max(int(requests.start_ns[-1]), fault_end_ns)
-    until_ns = end_ns if after_ns is None else fault_end_ns + after_ns + window_ns
-    return Recovery(after_ns, before, _lost(requests, before, fault_start_ns, until_ns, confidence))
+    last_ns = int(requests.start_ns[-1])
+    until_ns = max(last_ns, fault_end_ns) if after_ns is None else fault_end_ns + after_ns + window_ns
+    begun = requests.start_ns <= until_ns
+    hit = _part(requests, begun & (requests.start_ns + requests.latency_ns >= fault_start_ns))
+    usual = before.requests_per_s * (until_ns - fault_start_ns) / 1e9
+    return Recovery(
+        after_ns,
+        lost=int(hit.failed.sum()) - len(hit.start_ns) * before.failed.rate,
+        unasked=usual - int(np.sum(begun & (requests.start_ns >= fault_start_ns))),
+    )
 
 
 def _before(requests: Outcomes, fault_start_ns: int, window_ns: int) -> Before:
@@ -120,13 +112,18 @@ def _before(requests: Outcomes, fault_start_ns: int, window_ns: int) -> Before:
     asked, failed, slow = _windows(done, slow_ns, first_ns, fault_start_ns - window_ns, window_ns)
     if not np.any(asked):
         raise ValueError("no complete window lies before the fault")
-    failed_share, slow_share = (column[asked > 0] / asked[asked > 0] for column in (failed, slow))
+    counts = [Count(int(mask.sum()), total) for mask in (done.failed, done.latency_ns > slow_ns)]
+    # Events may come in bursts, which the worst window shows; where there were hardly any, it shows too little, and the
+    # upper bound of the share before takes its place.
+    usual_failed, usual_slow = (
+        max(float((events[asked > 0] / asked[asked > 0]).max()), clopper_pearson(count, 0.95).high)
+        for events, count in zip((failed, slow), counts, strict=True)
+    )
     return Before(
         slow_ns,
-        Count(int(done.failed.sum()), total),
-        Count(int((done.latency_ns > slow_ns).sum()), total),
-        float(failed_share.max()),
-        float(slow_share.max()),
+        counts[0],
+        usual_failed,
+        usual_slow,
         int(asked.min()),
         float(np.sum(requests.start_ns < fault_start_ns)) / ((fault_start_ns - first_ns) / 1e9),
     )
@@ -134,13 +131,13 @@ def _before(requests: Outcomes, fault_start_ns: int, window_ns: int) -> Before:
 
 def _recovered_after(requests: Outcomes, before: Before, fault_end_ns: int, window_ns: int, hold_ns: int) -> int | None:
     step_ns = window_ns // PARTS
-    last_ns = int(requests.start_ns[-1])
-    asked, failed, slow = _windows(requests, before.slow_ns, fault_end_ns, last_ns - window_ns, window_ns)
+    last_ns = int(requests.start_ns[-1]) - window_ns
+    asked, failed, slow = _windows(requests, before.slow_ns, fault_end_ns, last_ns, window_ns)
     in_band = (
         (asked > 0)
         & (scipy.stats.poisson.cdf(asked, before.fewest) > UNLIKELY)
-        & _as_before(failed, asked, before.failed, before.worst_failed)
-        & _as_before(slow, asked, before.slow, before.worst_slow)
+        & (scipy.stats.binom.sf(failed - 1, asked, before.usual_failed) > UNLIKELY)
+        & (scipy.stats.binom.sf(slow - 1, asked, before.usual_slow) > UNLIKELY)
     )
     held, wanted = 0, hold_ns // step_ns + 1
     for index, inside in enumerate(in_band):
@@ -148,34 +145,6 @@ def _recovered_after(requests: Outcomes, before: Before, fault_end_ns: int, wind
         if held == wanted:
             return (index + 1 - wanted) * step_ns
     return None
-
-
-def _as_before(events: IntArray, asked: IntArray, before: Count, worst: float) -> NDArray[np.bool_]:
-    """Say of each window whether its share is likely where the worst window before is usual.
-
-    Events may come in bursts, which the worst window shows; where there were hardly any, it shows too little, and the
-    upper bound of the share before takes its place.
-    """
-    share = max(worst, clopper_pearson(before, 0.95).high)
-    return np.asarray(scipy.stats.binom.sf(events - 1, asked, share) > UNLIKELY)
-
-
-def _lost(requests: Outcomes, before: Before, from_ns: int, until_ns: int, confidence: float) -> Lost:
-    begun = requests.start_ns <= until_ns
-    hit = _part(requests, begun & (requests.start_ns + requests.latency_ns >= from_ns))
-    begun_since = int(np.sum(begun & (requests.start_ns >= from_ns)))
-    asked, failed = len(hit.start_ns), int(hit.failed.sum())
-    share, tail = clopper_pearson(before.failed, confidence), (1 - confidence) / 2
-    anyway_low = scipy.stats.binom.ppf(tail, asked, share.low)
-    anyway_high = scipy.stats.binom.isf(tail, asked, share.high)
-    return Lost(
-        asked,
-        failed,
-        failed - asked * before.failed.rate,
-        failed - float(anyway_high),
-        failed - float(anyway_low),
-        before.requests_per_s * (until_ns - from_ns) / 1e9 - begun_since,
-    )
 
 
 def _part(requests: Outcomes, mask: NDArray[np.bool_]) -> Outcomes:

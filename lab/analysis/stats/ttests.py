@@ -6,11 +6,8 @@ as well.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import scipy
-
-Kind = Literal["student", "welch"]
 
 BOTH = (
     "each value is a run, and runs do not influence each other",
@@ -19,7 +16,7 @@ BOTH = (
     "a large p value says that these runs are inconclusive, not that there is no difference: "
     "the interval says how large it may be",
 )
-ASSUMPTIONS: dict[Kind, tuple[str, ...]] = {
+ASSUMPTIONS = {
     "student": (*BOTH, "the runs of both sides vary alike"),
     "welch": BOTH,
 }
@@ -29,39 +26,32 @@ ASSUMPTIONS: dict[Kind, tuple[str, ...]] = {
 class TTest:
     """A t test that two sides have the same mean.
 
-    `difference` (of `one`'s mean less `other`'s) and its interval are in the values' unit; `freedom` is Student's
-    degrees of freedom. `assumptions` are sentences for a report.
+    `difference` (of `one`'s mean less `other`'s) and its interval are in the values' unit.
     """
 
-    kind: Kind
     n: tuple[int, int]
     difference: float
     low: float
     high: float
-    t: float
-    freedom: float
     p_value: float
-    assumptions: tuple[str, ...]
 
 
 def student(one: Sequence[float], other: Sequence[float], confidence: float) -> TTest:
     """Test with a common variance (Student, 1908); raises `ValueError` for fewer than 2 runs a side, or no spread."""
-    return _test("student", one, other, confidence)
+    return _test(one, other, confidence, equal_variances=True)
 
 
 def welch(one: Sequence[float], other: Sequence[float], confidence: float) -> TTest:
     """Test with a variance for each side (Welch, 1947); raises `ValueError` as `student` does."""
-    return _test("welch", one, other, confidence)
+    return _test(one, other, confidence, equal_variances=False)
 
 
-def _test(kind: Kind, one: Sequence[float], other: Sequence[float], confidence: float) -> TTest:
+def _test(one: Sequence[float], other: Sequence[float], confidence: float, equal_variances: bool) -> TTest:
     n = len(one), len(other)
     if min(n) < 2:
         raise ValueError(f"a t test needs at least 2 runs on each side, not {n[0]} and {n[1]}")
     if len(set(one)) == len(set(other)) == 1:
         raise ValueError("a t test needs runs that vary, on one side at least")
-    found = scipy.stats.ttest_ind(one, other, equal_var=kind == "student")
-    interval = found.confidence_interval(confidence)
-    low, high = float(interval.low), float(interval.high)
-    t, freedom, p_value = float(found.statistic), float(found.df), float(found.pvalue)
-    return TTest(kind, n, (low + high) / 2, low, high, t, freedom, p_value, ASSUMPTIONS[kind])
+    found = scipy.stats.ttest_ind(one, other, equal_var=equal_variances)
+    low, high = map(float, found.confidence_interval(confidence))
+    return TTest(n, (low + high) / 2, low, high, float(found.pvalue))

@@ -67,8 +67,7 @@ def _children(box: Box, smallest_ms: float) -> Sequence[Box]:
     rest = Box(REST)
     for child in ordered:
         if child.cost.level.ms < smallest_ms:
-            rest.cost.take("level", child.cost.level)
-            rest.cost.take("baseline", child.cost.baseline)
+            rest.cost += child.cost
     return [*large, rest] if rest.cost.level.ms >= smallest_ms else large
 
 

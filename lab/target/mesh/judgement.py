@@ -4,24 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lab.analysis import checks
-from lab.analysis.metrics import (
-    alternating,
-    errors,
-    jvm,
-    latency,
-    recovery,
-    resources,
-    sidecars,
-    speed,
-    telemetry,
-    traffic,
-)
-from lab.analysis.metrics.paired import PAIRED
+from lab.analysis.metrics import alternating, jvm, requests, resources, sidecars, speed, telemetry, traffic
 from lab.contract import Check, Metric, PairedMetric
 
 METRICS: Mapping[str, Metric] = {
     metric.name: metric
-    for module in (resources, alternating, latency, errors, recovery, sidecars, traffic, jvm, telemetry, speed)
+    for module in (resources, alternating, requests, sidecars, traffic, jvm, telemetry, speed)
     for metric in module.METRICS
 }
 
@@ -46,4 +34,4 @@ class MeshJudgement:
         (checks.generator_had_cpu, checks.host_left_alone, checks.machine_had_room, checks.window_steady),
     )
     metrics: Mapping[str, Metric] = field(default_factory=lambda: METRICS)
-    paired: Mapping[str, PairedMetric] = field(default_factory=lambda: PAIRED)
+    paired: Mapping[str, PairedMetric] = field(default_factory=lambda: telemetry.PAIRED)

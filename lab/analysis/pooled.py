@@ -1,4 +1,7 @@
-"""A level's share of something, all its trials counted together."""
+"""What a level's trials say together: its share of something, all counted together, and values that are only bounds.
+
+A value is a bound if the search for it ended without finding it (`TrialSummary.censored`).
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -6,7 +9,7 @@ from dataclasses import replace
 from lab.analysis.stats.compare import Comparison
 from lab.analysis.stats.intervals import Interval
 from lab.analysis.stats.proportions import Count, Pooled, difference, pool
-from lab.record import TrialSummary
+from lab.record import Censoring, TrialSummary
 
 # Of the pooled intervals' dealing out at random: a share has one interval, wherever it is shown.
 SEED = 1
@@ -49,3 +52,16 @@ def by_counts(
         return comparison
     bounds = difference(one, other, confidence)
     return replace(comparison, difference=replace(comparison.difference, low=bounds.low, high=bounds.high))
+
+
+def censoring(metric: str, trials: Iterable[TrialSummary]) -> frozenset[Censoring]:
+    """Return what the trials' values of a metric are bounds of: empty if all are exact.
+
+    With one, the trials' mean is such a bound too. With both, it bounds nothing.
+    """
+    return frozenset(trial.censored[metric] for trial in trials if metric in trial.censored)
+
+
+def opposite(found: Iterable[Censoring]) -> frozenset[Censoring]:
+    """Return what a ratio or a difference is a bound of where values like `found` are subtracted or divided by."""
+    return frozenset("at most" if bound == "at least" else "at least" for bound in found)
