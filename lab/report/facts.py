@@ -102,6 +102,10 @@ _ONE_AFTER_THE_OTHER = (
     "Every block runs each level once, in an order drawn from the seed, so drift affects all levels alike."
 )
 _SIDE_BY_SIDE = "Every block starts each level once, in an order drawn from the seed, and measures all in one window."
+_ALTERNATING = (
+    "Every block starts each level once, in an order drawn from the seed. Then load goes to one level at a time, in "
+    "short slices, whose order is drawn anew for each round."
+)
 _SHARED = (
     "All levels of a block were measured at the same time, side by side. Ratios are of systems that share a machine; "
     "latencies include waiting for the other systems."
@@ -110,6 +114,8 @@ _SHARED = (
 
 def order(manifest: Mapping[str, Any]) -> str:
     """Return in which order the trials of a block were run."""
+    if schedule_kind(manifest) == "slices":
+        return _ALTERNATING
     return _SIDE_BY_SIDE if _side_by_side(manifest) else _ONE_AFTER_THE_OTHER
 
 

@@ -53,8 +53,8 @@ def _cache_step_ns(data: TrialData) -> float | None:
 
 
 def _stood_s(data: TrialData) -> float | None:
-    """Return how long a system had run when the window began; None if it did not wait for other systems."""
-    if not data.trial.cores_side_by_side:
+    """Return how long a system had run when the window began; None if its load did not share the CPUs with others."""
+    if not data.trial.cores_side_by_side or data.trial.slices:
         return None
     # The observer is started first and samples at once.
     return (data.trial.window_start_ns - int(data.counters.host["cpus"].t_ns[0])) / SECOND_NS
