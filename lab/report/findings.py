@@ -1,4 +1,4 @@
-"""The answer in sentences. They are built from the findings alone and never say more than these."""
+"""What is said of a run in sentences: findings, remarks, cautions. They never say more than the findings do."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -17,51 +17,6 @@ def estimate_of(summary: Summary, metric: str, level: str) -> Estimate | None:
     """Find a level's estimate of a metric."""
     wanted = (metric, level)
     return next((found for found in summary.estimates if (found.metric, found.level) == wanted), None)
-
-
-def answers(summary: Summary) -> list[tuple[str, str]]:
-    """Return a sentence or two about each compared level: (level, sentences)."""
-    return [(level, _answer(summary, level)) for level in compared_levels(summary)]
-
-
-def _answer(summary: Summary, level: str) -> str:
-    if summary.levels[level].trials == 0:
-        return "No result: it has no valid trial."
-    metric = summary.headline.primary
-    title = title_of(summary, metric)
-    estimate = estimate_of(summary, metric, level)
-    if estimate is None:
-        return f"No result: no valid trial has a value of {title}."
-    if estimate.ratio is None:
-        why = "both are only bounds" if estimate.censored else "no block has a valid trial of both"
-        return f"{title} has no ratio to {summary.baseline}: {why}."
-    return f"{_sentence(estimate, title)}{_means(summary, estimate)}.{_doubt(estimate)}"
-
-
-def _means(summary: Summary, estimate: Estimate) -> str:
-    baseline = estimate_of(summary, estimate.metric, summary.baseline)
-    if baseline is None:
-        return ""
-    unit = summary.metrics[estimate.metric].unit
-    one, other = (bounded(number(found.mean), found.censored) for found in (estimate, baseline))
-    return f"; {one} {unit} against {other} {unit}"
-
-
-def _sentence(estimate: Estimate, title: str) -> str:
-    by = f"{change_of(estimate)} ({change_interval(estimate)})"
-    match estimate.finding:
-        case "higher" | "lower":
-            return f"{title}: {estimate.finding} than the baseline's, {by}"
-        case "same within margin":
-            return f"{title}: the same within the margin, {by}"
-        case _:
-            return f"{title}: inconclusive, {by}"
-
-
-def _doubt(estimate: Estimate) -> str:
-    if not within_noise(estimate):
-        return ""
-    return f" That is within this run's noise, {noise(estimate.noise_floor)}: it may be no difference at all."
 
 
 def within_noise(estimate: Estimate) -> bool:
@@ -85,11 +40,14 @@ def doubted(word: str) -> str:
 
 def placebo_sentence(summary: Summary) -> str:
     """Say what the placebo showed. It is the baseline under another name, so its true ratio is 1."""
-    estimate = estimate_of(summary, summary.headline.primary, summary.placebo)
-    if estimate is None or estimate.ratio is None:
+    metrics = _first(summary)
+    rows = (estimate_of(summary, metric, summary.placebo) for metric in metrics)
+    estimate = next((row for row in rows if row is not None and row.ratio is not None), None)
+    if estimate is None:
         return "It has no ratio, so the noise of this run is unknown: any difference may be noise."
     by = f"{change_of(estimate)} ({change_interval(estimate)})"
-    shown = f"It is the baseline under another name. Its ratio differs from 1 by {by}."
+    of = "" if estimate.metric == metrics[0] else f" of {title_of(summary, estimate.metric)}"
+    shown = f"It is the baseline under another name. Its ratio{of} differs from 1 by {by}."
     if estimate.noise_floor is None:
         return f"{shown} Without an interval the noise of this run is unknown."
     if estimate.noise_floor > 1:
@@ -157,11 +115,11 @@ def references(summary: Summary) -> str:
 
 
 def _adjustment(summary: Summary) -> str:
-    """Say how the headline's times were adjusted; empty where they were not."""
-    found = summary.adjustments.get(summary.headline.primary)
-    if found is None:
+    """Say how the first of the headline's times was adjusted; empty where none was."""
+    metric = next((name for name in _first(summary) if name in summary.adjustments), None)
+    if metric is None:
         return ""
-    title = title_of(summary, summary.headline.primary)
+    found, title = summary.adjustments[metric], title_of(summary, metric)
     said = _places(found, title) if isinstance(found, PlaceAdjustment) else _followed(summary, found, title)
     return f"{said} The other measures include the values as measured."
 
@@ -243,7 +201,7 @@ def _levels_all_rejected(summary: Summary) -> Sequence[str]:
 
 def _covariate_differs(summary: Summary) -> Sequence[str]:
     """Name the levels at which the covariate differs: it may be the level that changed it, not the machine."""
-    found = summary.adjustments.get(summary.headline.primary)
+    found = next((summary.adjustments[name] for name in _first(summary) if name in summary.adjustments), None)
     if not isinstance(found, Adjustment) or not _COVARIATES[found.covariate].by_level:
         return []
     rows = [row for row in summary.estimates if row.metric == found.covariate]
@@ -261,6 +219,11 @@ def _too_few_blocks(summary: Summary) -> Sequence[str]:
     if len(blocks) >= 2:
         return []
     return ["At most one block has valid trials: this is a first impression, not a measurement."]
+
+
+def _first(summary: Summary) -> Sequence[str]:
+    """Return the headline's metrics, beginning with the one that answers the question."""
+    return (summary.headline.primary, *summary.headline.main)
 
 
 def title_of(summary: Summary, metric: str) -> str:

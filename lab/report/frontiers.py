@@ -19,7 +19,10 @@ def frontier_panels(summary: Summary, view: Frontier) -> list[Panel]:
     """Return a panel for each cost that two levels of the view have."""
     panels = []
     pooled = failed(summary)
-    for metric in dict.fromkeys((summary.headline.primary, TAIL)):
+    # A share of requests is no cost, also where it answers the question.
+    names = (summary.headline.primary, *summary.headline.main)
+    costs = [name for name in names if name in summary.metrics and not summary.metrics[name].share_of]
+    for metric in dict.fromkeys((*costs[:1], TAIL)):
         points = _points(summary, pooled, view, metric)
         if len(points) > 1:
             scale = scale_for(summary.metrics[metric].unit, [point.cost.mean for point in points])

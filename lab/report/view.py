@@ -6,6 +6,7 @@ from typing import Any
 
 from lab.record import Estimate, MetricSummary, Summary, TrialRecord
 from lab.report import facts, findings
+from lab.report.answers import Answer, answers
 from lab.report.cells import NOTHING, Finding, Shown, finding_of
 from lab.report.compared import Compared
 from lab.report.facts import Document, Facts
@@ -77,8 +78,7 @@ class Page:
     counts: Sequence[tuple[str, str]]
     colours: Mapping[str, str]
     """The CSS variable of each level's colour."""
-    answers: Sequence[tuple[str, str]]
-    """What is said of each level."""
+    answers: Sequence[Answer]
     cautions: Sequence[str]
     order: str
     remarks: list[str]
@@ -113,7 +113,10 @@ def page(summary: Summary, manifest: Mapping[str, Any], trials: Sequence[TrialRe
         compared=_compared(summary),
         counts=_counts(summary, trials, manifest),
         colours={level: colour.variable for level, colour in colours.items()},
-        answers=[*findings.answers(summary), (summary.placebo, findings.placebo_sentence(summary))],
+        answers=[
+            *answers(summary, manifest, compared.crossings),
+            Answer(summary.placebo, findings.placebo_sentence(summary), summary.placebo),
+        ],
         cautions=[*findings.cautions(summary), *facts.shared_machine(manifest)],
         order=facts.order(manifest),
         remarks=findings.remarks(summary),

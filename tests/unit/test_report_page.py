@@ -14,6 +14,7 @@ from lab.analysis.stats.intervals import Interval
 from lab.record.summary import Summary, TrialSummary
 from lab.record.trial import TrialRecord
 from lab.report import findings
+from lab.report.answers import answers
 from lab.report.compared import Compared
 from lab.report.crossings import Crossed, Crossing
 from lab.report.drawings import Drawings, Titled, Trace
@@ -109,7 +110,7 @@ CROSSING = Crossing(
 
 
 def answer(*estimates: dict[str, Any]) -> str:
-    return findings.answers(summary(*estimates))[0][1]
+    return answers(summary(*estimates), MANIFEST)[0].text
 
 
 def test_a_difference_is_said_with_its_interval_and_both_means() -> None:
@@ -145,7 +146,7 @@ def test_the_terminal_says_of_noise_what_the_page_says() -> None:
 
 def test_a_level_without_estimates_gets_no_answer_but_a_caution() -> None:
     nothing = summary(BASELINE, PLACEBO, rejected=4)
-    assert findings.answers(nothing)[0][1] == "No result: it has no valid trial."
+    assert answers(nothing, MANIFEST)[0].text == "No result: it has no valid trial."
     assert findings.cautions(nothing) == ["No valid trial of <b>& (4 rejected)."]
 
 
