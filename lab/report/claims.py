@@ -1,67 +1,25 @@
-"""The report's part on published claims, as plain data; `templates/claims.html` shows it."""
+"""What became of published claims: the verdicts, their comparisons, and published numbers next to this run's."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lab.analysis.claims.records import Answer, Beside, Judged, Part, Verdict, Verdicts
+from lab.analysis.claims.records import Answer, Beside, Judged, Verdict, Verdicts
 from lab.report import wording
-from lab.report.cells import Finding
 from lab.report.numbers import Scale, interval, noise, number, percent, scale_for
-
-
-@dataclass(frozen=True)
-class PartRow:
-    """A comparison that a claim is made of."""
-
-    metric: str
-    compared: str
-    estimate: str
-    interval: str
-    wanted: str
-    noise_floor: str
-    n: str
-    mark: Finding
-    reason: str
-
-
-@dataclass(frozen=True)
-class ClaimRow:
-    """A claim, its published numbers, and this run's."""
-
-    id: str
-    says: str
-    published: str
-    mark: Finding
-    headline: str
-    parts: Sequence[PartRow]
-
-
-@dataclass(frozen=True)
-class FigureCell:
-    """A published number and this run's."""
-
-    published: str
-    here: str
-    interval: str
-
-
-@dataclass(frozen=True)
-class FigureTable:
-    """Published numbers of metrics that were published for the same levels: a row per level, a cell per metric."""
-
-    metrics: Sequence[str]
-    rows: Sequence[tuple[str, Sequence[FigureCell]]]
+from lab.report.tables import Cell, Column, Finding, Table
 
 
 @dataclass(frozen=True)
 class Claims:
     """Everything that the page says about claims."""
 
-    confidence: str
     counts: str
     sources: Sequence[tuple[str, str]]
-    rows: Sequence[ClaimRow]
-    figures: Sequence[FigureTable]
+    verdicts: Table
+    comparisons: Sequence[Table]
+    """Those that each claim is made of."""
+    figures: Sequence[Table]
+    """Published numbers and this run's, of the metrics that were published for the same levels."""
 
 
 _MARKS: dict[Verdict | Answer, tuple[str, str]] = {
@@ -77,16 +35,61 @@ _MARKS: dict[Verdict | Answer, tuple[str, str]] = {
 def claims(verdicts: Verdicts) -> Claims:
     """Build the part's words from `claims.json`."""
     found = [judged.verdict for judged in verdicts.claims]
+    note = (
+        f"( ) are {percent(verdicts.confidence)} intervals. A claim holds if every comparison does. A comparison "
+        "fails if its interval, corrected for the claim's number of comparisons, excludes what was claimed."
+    )
     return Claims(
-        confidence=percent(verdicts.confidence),
         counts="; ".join(f"{verdict}: {found.count(verdict)}" for verdict in _MARKS if verdict in found),
         sources=list(verdicts.sources.items()),
-        rows=[_claim(judged) for judged in verdicts.claims],
+        verdicts=Table(
+            "Published claims",
+            [
+                Column("Claim", "words", "claim"),
+                Column("Published", "words", "published"),
+                Column("Verdict", "finding", "verdict"),
+                Column("Here", "words", "here"),
+            ],
+            [
+                [
+                    Cell(judged.id),
+                    Cell(judged.says, detail=judged.published or ""),
+                    Cell(finding=_mark(judged.verdict)),
+                    Cell(wording.headline(judged)),
+                ]
+                for judged in verdicts.claims
+            ],
+            [note],
+        ),
+        comparisons=[_comparisons(judged) for judged in verdicts.claims if judged.parts],
         figures=_figure_tables(verdicts.figures),
     )
 
 
-def _figure_tables(figures: Sequence[Beside]) -> list[FigureTable]:
+def _comparisons(judged: Judged) -> Table:
+    return Table(
+        f"{judged.id}: {judged.says}",
+        [
+            Column("Metric", "words"),
+            Column("Compared", "words"),
+            Column("Here", "interval"),
+            *map(Column, ("Required", "Noise floor", "Blocks")),
+            Column("Answer", "finding"),
+        ],
+        [
+            [
+                Cell(part.title),
+                Cell(wording.compared(part)),
+                Cell(wording.estimate(part), wording.interval(part)),
+                *map(Cell, (wording.wanted(part), noise(part.noise_floor), str(part.n))),
+                Cell(finding=_mark(part.answer), detail=part.reason or ""),
+            ]
+            for part in judged.parts
+        ],
+    )
+
+
+def _figure_tables(figures: Sequence[Beside]) -> list[Table]:
     by_metric: dict[str, dict[str, Beside]] = {}
     for beside in figures:
         by_metric.setdefault(beside.metric, {})[beside.level] = beside
@@ -99,49 +102,44 @@ def _figure_tables(figures: Sequence[Beside]) -> list[FigureTable]:
     ]
 
 
-def _figure_table(levels: Sequence[str], columns: Sequence[Sequence[Beside]]) -> FigureTable:
+def _figure_table(levels: Sequence[str], columns: Sequence[Sequence[Beside]]) -> Table:
+    """Show published numbers and this run's. With several metrics the terminal has no room for intervals."""
     scales = [scale_for(column[0].unit, [x for one in column for x in (one.published, one.mean)]) for column in columns]
     titles = [
         f"{column[0].title} ({scale.unit})" if scale.unit else column[0].title
         for column, scale in zip(columns, scales, strict=True)
     ]
-    cells = [[_figure(one, scale) for one in column] for column, scale in zip(columns, scales, strict=True)]
-    return FigureTable(titles, list(zip(levels, zip(*cells, strict=True), strict=True)))
+    alone = len(columns) == 1
+    return Table(
+        f"Published, and here: {'; '.join(titles)}",
+        [
+            Column("Level", "words", "level"),
+            *(
+                column
+                for title in titles
+                for column in (
+                    Column(f"{title}: published", narrow="published" if title == titles[0] else "publ."),
+                    Column("here", "interval", "here" if alone else None),
+                    Column("", narrow=None if alone else "here"),
+                )
+            ),
+        ],
+        [
+            [Cell(level), *(cell for one, scale in zip(row, scales, strict=True) for cell in _figure(one, scale))]
+            for level, *row in zip(levels, *columns, strict=True)
+        ],
+        ["Machines, versions and loads differ: compare orders of magnitude only."],
+    )
 
 
-def _figure(beside: Beside, scale: Scale) -> FigureCell:
+def _figure(beside: Beside, scale: Scale) -> tuple[Cell, Cell, Cell]:
     """Format each number separately: a table of error rates spans four orders of magnitude."""
 
     def show(value: float) -> str:
         return number(value / scale.factor)
 
-    here = interval(beside.mean_low, beside.mean_high, show)
-    return FigureCell(f"{beside.published / scale.factor:,.5g}", show(beside.mean), here)
-
-
-def _claim(judged: Judged) -> ClaimRow:
-    return ClaimRow(
-        id=judged.id,
-        says=judged.says,
-        published=judged.published or "",
-        mark=_mark(judged.verdict),
-        headline=wording.headline(judged),
-        parts=[_part(part) for part in judged.parts],
-    )
-
-
-def _part(part: Part) -> PartRow:
-    return PartRow(
-        metric=part.title,
-        compared=wording.compared(part),
-        estimate=wording.estimate(part),
-        interval=wording.interval(part),
-        wanted=wording.wanted(part),
-        noise_floor=noise(part.noise_floor),
-        n=str(part.n),
-        mark=_mark(part.answer),
-        reason=part.reason or "",
-    )
+    here = Cell(show(beside.mean), interval(beside.mean_low, beside.mean_high, show))
+    return Cell(f"{beside.published / scale.factor:,.5g}"), here, Cell(here.value)
 
 
 def _mark(word: Verdict | Answer) -> Finding:

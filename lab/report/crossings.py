@@ -4,9 +4,12 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from lab.analysis.stats.compare import Cell, Comparison, compare, holm, interactions, mean_of, paired
+from lab.analysis.stats.compare import Cell as Place
+from lab.analysis.stats.compare import Comparison, compare, holm, interactions, mean_of, paired
 from lab.record import Finding, Summary
 from lab.report.blocks import by_block
+from lab.report.numbers import ratio, within
+from lab.report.tables import NOTHING, Cell, Column, Table, finding
 from lab.spec import Interaction
 
 FURTHER = ("memory_services_mean_mib", "latency_p95_ms")
@@ -22,9 +25,9 @@ class Crossed:
     """
 
     metric: str
-    ratios: Mapping[Cell, Comparison]
-    interactions: Mapping[Cell, Comparison]
-    findings: Mapping[Cell, Finding]
+    ratios: Mapping[Place, Comparison]
+    interactions: Mapping[Place, Comparison]
+    findings: Mapping[Place, Finding]
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,7 @@ def cross(summary: Summary, view: Interaction, factors: Mapping[str, Sequence[st
     return Crossing(view.title, view.factors, held, first, second, [crossed for crossed in found if crossed.ratios])
 
 
-def _crossed(summary: Summary, metric: str, names: Mapping[Cell, str], reference: Cell, seed: int) -> Crossed:
+def _crossed(summary: Summary, metric: str, names: Mapping[Place, str], reference: Place, seed: int) -> Crossed:
     cells = {cell: by_block(summary, name, metric) for cell, name in names.items()}
     cells[reference] = mean_of([by_block(summary, name, metric) for name in summary.compared_with])
     ratios = {}
@@ -84,3 +87,40 @@ def _crossed(summary: Summary, metric: str, names: Mapping[Cell, str], reference
         differing,
         {cell: found.finding(adjusted.get("/".join(cell)), alpha, margin) for cell, found in differing.items()},
     )
+
+
+def crossing_table(summary: Summary, crossing: Crossing) -> Table:
+    """Show what a level costs at each level of the second factor, and how many times more than at its first."""
+    held = " and ".join(f"{factor} {level}" for factor, level in crossing.held.items())
+    return Table(
+        f"{crossing.title}{f', at {held}' if held else ''}",
+        [
+            Column("Metric", "words", "measure"),
+            Column(crossing.factors[0], "words"),
+            Column(f"at ({crossing.factors[1]})", "words"),
+            Column(f"to {crossing.first[0]}", "interval", firm=True),
+            Column(f"than at {crossing.second[0]}", "interval", firm=True),
+            Column("Finding", "finding", "finding"),
+            Column("Blocks", narrow=None),
+        ],
+        [
+            [
+                Cell(summary.metrics[metric.metric].title),
+                *map(Cell, cell),
+                _ratio(cost),
+                *((Cell(), Cell()) if found is None else (_ratio(found), Cell(finding=finding(metric.findings[cell])))),
+                Cell(str((found or cost).n)),
+            ]
+            for metric in crossing.metrics
+            for cell, cost in metric.ratios.items()
+            for found in (metric.interactions.get(cell),)
+        ],
+        [
+            "Last ratio: how many times larger the cost is than at the other factor's first level, paired within "
+            "blocks. 1: the factors' costs multiply, and neither changes the other."
+        ],
+    )
+
+
+def _ratio(found: Comparison) -> Cell:
+    return NOTHING if found.ratio is None else Cell(ratio(found.ratio.mean), within(found.ratio, ratio))

@@ -1,6 +1,8 @@
 """Frontiers: which levels reach their success rate at the lowest cost."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 
 from lab.analysis.stats.intervals import Interval
 from lab.analysis.stats.proportions import Pooled
@@ -8,7 +10,8 @@ from lab.record import Summary
 from lab.report import findings
 from lab.report.failed import failed
 from lab.report.figures.frontier import Panel, Point
-from lab.report.numbers import divided, scale_for
+from lab.report.numbers import divided, fixed, number, scale_for, within
+from lab.report.tables import LEVEL, Cell, Column, Table, named
 from lab.spec import Frontier
 
 TAIL = "latency_p99_ms"
@@ -59,3 +62,36 @@ def undominated(points: Sequence[Point]) -> list[str]:
             for other in points
         )
     ]
+
+
+def frontier_table(summary: Summary, view: Frontier) -> Table:
+    """Show each level's success rate and costs; no row where there is nothing to compare."""
+    panels = frontier_panels(summary, view)
+    points = {point.level: point.success for panel in panels for point in panel.points}
+    costs = [{point.level: _cost(panel, point) for point in panel.points} for panel in panels]
+    return Table(
+        view.title,
+        [LEVEL, Column("success, %", "interval"), *(Column(panel.title, "interval") for panel in panels)],
+        [
+            # 99.97 % must not look like 100 %.
+            [
+                named(level),
+                _shown(success, partial(fixed, decimals=2)),
+                *(cost.get(level, Cell()) for cost in costs),
+            ]
+            for level, success in points.items()
+        ],
+        [
+            "Success: share of requests in %. *: no other level succeeds as often at a lower cost, by the estimates "
+            "alone; intervals may overlap."
+        ],
+    )
+
+
+def _cost(panel: Panel, point: Point) -> Cell:
+    shown = _shown(point.cost, number)
+    return replace(shown, value=f"{'* ' if point.level in panel.front else ''}{shown.value}")
+
+
+def _shown(estimate: Interval, show: Callable[[float], str]) -> Cell:
+    return Cell(show(estimate.mean), within(estimate, show))

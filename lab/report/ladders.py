@@ -9,7 +9,8 @@ from lab.analysis.stats.intervals import Interval, mean_interval
 from lab.record import Finding, Summary
 from lab.report.blocks import by_block, having
 from lab.report.findings import title_of
-from lab.report.numbers import Scale, scale_for
+from lab.report.numbers import Scale, scale_for, signed, within
+from lab.report.tables import NOTHING, Cell, Column, Row, Table, finding, named
 from lab.spec import Waterfall
 
 
@@ -147,3 +148,41 @@ def step_scales(ladders: Sequence[Ladder]) -> Mapping[str, Scale]:
             sizes.setdefault(climb.measure, []).extend(abs(step.added.mean) for step in steps if step.added)
     largest = {measure: max(found, default=0.0) for measure, found in sizes.items()}
     return {measure.title: scale_for(measure.unit, [size, size / 3]) for measure, size in largest.items()}
+
+
+def ladder_tables(ladders: Sequence[Ladder]) -> list[Table]:
+    """Show what each level adds to the one before it, in each measure, on the scales of the figure."""
+    scales = step_scales(ladders)
+    return [_table(ladder, [scales[climb.measure.title] for climb in ladder.climbs]) for ladder in ladders]
+
+
+def _table(ladder: Ladder, scales: Sequence[Scale]) -> Table:
+    def row(first: Cell, steps: Sequence[Step]) -> Row:
+        blocks = ", ".join(dict.fromkeys(str(step.n) for step in steps))
+        return [first, *(_added(step, scale) for step, scale in zip(steps, scales, strict=True)), Cell(blocks)]
+
+    return Table(
+        ladder.title,
+        [
+            Column(f"beginning with {ladder.foot}", "words"),
+            *(
+                Column(f"{climb.measure.title} ({scale.unit})", "stacked")
+                for climb, scale in zip(ladder.climbs, scales, strict=True)
+            ),
+            Column("Blocks", narrow=None),
+        ],
+        [row(named(steps[0].level), steps) for steps in zip(*(climb.steps for climb in ladder.climbs), strict=True)],
+        [
+            "What each level adds to the one above it, paired within blocks, with its interval. In %: as a share of "
+            "the first level's value in the same block, so that the machine's speed cancels. Within noise: the "
+            "placebo's own difference may be as large."
+        ],
+        row(Cell("together"), [climb.total for climb in ladder.climbs]),
+    )
+
+
+def _added(step: Step, scale: Scale) -> Cell:
+    found = finding(step.finding, step.within_noise)
+    if step.added is None:
+        return replace(NOTHING, finding=found)
+    return Cell(signed(step.added.mean, scale), within(step.added, scale.show), found)

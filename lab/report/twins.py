@@ -6,8 +6,8 @@ from lab.analysis.pooled import SEED
 from lab.analysis.stats.compare import compare, paired
 from lab.record import NO_SIDECAR, Summary
 from lab.report.blocks import by_block
-from lab.report.cells import NOTHING, Shown
 from lab.report.numbers import interval, number
+from lab.report.tables import NOTHING, Cell
 
 OF_SIDECARS = {"sidecar", "sidecar_side", "envoy_runtime"}
 
@@ -32,7 +32,7 @@ def without_sidecars(summary: Summary, level: str) -> str | None:
     )
 
 
-def less(summary: Summary, metric: str, level: str, twin: str, factor: float = 1.0) -> Shown:
+def less(summary: Summary, metric: str, level: str, twin: str, factor: float = 1.0) -> Cell:
     """Return the level's value less its twin's, paired within blocks; `factor` of the metric's units are one here."""
     pairs = paired(by_block(summary, level, metric), by_block(summary, twin, metric))
     if not pairs:
@@ -43,7 +43,7 @@ def less(summary: Summary, metric: str, level: str, twin: str, factor: float = 1
         return number(value / factor)
 
     sign = "+" if difference.mean > 0 else ""
-    return Shown(f"{sign}{show(difference.mean)}", interval(difference.low, difference.high, show))
+    return Cell(f"{sign}{show(difference.mean)}", interval(difference.low, difference.high, show))
 
 
 def _others(settings: Mapping[str, object]) -> dict[str, object]:

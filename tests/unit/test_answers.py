@@ -11,7 +11,7 @@ from lab.analysis.metrics import measures
 from lab.record.manifest import read_manifest
 from lab.record.summary import Summary, read_summary
 from lab.report.answers import Answer, answers
-from lab.report.terminal.results import print_answers
+from lab.report.terminal import print_answers
 from lab.spec.parse import load_experiment
 from lab.spec.problems import SpecError
 from lab.spec.views import Contrast, HeadlineChoice

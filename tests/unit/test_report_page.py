@@ -15,14 +15,14 @@ from lab.record.summary import Summary, TrialSummary
 from lab.record.trial import TrialRecord
 from lab.report import findings
 from lab.report.answers import answers
+from lab.report.build import Report, render
 from lab.report.compared import Compared
 from lab.report.crossings import Crossed, Crossing
 from lab.report.drawings import Drawings, Titled, Trace
 from lab.report.drawings.trials import order_cells
 from lab.report.ladders import Climb, Ladder, Measure, Step
 from lab.report.numbers import MINUS, TIMES
-from lab.report.render import render
-from lab.report.terminal.levels import print_table
+from lab.report.terminal import print_summary
 from lab.report.view import page
 from lab.target.mesh.declaration import SERVICES
 
@@ -136,8 +136,8 @@ def test_a_difference_no_larger_than_the_noise_is_doubted() -> None:
 def test_the_terminal_says_of_noise_what_the_page_says() -> None:
     doubtful = TRACED | {"ratio": 1.02, "ratio_low": 1.01, "ratio_high": 1.03}
     out = io.StringIO()
-    print_table(summary(BASELINE, PLACEBO, doubtful), Console(file=out, width=120))
-    shown = page(summary(BASELINE, PLACEBO, doubtful), MANIFEST, TRIALS, Compared()).table[0].rows[-1].finding
+    print_summary(summary(BASELINE, PLACEBO, doubtful), Console(file=out, width=120))
+    shown = page(summary(BASELINE, PLACEBO, doubtful), MANIFEST, TRIALS, Compared()).table[0].rows[-1][7].finding
     assert shown is not None
     assert shown.word == "higher, within noise"
     assert shown.tone == "neutral"
@@ -227,7 +227,7 @@ def test_blocks_that_an_early_end_made_needless_are_not_called_missing() -> None
 
 @pytest.mark.parametrize("manifest", [{}, {"git": None, "machine": "?", "durations_s": {"total": None}, "spec": []}])
 def test_a_manifest_without_its_parts_does_not_break_the_page(manifest: dict[str, Any]) -> None:
-    html = render(page(summary(BASELINE, PLACEBO, TRACED), manifest, TRIALS, Compared()), NOTHING_DRAWN)
+    html = render(Report(page(summary(BASELINE, PLACEBO, TRACED), manifest, TRIALS, Compared()), NOTHING_DRAWN))
     assert "unknown" in html
     assert "No level of this run made a trace." in html
     assert not {"ladders", "sweeps", "interactions", "claims"} & set(re.findall(r'<section id="(\w+)">', html))
@@ -252,7 +252,7 @@ def test_the_page_is_the_golden_one(tmp_path: Path) -> None:
         order=drawn,
     )
     compared = Compared([LADDER], [], [CROSSING])
-    html = render(page(summary(BASELINE, PLACEBO, TRACED, EXPORTED), MANIFEST, TRIALS, compared), drawings)
+    html = render(Report(page(summary(BASELINE, PLACEBO, TRACED, EXPORTED), MANIFEST, TRIALS, compared), drawings))
     scrubbed = re.sub(r"<style>.*</style>", "<style></style>", html, flags=re.DOTALL)
     actual = tmp_path / "report.html"
     actual.write_text(scrubbed, encoding="utf-8")
