@@ -7,7 +7,7 @@ from typing import Any
 
 from lab.analysis.analyse import contrasts
 from lab.record import Estimate, Summary
-from lab.report.crossings import Crossing
+from lab.report.compared import Crossing
 from lab.report.facts import mapping
 from lab.report.findings import change_interval, change_of, compared_levels, estimate_of, title_of, within_noise
 from lab.report.numbers import bounded, interval, noise, number, ratio, scale_for, within

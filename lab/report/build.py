@@ -12,9 +12,8 @@ from lab.report.claims import Claims, claims
 from lab.report.compared import compare_views
 from lab.report.drawings import Drawings, draw_all
 from lab.report.flame import Profiles, profiles
-from lab.report.outages import outages
 from lab.report.palette import PALETTE
-from lab.report.resilience import Resilience, resilience
+from lab.report.resilience import Resilience, outages, resilience
 from lab.report.source import Source, read
 from lab.report.tables import Table
 from lab.report.view import Page, page

@@ -1,12 +1,85 @@
 """What became of published claims: the verdicts, their comparisons, and published numbers next to this run's."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lab.analysis.claims.records import Answer, Beside, Judged, Verdict, Verdicts
-from lab.report import wording
-from lab.report.numbers import Scale, interval, noise, number, percent, scale_for
+from lab.analysis.claims.records import Answer, Beside, Judged, Part, Verdict, Verdicts
+from lab.report.numbers import DASH, TIMES, Scale, change, interval, noise, number, percent, ratio, scale_for
 from lab.report.tables import Cell, Column, Finding, Table
+
+_VERBS = {"holds": "hold", "does not hold": "do not hold", "inconclusive": "are inconclusive"}
+
+
+def headline(judged: Judged) -> str:
+    """Say what decided a claim: the comparison of the verdict that is closest to failing, or fails most."""
+    if not judged.parts:
+        return judged.reason or ""
+    answer = judged.verdict.removesuffix(" here")
+    deciding = [part for part in judged.parts if part.answer == answer]
+    shown = describe(min(deciding, key=_slack))
+    if len(judged.parts) == 1:
+        return shown
+    example = "the closest" if answer == "holds" else "such as"
+    return f"{len(deciding)} of {len(judged.parts)} comparisons {_VERBS[answer]}, {example}: {shown}"
+
+
+def describe(part: Part) -> str:
+    """Say what a part found: metric, levels, estimate, interval, blocks."""
+    found = _estimate(part)
+    bounds = f" ({_interval(part)})" if part.low is not None else ""
+    reason = f"; {part.reason}" if part.reason else ""
+    return f"{part.title}, {_compared(part)}: {found}{bounds}, n = {part.n}{reason}"
+
+
+def _compared(part: Part) -> str:
+    """Name what is compared with what."""
+    first, last = part.levels[0], part.levels[-1]
+    match part.quantity:
+        case "value":
+            return first
+        case "ratio":
+            return f"{first} against {last}"
+        case "change":
+            return f"from {first} to {last}"
+        case "overhead ratio":
+            return f"overhead of {first} to overhead of {part.levels[1]}"
+
+
+def _wanted(part: Part) -> str:
+    """Name the bounds that the complete interval must lie within."""
+    low, high = part.wanted_low, part.wanted_high
+    if low is not None and high is not None:
+        return f"{_show(part, low)} to {_show(part, high)}"
+    if low is not None:
+        return "higher" if low == 1 else f"above {_show(part, low)}"
+    return "lower" if high == 1 else f"below {_show(part, high)}"
+
+
+def _estimate(part: Part) -> str:
+    """Format the estimate: as a change, as a factor where it is of overheads."""
+    return _show(part, part.estimate)
+
+
+def _interval(part: Part) -> str:
+    """Format the interval; empty where there is none."""
+    return "" if part.low is None else f"{_show(part, part.low)} to {_show(part, part.high)}"
+
+
+def _show(part: Part, value: float | None) -> str:
+    if value is None:
+        return DASH
+    if part.quantity == "value":
+        return number(value)
+    return f"{TIMES}{ratio(value)}" if part.quantity == "overhead ratio" else change(value)
+
+
+def _slack(part: Part) -> float:
+    """Return how far inside its bounds the interval ends, as a share of the bound; negative where it reaches out."""
+    ends = ((part.low, part.wanted_low, 1), (part.high, part.wanted_high, -1))
+    return min(
+        side * (end / bound - 1) if end is not None else -math.inf for end, bound, side in ends if bound is not None
+    )
 
 
 @dataclass(frozen=True)
@@ -55,7 +128,7 @@ def claims(verdicts: Verdicts) -> Claims:
                     Cell(judged.id),
                     Cell(judged.says, detail=judged.published or ""),
                     Cell(finding=_mark(judged.verdict)),
-                    Cell(wording.headline(judged)),
+                    Cell(headline(judged)),
                 ]
                 for judged in verdicts.claims
             ],
@@ -79,9 +152,9 @@ def _comparisons(judged: Judged) -> Table:
         [
             [
                 Cell(part.title),
-                Cell(wording.compared(part)),
-                Cell(wording.estimate(part), wording.interval(part)),
-                *map(Cell, (wording.wanted(part), noise(part.noise_floor), str(part.n))),
+                Cell(_compared(part)),
+                Cell(_estimate(part), _interval(part)),
+                *map(Cell, (_wanted(part), noise(part.noise_floor), str(part.n))),
                 Cell(finding=_mark(part.answer), detail=part.reason or ""),
             ]
             for part in judged.parts

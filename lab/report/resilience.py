@@ -1,19 +1,20 @@
-"""What failed at each level and why, and what sidecars add."""
+"""What failed at each level and why, what sidecars add, and what faults did to requests."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from lab.analysis.metrics.requests import FAILED
 from lab.analysis.pooled import pooled_share
 from lab.analysis.stats.compare import paired
+from lab.analysis.stats.intervals import Interval
 from lab.analysis.stats.proportions import Pooled
 from lab.analysis.stats.ttests import ASSUMPTIONS, student, welch
 from lab.record import NO_SIDECAR, RETRIES, WITHOUT_PATTERNS, Summary, TrialRecord, TrialSummary
-from lab.report.blocks import by_block
-from lab.report.failed import failed
-from lab.report.numbers import DASH, MINUS, interval, number, percent, scale_for, signed
-from lab.report.tables import LEVEL, Cell, Column, Row, Table, named
-from lab.report.twins import less, mode, without_sidecars
+from lab.report.blocks import by_block, failed, less, mode, without_sidecars
+from lab.report.findings import estimate_of
+from lab.report.numbers import DASH, MINUS, divided, interval, number, percent, scale_for, signed, within
+from lab.report.tables import LEVEL, NOTHING, Cell, Column, Row, Table, named
 
 TESTED = "latency_mean_ms"
 """What the sidecar study's t test was about: the time that requests take."""
@@ -225,3 +226,71 @@ def _tested(summary: Summary, level: str, trials: Mapping[str, Sequence[TrialSum
         Cell(number(unequal.p_value, 2)),
         Cell(f"{len(one)}, {len(other)}"),
     ]
+
+
+LOST, SLOWEST, RECOVERED, AFTER = "requests_lost", "latency_slowest_ms", "recovered_fraction", "recovery_s"
+
+
+def outages(summary: Summary) -> Table | None:
+    """Build the table; None where no level with faults has a valid trial."""
+    rows = [row for level in summary.levels if (row := _outage(summary, level)) is not None]
+    if not rows:
+        return None
+    return Table(
+        "What the faults did",
+        [
+            LEVEL,
+            Column("Fault", "words", None),
+            Column("Trials", narrow=None),
+            Column("Requests lost", "interval", "lost"),
+            Column("More than without sidecars", "interval", "more"),
+            Column("Slowest, s", "interval", "slowest, s"),
+            Column("Recovered", "words", "recovered"),
+            Column("Time to recover, s", "interval", "after, s"),
+        ],
+        rows,
+        [
+            f"( ) are {percent(summary.confidence)} intervals. Lost: requests that failed between the fault's start "
+            "and the recovery, above the usual share. Others may have waited; slowest: the longest wait. More: than "
+            "the same level without sidecars, paired within blocks. Recovered: after how many faults requests were "
+            "served as before, and how long after the fault's end."
+        ],
+    )
+
+
+def _outage(summary: Summary, level: str) -> Row | None:
+    faults: Sequence[Mapping[str, Any]] = summary.levels[level].settings.get("faults") or ()
+    trials = [trial for trial in summary.trials if trial.valid and trial.level == level and LOST in trial.values]
+    if not faults or not trials:
+        return None
+    twin = without_sidecars(summary, level)
+    return [
+        named(level),
+        Cell("; ".join(_named(fault) for fault in faults)),
+        Cell(str(len(trials))),
+        _mean_of(summary, LOST, level),
+        NOTHING if twin is None else less(summary, LOST, level, twin),
+        # What a fault does where requests wait for its end and none fails.
+        _mean_of(summary, SLOWEST, level, 1000),
+        Cell(_recovered(trials, len(faults))),
+        _mean_of(summary, AFTER, level),
+    ]
+
+
+def _named(fault: Mapping[str, Any]) -> str:
+    return f"{fault['target']} {fault['kind']} for {number(float(fault['length_s']), 2)} s"
+
+
+def _recovered(trials: Sequence[TrialSummary], faults: int) -> str:
+    """Count after how many faults requests were seen to be served as before."""
+    seen = round(sum(faults * trial.values[RECOVERED] for trial in trials))
+    return f"{seen} of {faults * len(trials)}"
+
+
+def _mean_of(summary: Summary, metric: str, level: str, factor: float = 1.0) -> Cell:
+    """Show a level's mean; `factor` of the metric's units are one here."""
+    estimate = estimate_of(summary, metric, level)
+    if estimate is None:
+        return NOTHING
+    mean = divided(Interval(estimate.mean, estimate.mean_low, estimate.mean_high), factor)
+    return Cell(number(mean.mean), within(mean, number))

@@ -12,14 +12,10 @@ from lab.errors import UserError
 from lab.record import Summary, read_manifest, read_summary
 from lab.report.answers import Answer, answers
 from lab.report.claims import claims
-from lab.report.compared import compare_views
-from lab.report.crossings import crossing_table
+from lab.report.compared import compare_views, crossing_table, frontier_table, ladder_tables
 from lab.report.facts import shared_machine
 from lab.report.findings import remarks
-from lab.report.frontiers import frontier_table
-from lab.report.ladders import ladder_tables
-from lab.report.outages import outages
-from lab.report.resilience import resilience
+from lab.report.resilience import outages, resilience
 from lab.report.tables import Cell, Table, main_table, metric_table
 from lab.spec import suggestion
 

@@ -7,11 +7,8 @@ from typing import Any
 from lab.record import Estimate, MetricSummary, Summary, TrialRecord
 from lab.report import facts, findings
 from lab.report.answers import Answer, answers
-from lab.report.compared import Compared
-from lab.report.crossings import crossing_table
+from lab.report.compared import Compared, crossing_table, frontier_table, ladder_tables
 from lab.report.facts import Document, Facts
-from lab.report.frontiers import frontier_table
-from lab.report.ladders import ladder_tables
 from lab.report.numbers import duration, percent, scale_for
 from lab.report.palette import level_colours
 from lab.report.tables import (

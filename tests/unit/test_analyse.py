@@ -12,7 +12,7 @@ from lab.analysis.claims.judge import judge
 from lab.analysis.claims.spec import Study
 from lab.errors import UserError
 from lab.record.summary import Estimate, Summary, TrialSummary, read_summary
-from lab.report.ladders import climb_ladder
+from lab.report.compared import climb_ladder
 from lab.report.terminal import print_summary
 from lab.spec.parse import recorded_experiment
 from lab.spec.views import Waterfall

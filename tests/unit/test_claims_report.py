@@ -9,10 +9,9 @@ from rich.console import Console
 from lab.analysis.claims.judge import judge
 from lab.analysis.claims.records import Beside, Verdicts
 from lab.analysis.claims.spec import parse_claims
-from lab.report.claims import claims
+from lab.report.claims import claims, headline
 from lab.report.numbers import DASH, MINUS, TIMES
 from lab.report.terminal import print_tables
-from lab.report.wording import headline
 from tests.claim_runs import CPU, summary
 from tests.labs import METRICS
 

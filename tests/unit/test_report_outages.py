@@ -8,11 +8,11 @@ from rich.console import Console
 
 from lab.analysis.analyse import CONFIDENCE
 from lab.record.summary import Estimate, Headline, LevelSummary, Summary, TrialSummary
-from lab.report.figures.outages import Served
-from lab.report.figures.outages import outages as draw
+from lab.report.figures.over_time import Served
+from lab.report.figures.over_time import outages as draw
 from lab.report.numbers import DASH, MINUS
-from lab.report.outages import outages
 from lab.report.palette import level_colours
+from lab.report.resilience import outages
 from lab.report.tables import NOTHING
 from lab.report.terminal import print_tables
 

@@ -16,11 +16,8 @@ from lab.record.trial import TrialRecord
 from lab.report import findings
 from lab.report.answers import answers
 from lab.report.build import Report, render
-from lab.report.compared import Compared
-from lab.report.crossings import Crossed, Crossing
-from lab.report.drawings import Drawings, Titled, Trace
-from lab.report.drawings.trials import order_cells
-from lab.report.ladders import Climb, Ladder, Measure, Step
+from lab.report.compared import Climb, Compared, Crossed, Crossing, Ladder, Measure, Step
+from lab.report.drawings import Drawings, Titled, Trace, order_cells
 from lab.report.numbers import MINUS, TIMES
 from lab.report.terminal import print_summary
 from lab.report.view import page

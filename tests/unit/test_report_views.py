@@ -9,11 +9,9 @@ from rich.console import Console
 
 from lab.errors import UserError
 from lab.record.summary import Headline, Summary
-from lab.report.compared import Compared, compare_views
-from lab.report.crossings import Crossing, crossing_table
-from lab.report.drawings import views as drawn
-from lab.report.figures.sweep import setting
-from lab.report.ladders import Climb, ladder_tables, step_scales
+from lab.report import drawings as drawn
+from lab.report.compared import Climb, Compared, Crossing, compare_views, crossing_table, ladder_tables, step_scales
+from lab.report.figures.curves import setting
 from lab.report.numbers import MINUS
 from lab.report.palette import level_colours
 from lab.report.terminal import print_tables

@@ -5,7 +5,7 @@ import io
 from rich.console import Console
 
 from lab.analysis.stats.intervals import Interval
-from lab.report.ladders import Climb, Ladder, Measure, Step, ladder_tables
+from lab.report.compared import Climb, Ladder, Measure, Step, ladder_tables
 from lab.report.numbers import MINUS
 from lab.report.terminal import print_tables
 

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
 from numpy.typing import NDArray
 
-from lab.report.figures.labels import LEADER_IN, LONGEST_LABEL, label_ends
+from lab.report.figures.curves import LEADER_IN, LONGEST_LABEL, label_ends
 from lab.report.numbers import number, short
 from lab.report.palette import INK, MUTED, Colour
 from lab.report.svg import Margins, draw, names_in, panels, quiet
