@@ -1,6 +1,6 @@
 """What the summary does not hold: values block by block, failures counted together, and levels without sidecars."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from lab.analysis.metrics.requests import FAILED
 from lab.analysis.pooled import SEED, censoring, pooled_share
@@ -24,11 +24,6 @@ def by_block(summary: Summary, level: str, *metrics: str) -> dict[int, float]:
         for trial in trials
         if all(metric in trial.values for metric in metrics)
     }
-
-
-def having(summary: Summary, levels: Sequence[str], *metrics: str) -> bool:
-    """Whether some trial of one of the levels has all the metrics."""
-    return any(by_block(summary, level, *metrics) for level in levels)
 
 
 def failed(summary: Summary) -> Mapping[str, Pooled]:

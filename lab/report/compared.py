@@ -15,7 +15,7 @@ from lab.analysis.stats.proportions import Pooled
 from lab.errors import UserError
 from lab.record import VERSION_HINT, Finding, Summary
 from lab.report import findings
-from lab.report.blocks import by_block, failed, having
+from lab.report.blocks import by_block, failed
 from lab.report.facts import mapping
 from lab.report.figures.curves import FrontierPanel, Point
 from lab.report.findings import title_of
@@ -94,7 +94,7 @@ def climb_ladder(summary: Summary, view: Waterfall, seed: int) -> Ladder:
     climbs = [
         _climb(summary, view.levels, measure, seed)
         for measure in measures(summary)
-        if having(summary, view.levels, *measure.metrics)
+        if any(by_block(summary, level, *measure.metrics) for level in view.levels)
     ]
     return Ladder(view.title, view.levels[0], climbs)
 
@@ -257,11 +257,11 @@ def cross(summary: Summary, view: Interaction, factors: Mapping[str, Sequence[st
 def _crossed(summary: Summary, metric: str, names: Mapping[Place, str], reference: Place, seed: int) -> Crossed:
     cells = {cell: by_block(summary, name, metric) for cell, name in names.items()}
     cells[reference] = mean_of([by_block(summary, name, metric) for name in summary.compared_with])
-    ratios = {}
-    for (a, b), blocks in cells.items():
-        pairs = paired(blocks, cells[reference[0], b])
-        if a != reference[0] and pairs:
-            ratios[a, b] = compare(pairs, summary.confidence, seed)
+    ratios = {
+        (a, b): compare(pairs, summary.confidence, seed)
+        for (a, b), blocks in cells.items()
+        if a != reference[0] and (pairs := paired(blocks, cells[reference[0], b]))
+    }
     differing = interactions(cells, reference, summary.confidence, seed)
     # Holm's method names what it corrects by text.
     p_values = {"/".join(cell): found.p_value for cell, found in differing.items()}
@@ -333,13 +333,12 @@ def frontier_panels(summary: Summary, view: Frontier) -> list[FrontierPanel]:
 
 
 def _points(summary: Summary, pooled: Mapping[str, Pooled], view: Frontier, metric: str) -> list[Point]:
-    found = []
-    for level in view.levels:
-        cost = findings.estimate_of(summary, metric, level)
-        if level in pooled and cost is not None:
-            success = _success(pooled[level], summary.confidence)
-            found.append(Point(level, success, Interval(cost.mean, cost.mean_low, cost.mean_high)))
-    return found
+    costs = {level: findings.estimate_of(summary, metric, level) for level in view.levels if level in pooled}
+    return [
+        Point(level, _success(pooled[level], summary.confidence), Interval(cost.mean, cost.mean_low, cost.mean_high))
+        for level, cost in costs.items()
+        if cost is not None
+    ]
 
 
 def _success(found: Pooled, confidence: float) -> Interval:

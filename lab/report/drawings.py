@@ -52,11 +52,8 @@ def _forest_row(summary: Summary, metric: str, level: str) -> bars.Row | None:
 
 def latency(source: Source, colours: Mapping[str, Colour]) -> Markup | None:
     """Draw the latencies of each level."""
-    levels = []
-    for level, trials in _observed(source).items():
-        latencies = pooled(level, trials)
-        if latencies is not None:
-            levels.append(latencies)
+    pools = [pooled(level, trials) for level, trials in _observed(source).items()]
+    levels = [latencies for latencies in pools if latencies is not None]
     if not levels:
         return None
     names = ", ".join(latencies.level for latencies in levels)
@@ -98,15 +95,15 @@ def outages(source: Source, colours: Mapping[str, Colour]) -> Markup | None:
 def jvm(source: Source, colours: Mapping[str, Colour]) -> Markup | None:
     """Draw what the services' JVMs did over time: the median of each level's trials."""
     observed = _observed(source)
-    columns = []
-    for measure in JVM_MEASURES:
-        curves = {
-            level: [trial.jvm[measure] for trial in trials if measure in trial.jvm]
+    lines = {
+        measure: {
+            level: _median(found)
             for level, trials in observed.items()
+            if (found := [trial.jvm[measure] for trial in trials if measure in trial.jvm])
         }
-        lines = {level: _median(found) for level, found in curves.items() if found}
-        if lines:
-            columns.append(over_time.Column(measure, lines))
+        for measure in JVM_MEASURES
+    }
+    columns = [over_time.Column(measure, medians) for measure, medians in lines.items() if medians]
     if not columns:
         return None
     window_s = next(
@@ -139,20 +136,17 @@ def planes(summary: Summary, colours: Mapping[str, Colour]) -> Markup | None:
         return None
     baseline = app.get(summary.baseline)
     scale = scale_for("bytes", [estimate.mean for estimate in present.values()])
-    levels = []
-    for level, estimate in present.items():
-        own = estimate.mean if baseline is None else min(baseline.mean, estimate.mean)
-        levels.append(bars.Planes(level, own, estimate.mean - own, _mean(export[level])))
+    own = {level: min(one.mean, baseline.mean if baseline else one.mean) for level, one in present.items()}
+    levels = [
+        bars.Planes(level, own[level], one.mean - own[level], exported.mean if (exported := export[level]) else 0.0)
+        for level, one in present.items()
+    ]
     said = [
         f"{bar.level}: application {scale.show(bar.application)}, context propagation {scale.show(bar.context)}, "
         f"export {scale.show(bar.export)} {scale.unit}"
         for bar in levels
     ]
     return bars.planes(levels, scale, colours, ". ".join(said))
-
-
-def _mean(estimate: Estimate | None) -> float:
-    return 0.0 if estimate is None else estimate.mean
 
 
 MOST_SPANS = 1500
@@ -222,7 +216,8 @@ def order_cells(
     """
     planned = {trial.number: (trial.block, trial.position, trial.level) for trial in trials}
     begun = {trial.block for trial in trials} | {trial.block for trial in summarised}
-    without_records = {_number(trial) for trial in summarised if trial.valid}
+    # The name of a trial's folder begins with its number.
+    without_records = {int(trial.trial.partition("-")[0]) for trial in summarised if trial.valid}
     for entry in manifest.get("order") or []:
         if isinstance(entry, Mapping) and (entry["block"] in begun or not manifest.get("stopped")):
             planned.setdefault(entry["number"], (entry["block"], entry["position"], entry["level"]))
@@ -234,11 +229,6 @@ def order_cells(
         rejected = sum(not trial.valid for trial in attempts)
         cells.append(single.Cell(trial_number, block, position, level, outcome, rejected))
     return cells
-
-
-def _number(trial: TrialSummary) -> int:
-    """Return a trial's number, with which its folder's name begins."""
-    return int(trial.trial.partition("-")[0])
 
 
 SIDE_BY_SIDE = 2

@@ -26,18 +26,6 @@ def within_noise(estimate: Estimate) -> bool:
     return abs(estimate.ratio - 1) <= estimate.noise_floor
 
 
-def finding_word(estimate: Estimate) -> str:
-    """Return the finding in words, with `within noise` where it is; empty where there is none."""
-    if estimate.finding is None:
-        return ""
-    return doubted(estimate.finding) if within_noise(estimate) else estimate.finding
-
-
-def doubted(word: str) -> str:
-    """Return a finding's words where the placebo's own interval reaches as far."""
-    return f"{word}, within noise"
-
-
 def placebo_sentence(summary: Summary) -> str:
     """Say what the placebo showed. It is the baseline under another name, so its true ratio is 1."""
     metrics = _first(summary)
@@ -98,20 +86,14 @@ _COVARIATES = {
 
 def remarks(summary: Summary) -> list[str]:
     """Return remarks on the table: what is compared, how times were adjusted, and what measuring cost."""
-    return [remark for remark in (_compared_with(summary), _adjustment(summary), _measuring(summary)) if remark]
-
-
-def _compared_with(summary: Summary) -> str:
-    """Say what levels are compared with if it is more than the baseline."""
-    if len(summary.compared_with) == 1:
-        return ""
-    return f"Within each block, levels are compared with {references(summary)}, which are the same system."
+    both = f"Within each block, levels are compared with {references(summary)}, which are the same system."
+    compared = both if len(summary.compared_with) > 1 else ""
+    return [remark for remark in (compared, _adjustment(summary), _measuring(summary)) if remark]
 
 
 def references(summary: Summary) -> str:
     """Name what levels are compared with."""
-    names = summary.compared_with
-    return names[0] if len(names) == 1 else f"the mean of {' and '.join(names)}"
+    return f"{'the mean of ' if len(summary.compared_with) > 1 else ''}{' and '.join(summary.compared_with)}"
 
 
 def _adjustment(summary: Summary) -> str:
@@ -175,28 +157,21 @@ def change_interval(estimate: Estimate) -> str:
 
 def cautions(summary: Summary) -> list[str]:
     """Return reasons to distrust the run."""
-    return [
-        *_placebo_called_different(summary),
-        *_levels_all_rejected(summary),
-        *_too_few_blocks(summary),
-        *_covariate_differs(summary),
-    ]
-
-
-def _placebo_called_different(summary: Summary) -> Sequence[str]:
     wrong = [
         f"{title_of(summary, estimate.metric)} ({change_interval(estimate)})"
         for estimate in summary.estimates
         if estimate.level == summary.placebo and estimate.finding in {"higher", "lower"}
     ]
-    if not wrong:
-        return []
-    return [f"The {summary.placebo} differs from the baseline, although both are the same system: {'; '.join(wrong)}."]
-
-
-def _levels_all_rejected(summary: Summary) -> Sequence[str]:
     empty = [f"{name} ({level.rejected} rejected)" for name, level in summary.levels.items() if level.trials == 0]
-    return [f"No valid trial of {', '.join(empty)}."] if empty else []
+    differs = f"The {summary.placebo} differs from the baseline, although both are the same system: {'; '.join(wrong)}."
+    blocks = {trial.block for trial in summary.trials if trial.valid}
+    few = "At most one block has valid trials: this is a first impression, not a measurement."
+    return [
+        *([differs] if wrong else []),
+        *([f"No valid trial of {', '.join(empty)}."] if empty else []),
+        *([few] if len(blocks) < 2 else []),
+        *_covariate_differs(summary),
+    ]
 
 
 def _covariate_differs(summary: Summary) -> Sequence[str]:
@@ -212,13 +187,6 @@ def _covariate_differs(summary: Summary) -> Sequence[str]:
         f"The time of a step through the CPU's cache differs at {', '.join(wrong)}. If the level itself changes it, "
         f"the adjustment removed a part of the level's cost: this change to the power of {number(found.exponent, 2)}."
     ]
-
-
-def _too_few_blocks(summary: Summary) -> Sequence[str]:
-    blocks = {trial.block for trial in summary.trials if trial.valid}
-    if len(blocks) >= 2:
-        return []
-    return ["At most one block has valid trials: this is a first impression, not a measurement."]
 
 
 def _first(summary: Summary) -> Sequence[str]:

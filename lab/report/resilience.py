@@ -176,24 +176,22 @@ def _origin(trials: Sequence[TrialSummary]) -> str:
 
 
 def _counted(trials: Sequence[TrialRecord]) -> list[Row]:
-    levels = dict.fromkeys(trial.level for trial in trials if trial.valid and trial.sidecars)
-    return [row for level in levels for row in _of_level(level, [t for t in trials if t.valid and t.level == level])]
+    counted = [trial for trial in trials if trial.valid and trial.sidecars]
+    of_level = {one.level: [trial for trial in counted if trial.level == one.level] for one in counted}
+    return [
+        [named(level), Cell(sidecar), *(Cell(number(_count(found, sidecar, name) / len(found))) for name in RETRIES)]
+        for level, found in of_level.items()
+        for sidecar in found[0].sidecars
+    ]
 
 
-def _of_level(level: str, trials: Sequence[TrialRecord]) -> list[Row]:
-    rows: list[Row] = []
-    for sidecar in trials[0].sidecars:
-        sums = [
-            sum(
-                value
-                for trial in trials
-                for counter, value in trial.sidecars[sidecar].counters.items()
-                if counter.split(".", 2)[-1] == name
-            )
-            for name in RETRIES
-        ]
-        rows.append([named(level), Cell(sidecar), *(Cell(number(total / len(trials))) for total in sums)])
-    return rows
+def _count(trials: Sequence[TrialRecord], sidecar: str, name: str) -> int:
+    return sum(
+        value
+        for trial in trials
+        for counter, value in trial.sidecars[sidecar].counters.items()
+        if counter.split(".", 2)[-1] == name
+    )
 
 
 def _added(summary: Summary, level: str) -> Row | None:

@@ -106,7 +106,7 @@ def named(level: str) -> Cell:
 def finding(word: str, within_noise: bool = False, better: str = "lower") -> Finding:
     """Return a finding with its symbol and tone; what is not beyond the noise is no news."""
     tone = "neutral" if within_noise or word not in {"higher", "lower"} else "better" if word == better else "worse"
-    return Finding(findings.doubted(word) if within_noise else word, SYMBOLS[word], tone)
+    return Finding(f"{word}, within noise" if within_noise else word, SYMBOLS[word], tone)
 
 
 def finding_of(summary: Summary, estimate: Estimate | None) -> Finding | None:

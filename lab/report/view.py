@@ -8,7 +8,6 @@ from lab.record import Estimate, MetricSummary, Summary, TrialRecord
 from lab.report import facts, findings
 from lab.report.answers import Answer, answers
 from lab.report.compared import Compared, crossing_table, frontier_table, ladder_tables
-from lab.report.facts import Document, Facts
 from lab.report.numbers import duration, percent, scale_for
 from lab.report.palette import level_colours
 from lab.report.tables import (
@@ -28,9 +27,8 @@ from lab.report.tables import (
 class Page:
     """Everything that the page says outside its figures."""
 
-    title: str
+    summary: Summary
     question: str
-    experiment: str
     compared: str
     counts: Sequence[tuple[str, str]]
     colours: Mapping[str, str]
@@ -47,12 +45,11 @@ class Page:
     crossings: Sequence[Table]
     frontiers: Sequence[Table]
     rejections: Table
-    facts: Sequence[Facts]
-    documents: Sequence[Document]
+    facts: Mapping[str, facts.Rows]
+    documents: Mapping[str, str]
     commands: Sequence[str]
     rerun_note: str
     confidence: str
-    baseline: str
     references: str
     margin: str
 
@@ -64,9 +61,8 @@ def page(summary: Summary, manifest: Mapping[str, Any], trials: Sequence[TrialRe
     main = main_metrics(summary)
     others = [name for name in summary.metrics if name not in main]
     return Page(
-        title=summary.title,
+        summary=summary,
         question=" ".join(str(spec.get("question") or "").split()),
-        experiment=summary.experiment,
         compared=_compared(summary),
         counts=_counts(summary, trials, manifest),
         colours={level: colour.variable for level, colour in colours.items()},
@@ -89,7 +85,6 @@ def page(summary: Summary, manifest: Mapping[str, Any], trials: Sequence[TrialRe
         commands=facts.commands(manifest),
         rerun_note=facts.rerun_note(manifest),
         confidence=percent(summary.confidence),
-        baseline=summary.baseline,
         references=findings.references(summary),
         margin=percent(summary.equivalence_margin),
     )

@@ -7,12 +7,12 @@ from textwrap import fill as wrapped
 from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
+from matplotlib.ticker import FixedLocator, NullLocator
 
 from lab.analysis.stats.intervals import Interval
 from lab.report.numbers import Scale, ends, short, times
 from lab.report.palette import BAND, INK, MUTED, PAPER, Colour
-from lab.report.svg import WIDTH_IN, Margins, draw, heading, names_in, panels, quiet
+from lab.report.svg import WIDTH_IN, Margins, draw, heading, name_rows, names_in, panels, plain_ticks, quiet
 
 FOREST_ROW_IN = 0.23
 RATIO_POINTS, FINDING_POINTS = 14, 132
@@ -76,7 +76,6 @@ def _scale(axes: Axes, groups: Sequence[Group], lines: float) -> None:
     axes.xaxis.set_major_formatter(lambda value, _: times(value))
     axes.set_yticks([])
     axes.set_xlabel("times the baseline (logarithmic)")
-    axes.spines[["left", "bottom"]].set_visible(False)
     quiet(axes, "x")
     heading(axes, "shaded: noise floor", (0, 1), 0)
     heading(axes, "ratio (interval)", (1, 1), RATIO_POINTS)
@@ -192,14 +191,11 @@ def _panel(axes: Axes, panel: Panel, title: str, colours: Mapping[str, Colour], 
     axes.axvline(0, color=MUTED.light, linewidth=1, zorder=1.5)
     for row, bar in enumerate(panel.bars):
         _step(axes, row, bar, INK.light if bar.level is None else colours[bar.level].light)
-    axes.set_yticks(range(len(panel.bars)), [short(bar.label, LONGEST_LABEL) for bar in panel.bars])
-    axes.tick_params(axis="y", labelcolor=INK.light)
-    axes.xaxis.set_major_locator(MaxNLocator(4))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}".replace("-", "\N{MINUS SIGN}")))
+    name_rows(axes, [short(bar.label, LONGEST_LABEL) for bar in panel.bars])
+    plain_ticks(axes.xaxis, 4)
     axes.set_xlabel(panel.axis)
     # The title begins where the labels do.
     axes.annotate(title, (0, 1), (-LEFT_IN * 72 + 4, 10), "axes fraction", "offset points", weight="bold", fontsize=9.5)
-    axes.spines[["left", "bottom"]].set_visible(False)
     quiet(axes, "x")
 
 
@@ -247,12 +243,10 @@ def planes(levels: Sequence[Planes], scale: Scale, colours: Mapping[str, Colour]
         axes = panels(figure, 1, 1, margins)[0][0]
         for row, level in enumerate(levels):
             _bar(axes, row, level, scale, colours[level.level].light)
-        axes.set_yticks(range(len(levels)), names)
-        axes.tick_params(axis="y", labelcolor=INK.light)
+        name_rows(axes, names)
         axes.set_ylim(len(levels) - 0.5, -0.6)
         axes.set_xlim(0, (largest or 1) * 1.35)
         axes.set_xlabel(f"{scale.unit} per request")
-        axes.spines[["left", "bottom"]].set_visible(False)
         quiet(axes, "x")
         _key(axes)
 

@@ -15,7 +15,7 @@ from lab.analysis.stats.intervals import Interval
 from lab.report import svg
 from lab.report.numbers import ends, number, short
 from lab.report.palette import BAND, INK, OTHERS, Colour
-from lab.report.svg import Margins, draw, names_in, quiet, ratio_axis
+from lab.report.svg import Margins, draw, names_in, plain_ticks, quiet, ratio_axis
 
 LABEL_IN = 0.165
 """A label's height with the space around it."""
@@ -162,8 +162,7 @@ def _frontier_panel(
     axes.set_ylim(0, 1.1 * max(ends(point.cost)[1] for point in panel.points))
     axes.xaxis.set_major_locator(MaxNLocator(6))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g} %"))
-    axes.yaxis.set_major_locator(MaxNLocator(5))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    plain_ticks(axes.yaxis, 5)
     axes.set_xlabel("requests that succeeded")
     axes.set_title(panel.title)
     quiet(axes, "y")
@@ -232,8 +231,7 @@ def _sweep_panel(axes: Axes, panel: SweepPanel, colour: Colour) -> None:
             axes.axhspan(1 - panel.noise_floor, 1 + panel.noise_floor, color=BAND.light, linewidth=0, zorder=0.5)
     else:
         axes.set_ylim(0, 1.1 * max(highs) or 1)
-        axes.yaxis.set_major_locator(MaxNLocator(5))
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        plain_ticks(axes.yaxis, 5)
     axes.fill_between(values, lows, highs, color=colour.light, alpha=0.22, linewidth=0)
     middles = [point.estimate.mean for point in points]
     axes.plot(values, middles, "o-", color=colour.light, linewidth=1.8, markersize=4)

@@ -1,7 +1,7 @@
 """Values over time: a panel per level on the same axes, or a column per measure with a row per level."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any
 
@@ -23,8 +23,8 @@ GAP_IN = 0.2
 
 
 @dataclass(frozen=True)
-class Size:
-    """What all panels share: the span of time, where values end, and how wide each is with the gap to the next.
+class Scales:
+    """What all panels share: the span of time, where values end, their names, and how wide each is with its gap.
 
     The panels of a row are one Matplotlib axes, one after the other in time: an axes for each of them would take most
     of the time in which a report is made.
@@ -32,8 +32,10 @@ class Size:
 
     begin_s: float
     end_s: float
+    time: str
     highest: float
-    wide_in: float
+    value: str
+    wide_in: float = 0.0
 
     @property
     def stride(self) -> float:
@@ -45,17 +47,7 @@ class Size:
         return column * self.stride - self.begin_s
 
 
-@dataclass(frozen=True)
-class Scales:
-    """The axes of all panels, with their titles."""
-
-    span_s: tuple[float, float]
-    time: str
-    highest: float
-    value: str
-
-
-Panel = Callable[[Axes, float, str, Size], None]
+Panel = Callable[[Axes, float, str, Scales], None]
 """Draws a level into the axes, its time beginning at a place of theirs."""
 
 
@@ -65,7 +57,7 @@ def strips(name: str, title: str, description: str, levels: Sequence[str], scale
     rows = ceil(len(levels) / columns)
     # Where the last row has gaps, the panels above them need room for the labels of their axis.
     margins = Margins(left=0.62, right=0.05, down=0.55 if len(levels) % columns else 0.36)
-    size = Size(*scales.span_s, scales.highest, margins.wide(1) / columns)
+    size = replace(scales, wide_in=margins.wide(1) / columns)
 
     def fill(figure: Figure) -> None:
         for row, (axes,) in enumerate(panels(figure, rows, 1, margins)):
@@ -82,11 +74,11 @@ def strips(name: str, title: str, description: str, levels: Sequence[str], scale
     return draw(name, title, description, rows * PANEL_IN + (rows - 1) * margins.down + margins.high, fill)
 
 
-def _name(axes: Axes, left: float, level: str, size: Size) -> None:
+def _name(axes: Axes, left: float, level: str, size: Scales) -> None:
     axes.annotate(short(level), (left, size.highest), (0, 6), textcoords="offset points", weight="bold", fontsize=9.5)
 
 
-def _finish(axes: Axes, count: int, columns: int, labelled: Sequence[int], size: Size) -> None:
+def _finish(axes: Axes, count: int, columns: int, labelled: Sequence[int], size: Scales) -> None:
     """Give the first `count` of a row's `columns` their scales; those at the bottom of the figure are `labelled`."""
     lefts = [column * size.stride for column in range(count)]
     axes.set_xlim(0, columns * size.stride)
@@ -101,7 +93,6 @@ def _finish(axes: Axes, count: int, columns: int, labelled: Sequence[int], size:
     seconds = [s for s in tried if size.begin_s <= s < size.begin_s + size.stride]
     ticks = [(size.zero(column) + s, f"{s:g}".replace("-", MINUS)) for column in labelled for s in seconds]
     axes.set_xticks([place for place, _ in ticks], [label for _, label in ticks])
-    axes.spines[["left", "bottom"]].set_visible(False)
     quiet(axes, "none")
 
 
@@ -138,10 +129,10 @@ def usage(
     end_s = max(line.window_end_s for trials in lines.values() for line in trials)
     highest = HEADROOM * max(_highest(line) for trials in lines.values() for line in trials)
 
-    def panel(axes: Axes, zero: float, level: str, size: Size) -> None:
+    def panel(axes: Axes, zero: float, level: str, size: Scales) -> None:
         _usage_panel(axes, zero, lines[level], colours[level].light, size)
 
-    scales = Scales((0.0, end_s), "seconds since the load began", highest, unit)
+    scales = Scales(0.0, end_s, "seconds since the load began", highest, unit)
     return strips(name, title, description, list(lines), scales, panel)
 
 
@@ -149,7 +140,7 @@ def _highest(line: Line) -> float:
     return max(float(line.services.max()), 0.0 if line.backends is None else float(line.backends.max())) or 1.0
 
 
-def _usage_panel(axes: Axes, left: float, trials: Sequence[Line], colour: str, size: Size) -> None:
+def _usage_panel(axes: Axes, left: float, trials: Sequence[Line], colour: str, size: Scales) -> None:
     start = left + float(np.median([line.window_start_s for line in trials]))
     end = left + float(np.median([line.window_end_s for line in trials]))
     axes.broken_barh([(left, start - left)], (0, size.highest), color=BAND.light, linewidth=0, zorder=0)
@@ -203,10 +194,10 @@ def outages(served: Mapping[str, Sequence[Served]], colours: Mapping[str, Colour
     every = [one for found in served.values() for one in found]
     span_s = min(float(one.time_s[0]) for one in every), max(float(one.time_s[-1]) for one in every)
 
-    def panel(axes: Axes, zero: float, level: str, size: Size) -> None:
+    def panel(axes: Axes, zero: float, level: str, size: Scales) -> None:
         _outage_panel(axes, zero, served[level], colours[level].light)
 
-    scales = Scales(span_s, "seconds since the fault began", HIGHEST, "served (%)")
+    scales = Scales(*span_s, "seconds since the fault began", HIGHEST, "served (%)")
     return strips("outages", "Requests served around a fault", description, list(served), scales, panel)
 
 
@@ -296,5 +287,4 @@ def _column(
     axes.set_xlim(0, end_s)
     axes.set_xlabel("seconds since the load began")
     axes.set_title(column.title)
-    axes.spines[["left", "bottom"]].set_visible(False)
     quiet(axes, "x")

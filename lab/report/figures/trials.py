@@ -10,8 +10,8 @@ from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
 from lab.report.numbers import TIMES, number, short
-from lab.report.palette import BAND, INK, MUTED, REJECTED, Colour, service_colours
-from lab.report.svg import Margins, draw, names_in, panels, quiet
+from lab.report.palette import BAND, MUTED, REJECTED, Colour, service_colours
+from lab.report.svg import Margins, draw, name_rows, names_in, panels, quiet
 
 LANE_IN = 0.24
 ROW_IN = 0.2
@@ -131,13 +131,11 @@ def _bars(axes: Axes, spans: Sequence[Span], top: float, height: float, colour: 
 
 
 def _finish(axes: Axes, labels: Sequence[str], end_ms: float) -> None:
-    axes.set_yticks(range(len(labels)), labels)
-    axes.tick_params(axis="y", labelcolor=INK.light)
+    name_rows(axes, labels)
     axes.set_ylim(len(labels) - 0.4, -0.6)
     axes.set_xlim(0, end_ms)
     axes.xaxis.set_major_locator(MaxNLocator(8, steps=[1, 2, 2.5, 5, 10]))
     axes.set_xlabel("ms since the trace began", color=MUTED.light)
-    axes.spines[["left", "bottom"]].set_visible(False)
     quiet(axes, "x")
 
 
@@ -195,7 +193,6 @@ def order(cells: Sequence[Cell], colours: Mapping[str, Colour], description: str
             if downwards
             else "position within the block (time runs to the right, then down)"
         )
-        axes.spines[["left", "bottom"]].set_visible(False)
         quiet(axes, "none")
 
     return draw("order", "Order of the trials", description, len(down) * CELL_IN + MARGINS.high, fill)
