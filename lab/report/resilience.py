@@ -64,9 +64,9 @@ def resilience(summary: Summary, trials: Sequence[TrialRecord]) -> Resilience | 
     plain = [level for level, word in covered.items() if word]
     confidence = percent(summary.confidence)
     notes = [
-        f"{confidence} intervals, all valid trials of a level together. Drawn: the share expected from the drawn "
-        f"errors alone, 1 {MINUS} (1 {MINUS} p)ⁿ where n services fail independently. Attempts and rejected retries: "
-        "of all sidecars, per request."
+        f"{confidence} intervals, all valid trials of a level together (exact; for fewer requests where trials differ "
+        f"by more than chance). Drawn: the share expected from drawn errors alone, 1 {MINUS} (1 {MINUS} p)ⁿ where n "
+        "services fail independently. Attempts and rejected retries: of all sidecars, per request."
     ]
     if plain:
         alone = _covered_trials(summary, [trial for level in plain for trial in found[level]])
