@@ -4,12 +4,11 @@ import io
 from pathlib import Path
 
 import pytest
-from lab.record.manifest import read_manifest
 from rich.console import Console
 
 from lab.analysis.analyse import contrasts, with_choice
 from lab.analysis.metrics import measures
-from lab.record.summary import Summary, read_summary
+from lab.record import Summary, read_manifest, read_summary
 from lab.report.answers import Answer, answers
 from lab.report.terminal import print_answers
 from lab.spec.parse import load_experiment
