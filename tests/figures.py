@@ -9,22 +9,24 @@ from functools import cache
 from pathlib import Path
 
 from lab.record.summary import read_summary
-from lab.report.terminal.metric import half_width, mean_text
-from lab.report.view import metric_rows
+from lab.report.tables import Table, metric_table
 
 CELLS = re.compile(r"<!-- cells: (.*?) -->\n((?:\|.*\n)+)")
-
-_read = cache(read_summary)
 
 
 def cell(folder: Path, level: str, metric: str, number: str) -> str:
     """Return what the command prints of a level; `number`: `mean`, `difference`, `ratio` or `half_width`."""
-    summary = _read(folder / "summary.json")
-    (row,) = [row for row in metric_rows(summary, metric).rows if row.level == level]
-    shown = {
-        "mean": mean_text(summary, metric, level),
-        "difference": row.difference.text,
-        "ratio": row.ratio.text,
-        "half_width": half_width(summary, metric, level),
-    }
-    return shown[number]
+    table = _table(folder, metric)
+    (row,) = [row for row in table.rows if row[0].value == level]
+    titles = {"mean": "Mean", "difference": "Difference", "ratio": "Ratio"}
+    places = [
+        place
+        for place, column in enumerate(table.columns)
+        if (column.narrow == "±" if number == "half_width" else column.title == titles[number])
+    ]
+    return row[places[0]].text
+
+
+@cache
+def _table(folder: Path, metric: str) -> Table:
+    return metric_table(read_summary(folder / "summary.json"), metric)

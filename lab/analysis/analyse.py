@@ -1,6 +1,5 @@
 """From raw records to estimates: `trials/*` in, `summary.json` out."""
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +12,7 @@ from lab.analysis.stats.compare import Comparison, compare, holm, mean_of, paire
 from lab.analysis.stats.intervals import Interval, mean_interval
 from lab.contract import Judgement, Measure, Target
 from lab.record import (
+    Column,
     Estimate,
     Headline,
     LevelSummary,
@@ -23,11 +23,13 @@ from lab.record import (
     read_trial_record,
     write_json_atomic,
 )
-from lab.spec import PLACEBO, Experiment
+from lab.spec import PLACEBO, Experiment, HeadlineChoice
 
 CONFIDENCE = 0.95
 # The half of the smallest effect that the studies argue about (10 %).
 EQUIVALENCE_MARGIN = 0.05
+OF_ONE_LEVEL = {"metric", "level", "mean", "mean_low", "mean_high", "noise_floor", "censored"}
+"""The fields of an estimate that do not depend on what the level is compared with."""
 
 
 def analyse(results_dir: Path, experiment: Experiment, target: Target[Any]) -> Summary:
@@ -62,7 +64,7 @@ def summarise(
         baseline=experiment.baseline,
         placebo=PLACEBO,
         compared_with=_compared_with(experiment),
-        headline=_headline(experiment, target.declaration.headline(shown)),
+        headline=with_choice(target.declaration.headline(shown), experiment.headline, known),
         confidence=CONFIDENCE,
         equivalence_margin=EQUIVALENCE_MARGIN,
         metrics={
@@ -84,12 +86,54 @@ def summarise(
     )
 
 
-def _headline(experiment: Experiment, headline: Headline) -> Headline:
-    """Return the target's headline with the metric that the experiment declares."""
-    if (chosen := experiment.headline) is None:
+def contrasts(
+    summary: Summary, metric: str, pairs: Sequence[tuple[str, str]], seed: int
+) -> dict[tuple[str, str], Estimate]:
+    """Estimate a metric of levels against other levels: (level, compared with), of the pairs whose levels have it.
+
+    Against the baseline these are the summary's own estimates. The other pairs are corrected for their number.
+    """
+    rows = {row.level: row for row in summary.estimates if row.metric == metric}
+    known = [pair for pair in pairs if all(level in rows for level in pair)]
+    by_level = _by_level(metric, [trial for trial in summary.trials if trial.valid])
+    found = {
+        f"{level} {to}": _comparison(metric, summary.metrics[metric].share_of, by_level, level, (to,), seed)
+        for level, to in known
+        if to != summary.baseline
+    }
+    adjusted = holm({name: one.p_value for name, one in found.items() if one and one.p_value is not None})
+    return {
+        (level, to): rows[level]
+        if to == summary.baseline
+        else Estimate.model_validate(
+            rows[level].model_dump(include=OF_ONE_LEVEL)
+            | {"baseline": to}
+            | _compared(found[f"{level} {to}"], adjusted.get(f"{level} {to}"))
+        )
+        for level, to in known
+    }
+
+
+def with_choice(headline: Headline, choice: HeadlineChoice | None, known: Mapping[str, Measure]) -> Headline:
+    """Return the target's headline with what an experiment declares; `known`: the target's measures."""
+    if choice is None:
         return headline
-    main = [chosen, *(name for name in headline.main if name != chosen)]
-    return headline.model_copy(update={"primary": chosen, "what": chosen, "main": main})
+    compare = [(one.level, one.to) for one in choice.compare]
+    chosen = headline.model_copy(update={"also": choice.also, "compare": compare})
+    if choice.metric in (None, headline.primary):
+        return chosen
+    # The target's own metric takes the last column's place.
+    own = Column(metric=headline.primary, heading=f"{headline.what.partition(' ')[0]}\n{known[headline.primary].unit}")
+    columns = [own, *(column for column in headline.columns if column.metric != choice.metric)]
+    main = [choice.metric, *(name for name in headline.main if name != choice.metric)]
+    return chosen.model_copy(
+        update={
+            "primary": choice.metric,
+            "what": known[choice.metric].title,
+            "columns": columns[: len(headline.columns)],
+            "main": main,
+        }
+    )
 
 
 def _summarised(folder: Path, judgement: Judgement) -> tuple[TrialSummary, Pieces | None]:
@@ -114,16 +158,13 @@ def _estimates(
 ) -> list[Estimate]:
     """Return a row for each level that has the metric."""
     metric, seed = measure.name, experiment.protocol.seed
-    by_level: defaultdict[str, list[TrialSummary]] = defaultdict(list)
-    for trial in trials:
-        if metric in trial.values:
-            by_level[trial.level].append(trial)
+    by_level = _by_level(metric, trials)
     references = _compared_with(experiment)
     comparisons = {
         level: found
         for level in by_level
         if level != experiment.baseline
-        and (found := _comparison(measure, by_level, level, references, seed)) is not None
+        and (found := _comparison(metric, measure.share_of, by_level, level, references, seed)) is not None
     }
     adjusted = holm({name: found.p_value for name, found in comparisons.items() if found.p_value is not None})
     noise_floor = _noise_floor(comparisons.get(PLACEBO))
@@ -151,6 +192,11 @@ def _estimates(
     return rows
 
 
+def _by_level(metric: str, trials: Sequence[TrialSummary]) -> Mapping[str, Sequence[TrialSummary]]:
+    having = [trial for trial in trials if metric in trial.values]
+    return {level: [trial for trial in having if trial.level == level] for level in {trial.level for trial in having}}
+
+
 def _mean(measure: Measure, trials: Sequence[TrialSummary], seed: int) -> Interval:
     """Return a level's mean over blocks; of a share, that of all its trials together."""
     share = share_interval(measure.share_of, trials, CONFIDENCE) if measure.share_of else None
@@ -163,13 +209,18 @@ def _compared_with(experiment: Experiment) -> tuple[str, ...]:
 
 
 def _comparison(
-    measure: Measure, by_level: Mapping[str, Sequence[TrialSummary]], level: str, references: Sequence[str], seed: int
+    metric: str,
+    share_of: tuple[str, str] | None,
+    by_level: Mapping[str, Sequence[TrialSummary]],
+    level: str,
+    references: Sequence[str],
+    seed: int,
 ) -> Comparison | None:
     """Compare a level with the mean of the `references` other than itself.
 
     None where no block has both, or where both are bounds from which nothing follows.
     """
-    metric, share_of, trials = measure.name, measure.share_of, by_level[level]
+    trials = by_level.get(level, ())
     others = [by_level.get(name, ()) for name in references if name != level]
     pairs = paired(_by_block(metric, trials), mean_of([_by_block(metric, other) for other in others]))
     compared = [trial for found in others for trial in found]

@@ -1,17 +1,18 @@
 """What is registered: the kinds of targets, and what an experiment file may say of them and of loads."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
+from lab.analysis.metrics import measures
 from lab.contract import Target, Targets
 from lab.errors import UserError
 from lab.record import VERSION_HINT, read_manifest
-from lab.spec import Experiment, Grammar, Load, SpecError, TargetModels, recorded_experiment
+from lab.spec import Experiment, Grammar, Load, Problem, SpecError, TargetModels, recorded_experiment, unknown_names
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class Lab:
     def grammar(self) -> Grammar:
         """What an experiment file may say."""
         models = {
-            kind: TargetModels(target.declaration.settings, target.declaration.level, target.declaration.problems)
+            kind: TargetModels(target.declaration.settings, target.declaration.level, partial(_problems, target))
             for kind, target in self.targets.items()
         }
         return Grammar(models, self.loads)
@@ -46,3 +47,10 @@ class Lab:
             wrong = f"{results_dir / 'manifest.json'}: its experiment is not one that this lab knows"
             raise UserError(wrong, VERSION_HINT) from error
         return experiment, self.target(experiment)
+
+
+def _problems(target: Target[Any], experiment: Experiment) -> Iterator[Problem]:
+    """Yield what only the target knows to be wrong: with its levels, and with the names of its metrics."""
+    yield from target.declaration.problems(experiment)
+    if experiment.headline is not None:
+        yield from unknown_names(experiment.headline.metrics, measures(target.judgement), "metric")

@@ -62,7 +62,7 @@ def analyse(lab: Lab, folder: Path) -> None:
 # Matplotlib takes a second to load, which a mistake in a command's words is not to wait for.
 def table(folder: Path, metric: str | None) -> None:
     """Prints what a results folder that was analysed says, or all that it says of one measure."""
-    from lab.report.terminal.results import print_metric_of, print_results  # noqa: PLC0415
+    from lab.report.terminal import print_metric_of, print_results  # noqa: PLC0415
 
     if metric is None:
         print_results(folder, console)

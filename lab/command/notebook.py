@@ -9,7 +9,7 @@ from pathlib import Path
 from lab.command.paths import RESULTS, ROOT, results_folder
 from lab.errors import UserError
 from lab.record import Summary
-from lab.report.build import page_html
+from lab.report.build import SECTIONS, report, sections, style
 from lab.report.source import read
 from lab.spec import suggestion
 
@@ -19,8 +19,6 @@ KEPT_NOTE = (
     "This is a kept result of the repository. Its estimates come from all trials of a real run. Of the raw records it "
     "keeps at most one trial per level, thinned: figures of latency and over time show only these."
 )
-OPTIONAL = ("claims", "resilience", "outages", "ladders", "sweeps", "frontiers", "interactions", "profile")
-"""The report's sections that only some runs have; all others are in every report."""
 UNDONE = """
 table { color: inherit; font-size: inherit; table-layout: auto; }
 tbody tr, code { background: none; }
@@ -63,10 +61,9 @@ class Run:
 
     def show(self, *names: str) -> Html:
         """Show sections of the report, by the names that its own links have; raises `Mistake` for an unknown one."""
-        known = {*self.sections, *OPTIONAL}
         for name in names:
-            if name not in known:
-                raise Mistake(f"the report has no section '{name}'", suggestion(name, known))
+            if name not in SECTIONS:
+                raise Mistake(f"the report has no section '{name}'", suggestion(name, SECTIONS))
         missing = '<p class="missing">This run has no {}: its experiment asks for none.</p>'
         return self._html("".join(self.sections.get(name, missing.format(name)) for name in names))
 
@@ -83,10 +80,10 @@ def open_run(folder: str | Path | None = None, study: str = STUDY) -> Run:
     try:
         named = results_folder(_usual(RESULTS, study) if folder is None else ROOT / folder)
         source = read(named)
-        html = page_html(named, source)
+        shown = sections(report(named, source))
     except UserError as wrong:
         raise Mistake(wrong.message, wrong.hint) from None
-    return Run(named, source.summary, _style(html), _sections(html))
+    return Run(named, source.summary, _style(style()), shown)
 
 
 def _usual(results: Path, study: str) -> Path:
@@ -94,13 +91,8 @@ def _usual(results: Path, study: str) -> Path:
     return latest if (latest / "summary.json").exists() else KEPT / study
 
 
-def _sections(report: str) -> Mapping[str, str]:
-    return {found[1]: found[0] for found in re.finditer(r'<section id="([^"]+)">.*?</section>', report, re.DOTALL)}
-
-
-def _style(report: str) -> str:
+def _style(css: str) -> str:
     """Take the page's style for a part of another page: what it says of the page as a whole is about that part."""
-    style = report.partition("<style>")[2].partition("</style>")[0]
-    own = re.sub(r"(:root|\bbody) \{", "& {", style)
+    own = re.sub(r"(:root|\bbody) \{", "& {", css)
     # The class twice, so that these rules win over Jupyter's.
     return f".tollbooth.tollbooth {{ padding: 12px 20px; {UNDONE}{own} }}"

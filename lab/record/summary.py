@@ -34,14 +34,17 @@ class Column(Record):
 class Headline(Record):
     """Which metrics come first.
 
-    `primary`: the one that answers the experiment's question; `what`: its name in a sentence. `columns`: of the main
-    table, after the primary's. `main`: of the report's first table and plots.
+    `primary`: the one that answers the experiment's question; `what`: its name in a sentence. `also`: what the answer
+    states besides. `compare`: the comparisons that answer it, (level, compared with); none: every level is compared
+    with the baseline. `columns`: of the main table, after the primary's. `main`: of the report's first table and plots.
     """
 
     primary: str
     what: str
     columns: Sequence[Column] = ()
     main: Sequence[str] = ()
+    also: Sequence[str] = ()
+    compare: Sequence[tuple[str, str]] = ()
 
 
 class LevelSummary(Record):

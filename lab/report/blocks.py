@@ -1,9 +1,14 @@
-"""What the summary does not hold: a level's values block by block, to compare any level with any other."""
+"""What the summary does not hold: values block by block, failures counted together, and levels without sidecars."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 
-from lab.analysis.pooled import censoring
-from lab.record import Summary
+from lab.analysis.metrics.requests import FAILED
+from lab.analysis.pooled import SEED, censoring, pooled_share
+from lab.analysis.stats.compare import compare, paired
+from lab.analysis.stats.proportions import Pooled
+from lab.record import NO_SIDECAR, Summary
+from lab.report.numbers import interval, number
+from lab.report.tables import NOTHING, Cell
 
 
 def by_block(summary: Summary, level: str, *metrics: str) -> dict[int, float]:
@@ -21,6 +26,51 @@ def by_block(summary: Summary, level: str, *metrics: str) -> dict[int, float]:
     }
 
 
-def having(summary: Summary, levels: Sequence[str], *metrics: str) -> bool:
-    """Whether some trial of one of the levels has all the metrics."""
-    return any(by_block(summary, level, *metrics) for level in levels)
+def failed(summary: Summary) -> Mapping[str, Pooled]:
+    """Count requests and failures of every level that has a valid trial with both."""
+    valid = [trial for trial in summary.trials if trial.valid]
+    of_level = {level: [trial for trial in valid if trial.level == level] for level in summary.levels}
+    pooled = {level: pooled_share(FAILED, trials) for level, trials in of_level.items()}
+    return {level: found for level, found in pooled.items() if found is not None}
+
+
+OF_SIDECARS = {"sidecar", "sidecar_side", "envoy_runtime"}
+
+
+def mode(summary: Summary, level: str) -> str:
+    """Return what the level's sidecars are: `none` where it has none."""
+    return str(summary.levels[level].settings.get("sidecar", NO_SIDECAR))
+
+
+def without_sidecars(summary: Summary, level: str) -> str | None:
+    """Return the level's twin; None where it has no sidecars itself, or there is none."""
+    if mode(summary, level) == NO_SIDECAR:
+        return None
+    wanted = _others(summary.levels[level].settings)
+    return next(
+        (
+            name
+            for name, one in summary.levels.items()
+            if name != summary.placebo and mode(summary, name) == NO_SIDECAR and _others(one.settings) == wanted
+        ),
+        None,
+    )
+
+
+def less(summary: Summary, metric: str, level: str, twin: str, factor: float = 1.0) -> Cell:
+    """Return the level's value less its twin's, paired within blocks; `factor` of the metric's units are one here."""
+    pairs = paired(by_block(summary, level, metric), by_block(summary, twin, metric))
+    if not pairs:
+        return NOTHING
+    difference = compare(pairs, summary.confidence, SEED).difference
+
+    def show(value: float) -> str:
+        return number(value / factor)
+
+    sign = "+" if difference.mean > 0 else ""
+    return Cell(f"{sign}{show(difference.mean)}", interval(difference.low, difference.high, show))
+
+
+def _others(settings: Mapping[str, object]) -> dict[str, object]:
+    """The settings that are not about sidecars."""
+    return {name: value for name, value in settings.items() if name not in OF_SIDECARS}

@@ -1,67 +1,98 @@
-"""The report's part on published claims, as plain data; `templates/claims.html` shows it."""
+"""What became of published claims: the verdicts, their comparisons, and published numbers next to this run's."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lab.analysis.claims.records import Answer, Beside, Judged, Part, Verdict, Verdicts
-from lab.report import wording
-from lab.report.cells import Finding
-from lab.report.numbers import Scale, interval, noise, number, percent, scale_for
+from lab.report.numbers import DASH, TIMES, Scale, change, interval, noise, number, percent, ratio, scale_for
+from lab.report.tables import Cell, Column, Finding, Table
+
+_VERBS = {"holds": "hold", "does not hold": "do not hold", "inconclusive": "are inconclusive"}
 
 
-@dataclass(frozen=True)
-class PartRow:
-    """A comparison that a claim is made of."""
-
-    metric: str
-    compared: str
-    estimate: str
-    interval: str
-    wanted: str
-    noise_floor: str
-    n: str
-    mark: Finding
-    reason: str
+def headline(judged: Judged) -> str:
+    """Say what decided a claim: the comparison of the verdict that is closest to failing, or fails most."""
+    if not judged.parts:
+        return judged.reason or ""
+    answer = judged.verdict.removesuffix(" here")
+    deciding = [part for part in judged.parts if part.answer == answer]
+    shown = describe(min(deciding, key=_slack))
+    if len(judged.parts) == 1:
+        return shown
+    example = "the closest" if answer == "holds" else "such as"
+    return f"{len(deciding)} of {len(judged.parts)} comparisons {_VERBS[answer]}, {example}: {shown}"
 
 
-@dataclass(frozen=True)
-class ClaimRow:
-    """A claim, its published numbers, and this run's."""
-
-    id: str
-    says: str
-    published: str
-    mark: Finding
-    headline: str
-    parts: Sequence[PartRow]
+def describe(part: Part) -> str:
+    """Say what a part found: metric, levels, estimate, interval, blocks."""
+    found = _estimate(part)
+    bounds = f" ({_interval(part)})" if part.low is not None else ""
+    reason = f"; {part.reason}" if part.reason else ""
+    return f"{part.title}, {_compared(part)}: {found}{bounds}, n = {part.n}{reason}"
 
 
-@dataclass(frozen=True)
-class FigureCell:
-    """A published number and this run's."""
+def _compared(part: Part) -> str:
+    """Name what is compared with what."""
+    first, last = part.levels[0], part.levels[-1]
+    match part.quantity:
+        case "value":
+            return first
+        case "ratio":
+            return f"{first} against {last}"
+        case "change":
+            return f"from {first} to {last}"
+        case "overhead ratio":
+            return f"overhead of {first} to overhead of {part.levels[1]}"
 
-    published: str
-    here: str
-    interval: str
+
+def _wanted(part: Part) -> str:
+    """Name the bounds that the complete interval must lie within."""
+    low, high = part.wanted_low, part.wanted_high
+    if low is not None and high is not None:
+        return f"{_show(part, low)} to {_show(part, high)}"
+    if low is not None:
+        return "higher" if low == 1 else f"above {_show(part, low)}"
+    return "lower" if high == 1 else f"below {_show(part, high)}"
 
 
-@dataclass(frozen=True)
-class FigureTable:
-    """Published numbers of metrics that were published for the same levels: a row per level, a cell per metric."""
+def _estimate(part: Part) -> str:
+    """Format the estimate: as a change, as a factor where it is of overheads."""
+    return _show(part, part.estimate)
 
-    metrics: Sequence[str]
-    rows: Sequence[tuple[str, Sequence[FigureCell]]]
+
+def _interval(part: Part) -> str:
+    """Format the interval; empty where there is none."""
+    return "" if part.low is None else f"{_show(part, part.low)} to {_show(part, part.high)}"
+
+
+def _show(part: Part, value: float | None) -> str:
+    if value is None:
+        return DASH
+    if part.quantity == "value":
+        return number(value)
+    return f"{TIMES}{ratio(value)}" if part.quantity == "overhead ratio" else change(value)
+
+
+def _slack(part: Part) -> float:
+    """Return how far inside its bounds the interval ends, as a share of the bound; negative where it reaches out."""
+    ends = ((part.low, part.wanted_low, 1), (part.high, part.wanted_high, -1))
+    return min(
+        side * (end / bound - 1) if end is not None else -math.inf for end, bound, side in ends if bound is not None
+    )
 
 
 @dataclass(frozen=True)
 class Claims:
     """Everything that the page says about claims."""
 
-    confidence: str
     counts: str
     sources: Sequence[tuple[str, str]]
-    rows: Sequence[ClaimRow]
-    figures: Sequence[FigureTable]
+    verdicts: Table
+    comparisons: Sequence[Table]
+    """Those that each claim is made of."""
+    figures: Sequence[Table]
+    """Published numbers and this run's, of the metrics that were published for the same levels."""
 
 
 _MARKS: dict[Verdict | Answer, tuple[str, str]] = {
@@ -77,16 +108,61 @@ _MARKS: dict[Verdict | Answer, tuple[str, str]] = {
 def claims(verdicts: Verdicts) -> Claims:
     """Build the part's words from `claims.json`."""
     found = [judged.verdict for judged in verdicts.claims]
+    note = (
+        f"( ) are {percent(verdicts.confidence)} intervals. A claim holds if every comparison does. A comparison "
+        "fails if its interval, corrected for the claim's number of comparisons, excludes what was claimed."
+    )
     return Claims(
-        confidence=percent(verdicts.confidence),
         counts="; ".join(f"{verdict}: {found.count(verdict)}" for verdict in _MARKS if verdict in found),
         sources=list(verdicts.sources.items()),
-        rows=[_claim(judged) for judged in verdicts.claims],
+        verdicts=Table(
+            "Published claims",
+            [
+                Column("Claim", "words", "claim"),
+                Column("Published", "words", "published"),
+                Column("Verdict", "finding", "verdict"),
+                Column("Here", "words", "here"),
+            ],
+            [
+                [
+                    Cell(judged.id),
+                    Cell(judged.says, detail=judged.published or ""),
+                    Cell(finding=_mark(judged.verdict)),
+                    Cell(headline(judged)),
+                ]
+                for judged in verdicts.claims
+            ],
+            [note],
+        ),
+        comparisons=[_comparisons(judged) for judged in verdicts.claims if judged.parts],
         figures=_figure_tables(verdicts.figures),
     )
 
 
-def _figure_tables(figures: Sequence[Beside]) -> list[FigureTable]:
+def _comparisons(judged: Judged) -> Table:
+    return Table(
+        f"{judged.id}: {judged.says}",
+        [
+            Column("Metric", "words"),
+            Column("Compared", "words"),
+            Column("Here", "interval"),
+            *map(Column, ("Required", "Noise floor", "Blocks")),
+            Column("Answer", "finding"),
+        ],
+        [
+            [
+                Cell(part.title),
+                Cell(_compared(part)),
+                Cell(_estimate(part), _interval(part)),
+                *map(Cell, (_wanted(part), noise(part.noise_floor), str(part.n))),
+                Cell(finding=_mark(part.answer), detail=part.reason or ""),
+            ]
+            for part in judged.parts
+        ],
+    )
+
+
+def _figure_tables(figures: Sequence[Beside]) -> list[Table]:
     by_metric: dict[str, dict[str, Beside]] = {}
     for beside in figures:
         by_metric.setdefault(beside.metric, {})[beside.level] = beside
@@ -99,49 +175,44 @@ def _figure_tables(figures: Sequence[Beside]) -> list[FigureTable]:
     ]
 
 
-def _figure_table(levels: Sequence[str], columns: Sequence[Sequence[Beside]]) -> FigureTable:
+def _figure_table(levels: Sequence[str], columns: Sequence[Sequence[Beside]]) -> Table:
+    """Show published numbers and this run's. With several metrics the terminal has no room for intervals."""
     scales = [scale_for(column[0].unit, [x for one in column for x in (one.published, one.mean)]) for column in columns]
     titles = [
         f"{column[0].title} ({scale.unit})" if scale.unit else column[0].title
         for column, scale in zip(columns, scales, strict=True)
     ]
-    cells = [[_figure(one, scale) for one in column] for column, scale in zip(columns, scales, strict=True)]
-    return FigureTable(titles, list(zip(levels, zip(*cells, strict=True), strict=True)))
+    alone = len(columns) == 1
+    return Table(
+        f"Published, and here: {'; '.join(titles)}",
+        [
+            Column("Level", "words", "level"),
+            *(
+                column
+                for title in titles
+                for column in (
+                    Column(f"{title}: published", narrow="published" if title == titles[0] else "publ."),
+                    Column("here", "interval", "here" if alone else None),
+                    Column("", narrow=None if alone else "here"),
+                )
+            ),
+        ],
+        [
+            [Cell(level), *(cell for one, scale in zip(row, scales, strict=True) for cell in _figure(one, scale))]
+            for level, *row in zip(levels, *columns, strict=True)
+        ],
+        ["Machines, versions and loads differ: compare orders of magnitude only."],
+    )
 
 
-def _figure(beside: Beside, scale: Scale) -> FigureCell:
+def _figure(beside: Beside, scale: Scale) -> tuple[Cell, Cell, Cell]:
     """Format each number separately: a table of error rates spans four orders of magnitude."""
 
     def show(value: float) -> str:
         return number(value / scale.factor)
 
-    here = interval(beside.mean_low, beside.mean_high, show)
-    return FigureCell(f"{beside.published / scale.factor:,.5g}", show(beside.mean), here)
-
-
-def _claim(judged: Judged) -> ClaimRow:
-    return ClaimRow(
-        id=judged.id,
-        says=judged.says,
-        published=judged.published or "",
-        mark=_mark(judged.verdict),
-        headline=wording.headline(judged),
-        parts=[_part(part) for part in judged.parts],
-    )
-
-
-def _part(part: Part) -> PartRow:
-    return PartRow(
-        metric=part.title,
-        compared=wording.compared(part),
-        estimate=wording.estimate(part),
-        interval=wording.interval(part),
-        wanted=wording.wanted(part),
-        noise_floor=noise(part.noise_floor),
-        n=str(part.n),
-        mark=_mark(part.answer),
-        reason=part.reason or "",
-    )
+    here = Cell(show(beside.mean), interval(beside.mean_low, beside.mean_high, show))
+    return Cell(f"{beside.published / scale.factor:,.5g}"), here, Cell(here.value)
 
 
 def _mark(word: Verdict | Answer) -> Finding:

@@ -1,32 +1,18 @@
 """The manifest's part of the page: how the run was made, and how to repeat it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import yaml
 
 from lab.report.numbers import duration, number, percent, scale_for
 
-
-@dataclass(frozen=True)
-class Facts:
-    """A titled list of names and values of the manifest."""
-
-    title: str
-    rows: Sequence[tuple[str, str]]
+Rows = Sequence[tuple[str, str]]
+"""Names and values."""
 
 
-@dataclass(frozen=True)
-class Document:
-    """A part of the manifest as text."""
-
-    title: str
-    text: str
-
-
-def facts(manifest: Mapping[str, Any]) -> list[Facts]:
-    """List what the manifest says about the run, without missing parts."""
+def facts(manifest: Mapping[str, Any]) -> Mapping[str, Rows]:
+    """List what the manifest says about the run, by titles, without missing parts."""
     git = mapping(manifest.get("git"))
     revision = f"{git.get('revision') or 'unknown'}{', with uncommitted changes' if git.get('dirty') else ''}"
     run = [
@@ -39,9 +25,9 @@ def facts(manifest: Mapping[str, Any]) -> list[Facts]:
         ("seed", str(manifest.get("seed", "unknown"))),
     ]
     parts = {"Calibrated load": "calibration", "Machine": "machine", "Versions": "versions", "Images": "images"}
-    found = [Facts(title, _flat(mapping(manifest.get(key)))) for title, key in parts.items()]
+    found: dict[str, Rows] = {title: _flat(mapping(manifest.get(key))) for title, key in parts.items()}
     took = [(name, duration(seconds)) for name, seconds in durations_s(manifest).items()]
-    return [Facts("Run", run), *(part for part in [*found, Facts("How long it took", took)] if part.rows)]
+    return {title: rows for title, rows in {"Run": run, **found, "How long it took": took}.items() if rows}
 
 
 def durations_s(manifest: Mapping[str, Any]) -> Mapping[str, float]:
@@ -74,14 +60,14 @@ def _plain(value: Any) -> str:
     return number(value) if isinstance(value, float) else str(value)
 
 
-def documents(manifest: Mapping[str, Any]) -> list[Document]:
-    """Give the experiment and its topology as YAML."""
+def documents(manifest: Mapping[str, Any]) -> Mapping[str, str]:
+    """Give the experiment and its topology as YAML, by titles."""
     titles = {"spec": "The experiment as run", "topology": "The topology"}
-    return [
-        Document(title, yaml.safe_dump(manifest[key], sort_keys=False, allow_unicode=True, width=100))
+    return {
+        title: yaml.safe_dump(manifest[key], sort_keys=False, allow_unicode=True, width=100)
         for key, title in titles.items()
         if manifest.get(key)
-    ]
+    }
 
 
 def commands(manifest: Mapping[str, Any]) -> list[str]:
@@ -93,35 +79,29 @@ def commands(manifest: Mapping[str, Any]) -> list[str]:
 
 def rerun_note(manifest: Mapping[str, Any]) -> str:
     """Say what the commands do not reproduce; empty where they reproduce everything."""
-    if mapping(manifest.get("git")).get("dirty"):
-        return "The run was made with uncommitted changes: the revision alone does not reproduce it."
-    return ""
+    dirty = "The run was made with uncommitted changes: the revision alone does not reproduce it."
+    return dirty if mapping(manifest.get("git")).get("dirty") else ""
 
 
-_ONE_AFTER_THE_OTHER = (
-    "Every block runs each level once, in an order drawn from the seed, so drift affects all levels alike."
-)
-_SIDE_BY_SIDE = "Every block starts each level once, in an order drawn from the seed, and measures all in one window."
-_ALTERNATING = (
-    "Every block starts each level once, in an order drawn from the seed. Then load goes to one level at a time, in "
-    "short slices, whose order is drawn anew for each round."
-)
-_SHARED = (
-    "All levels of a block were measured at the same time, side by side. Ratios are of systems that share a machine; "
-    "latencies include waiting for the other systems."
-)
-
-
-def order(manifest: Mapping[str, Any]) -> str:
+def order(manifest: Mapping[str, Any], trials: Sequence[TrialRecord]) -> str:
     """Return in which order the trials of a block were run."""
-    if schedule_kind(manifest) == "slices":
-        return _ALTERNATING
-    return _SIDE_BY_SIDE if _side_by_side(manifest) else _ONE_AFTER_THE_OTHER
+    if any(trial.slices for trial in trials):
+        return (
+            "Every block starts each level once, in an order drawn from the seed. Then load goes to one level at a "
+            "time, in short slices, whose order is drawn anew for each round."
+        )
+    if _side_by_side(manifest):
+        return "Every block starts each level once, in an order drawn from the seed, and measures all in one window."
+    return "Every block runs each level once, in an order drawn from the seed, so drift affects all levels alike."
 
 
 def shared_machine(manifest: Mapping[str, Any]) -> Sequence[str]:
     """Return a caution for levels that were measured at once; nothing for a run that measured one at a time."""
-    return [_SHARED] if _side_by_side(manifest) else []
+    shared = (
+        "All levels of a block were measured at the same time, side by side. Ratios are of systems that share a "
+        "machine; latencies include waiting for the other systems."
+    )
+    return [shared] if _side_by_side(manifest) else []
 
 
 def _side_by_side(manifest: Mapping[str, Any]) -> bool:

@@ -1,4 +1,4 @@
-"""The answer in sentences. They are built from the findings alone and never say more than these."""
+"""What is said of a run in sentences: findings, remarks, cautions. They never say more than the findings do."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -19,51 +19,6 @@ def estimate_of(summary: Summary, metric: str, level: str) -> Estimate | None:
     return next((found for found in summary.estimates if (found.metric, found.level) == wanted), None)
 
 
-def answers(summary: Summary) -> list[tuple[str, str]]:
-    """Return a sentence or two about each compared level: (level, sentences)."""
-    return [(level, _answer(summary, level)) for level in compared_levels(summary)]
-
-
-def _answer(summary: Summary, level: str) -> str:
-    if summary.levels[level].trials == 0:
-        return "No result: it has no valid trial."
-    metric = summary.headline.primary
-    title = title_of(summary, metric)
-    estimate = estimate_of(summary, metric, level)
-    if estimate is None:
-        return f"No result: no valid trial has a value of {title}."
-    if estimate.ratio is None:
-        why = "both are only bounds" if estimate.censored else "no block has a valid trial of both"
-        return f"{title} has no ratio to {summary.baseline}: {why}."
-    return f"{_sentence(estimate, title)}{_means(summary, estimate)}.{_doubt(estimate)}"
-
-
-def _means(summary: Summary, estimate: Estimate) -> str:
-    baseline = estimate_of(summary, estimate.metric, summary.baseline)
-    if baseline is None:
-        return ""
-    unit = summary.metrics[estimate.metric].unit
-    one, other = (bounded(number(found.mean), found.censored) for found in (estimate, baseline))
-    return f"; {one} {unit} against {other} {unit}"
-
-
-def _sentence(estimate: Estimate, title: str) -> str:
-    by = f"{change_of(estimate)} ({change_interval(estimate)})"
-    match estimate.finding:
-        case "higher" | "lower":
-            return f"{title}: {estimate.finding} than the baseline's, {by}"
-        case "same within margin":
-            return f"{title}: the same within the margin, {by}"
-        case _:
-            return f"{title}: inconclusive, {by}"
-
-
-def _doubt(estimate: Estimate) -> str:
-    if not within_noise(estimate):
-        return ""
-    return f" That is within this run's noise, {noise(estimate.noise_floor)}: it may be no difference at all."
-
-
 def within_noise(estimate: Estimate) -> bool:
     """Return whether an estimate was called different although the placebo's interval reaches as far from 1."""
     if estimate.finding not in {"higher", "lower"} or estimate.ratio is None or estimate.noise_floor is None:
@@ -71,25 +26,16 @@ def within_noise(estimate: Estimate) -> bool:
     return abs(estimate.ratio - 1) <= estimate.noise_floor
 
 
-def finding_word(estimate: Estimate) -> str:
-    """Return the finding in words, with `within noise` where it is; empty where there is none."""
-    if estimate.finding is None:
-        return ""
-    return doubted(estimate.finding) if within_noise(estimate) else estimate.finding
-
-
-def doubted(word: str) -> str:
-    """Return a finding's words where the placebo's own interval reaches as far."""
-    return f"{word}, within noise"
-
-
 def placebo_sentence(summary: Summary) -> str:
     """Say what the placebo showed. It is the baseline under another name, so its true ratio is 1."""
-    estimate = estimate_of(summary, summary.headline.primary, summary.placebo)
-    if estimate is None or estimate.ratio is None:
+    metrics = _first(summary)
+    rows = (estimate_of(summary, metric, summary.placebo) for metric in metrics)
+    estimate = next((row for row in rows if row is not None and row.ratio is not None), None)
+    if estimate is None:
         return "It has no ratio, so the noise of this run is unknown: any difference may be noise."
     by = f"{change_of(estimate)} ({change_interval(estimate)})"
-    shown = f"It is the baseline under another name. Its ratio differs from 1 by {by}."
+    of = "" if estimate.metric == metrics[0] else f" of {title_of(summary, estimate.metric)}"
+    shown = f"It is the baseline under another name. Its ratio{of} differs from 1 by {by}."
     if estimate.noise_floor is None:
         return f"{shown} Without an interval the noise of this run is unknown."
     if estimate.noise_floor > 1:
@@ -140,28 +86,22 @@ _COVARIATES = {
 
 def remarks(summary: Summary) -> list[str]:
     """Return remarks on the table: what is compared, how times were adjusted, and what measuring cost."""
-    return [remark for remark in (_compared_with(summary), _adjustment(summary), _measuring(summary)) if remark]
-
-
-def _compared_with(summary: Summary) -> str:
-    """Say what levels are compared with if it is more than the baseline."""
-    if len(summary.compared_with) == 1:
-        return ""
-    return f"Within each block, levels are compared with {references(summary)}, which are the same system."
+    both = f"Within each block, levels are compared with {references(summary)}, which are the same system."
+    compared = both if len(summary.compared_with) > 1 else ""
+    return [remark for remark in (compared, _adjustment(summary), _measuring(summary)) if remark]
 
 
 def references(summary: Summary) -> str:
     """Name what levels are compared with."""
-    names = summary.compared_with
-    return names[0] if len(names) == 1 else f"the mean of {' and '.join(names)}"
+    return f"{'the mean of ' if len(summary.compared_with) > 1 else ''}{' and '.join(summary.compared_with)}"
 
 
 def _adjustment(summary: Summary) -> str:
-    """Say how the headline's times were adjusted; empty where they were not."""
-    found = summary.adjustments.get(summary.headline.primary)
-    if found is None:
+    """Say how the first of the headline's times was adjusted; empty where none was."""
+    metric = next((name for name in _first(summary) if name in summary.adjustments), None)
+    if metric is None:
         return ""
-    title = title_of(summary, summary.headline.primary)
+    found, title = summary.adjustments[metric], title_of(summary, metric)
     said = _places(found, title) if isinstance(found, PlaceAdjustment) else _followed(summary, found, title)
     return f"{said} The other measures include the values as measured."
 
@@ -217,33 +157,26 @@ def change_interval(estimate: Estimate) -> str:
 
 def cautions(summary: Summary) -> list[str]:
     """Return reasons to distrust the run."""
-    return [
-        *_placebo_called_different(summary),
-        *_levels_all_rejected(summary),
-        *_too_few_blocks(summary),
-        *_covariate_differs(summary),
-    ]
-
-
-def _placebo_called_different(summary: Summary) -> Sequence[str]:
     wrong = [
         f"{title_of(summary, estimate.metric)} ({change_interval(estimate)})"
         for estimate in summary.estimates
         if estimate.level == summary.placebo and estimate.finding in {"higher", "lower"}
     ]
-    if not wrong:
-        return []
-    return [f"The {summary.placebo} differs from the baseline, although both are the same system: {'; '.join(wrong)}."]
-
-
-def _levels_all_rejected(summary: Summary) -> Sequence[str]:
     empty = [f"{name} ({level.rejected} rejected)" for name, level in summary.levels.items() if level.trials == 0]
-    return [f"No valid trial of {', '.join(empty)}."] if empty else []
+    differs = f"The {summary.placebo} differs from the baseline, although both are the same system: {'; '.join(wrong)}."
+    blocks = {trial.block for trial in summary.trials if trial.valid}
+    few = "At most one block has valid trials: this is a first impression, not a measurement."
+    return [
+        *([differs] if wrong else []),
+        *([f"No valid trial of {', '.join(empty)}."] if empty else []),
+        *([few] if len(blocks) < 2 else []),
+        *_covariate_differs(summary),
+    ]
 
 
 def _covariate_differs(summary: Summary) -> Sequence[str]:
     """Name the levels at which the covariate differs: it may be the level that changed it, not the machine."""
-    found = summary.adjustments.get(summary.headline.primary)
+    found = next((summary.adjustments[name] for name in _first(summary) if name in summary.adjustments), None)
     if not isinstance(found, Adjustment) or not _COVARIATES[found.covariate].by_level:
         return []
     rows = [row for row in summary.estimates if row.metric == found.covariate]
@@ -256,11 +189,9 @@ def _covariate_differs(summary: Summary) -> Sequence[str]:
     ]
 
 
-def _too_few_blocks(summary: Summary) -> Sequence[str]:
-    blocks = {trial.block for trial in summary.trials if trial.valid}
-    if len(blocks) >= 2:
-        return []
-    return ["At most one block has valid trials: this is a first impression, not a measurement."]
+def _first(summary: Summary) -> Sequence[str]:
+    """Return the headline's metrics, beginning with the one that answers the question."""
+    return (summary.headline.primary, *summary.headline.main)
 
 
 def title_of(summary: Summary, metric: str) -> str:

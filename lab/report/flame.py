@@ -11,24 +11,12 @@ from lab.analysis.profile.records import Profile, level_folder, read_profile
 from lab.record import Summary
 from lab.report.figures.flame import MS, flame
 from lab.report.findings import estimate_of
-from lab.report.numbers import DASH, fixed, number, signed
+from lab.report.numbers import fixed, number, signed
+from lab.report.tables import LEVEL, Cell, Column, Row, Table, named
 
 CPU = "cpu_per_request_services_ms"
 MOST_ADDED, MOST_SAVED = 12, 3
 METHODS_SHOWN = 2
-
-
-@dataclass(frozen=True)
-class Row:
-    """Who is charged, CPU per request there, at the baseline and between them, and the methods that add most."""
-
-    name: str
-    level: str
-    baseline: str
-    added: str
-    margin: str
-    sure: bool
-    methods: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -38,20 +26,8 @@ class Flame:
     level: str
     added: str
     figure: Markup
-    libraries: Sequence[Row]
-    threads: Sequence[Row]
-
-
-@dataclass(frozen=True)
-class Profiled:
-    """A profiled trial, and the mean of the measured trials."""
-
-    level: str
-    samples: str
-    requests: str
-    profiled_ms: str
-    measured_ms: str
-    reasons: Sequence[str]
+    libraries: Table
+    threads: Table
 
 
 @dataclass(frozen=True)
@@ -59,7 +35,8 @@ class Profiles:
     """The section's data. Without flames the baseline was not profiled, or nothing else was."""
 
     flames: Sequence[Flame]
-    trials: Sequence[Profiled]
+    trials: Table
+    """The profiled trials, and the mean of the measured ones."""
 
 
 def profiles(results_dir: Path, summary: Summary) -> Profiles | None:
@@ -75,7 +52,16 @@ def profiles(results_dir: Path, summary: Summary) -> Profiles | None:
     others = [level for level in found if level != summary.baseline]
     return Profiles(
         [_flame(index, found[level], baseline) for index, level in enumerate(others, start=1)] if baseline else [],
-        [_profiled(profile, summary) for profile in found.values()],
+        Table(
+            "CPU time per request as the kernel counts it: with the profiler, and without it (the mean of the measured "
+            "trials)",
+            [
+                LEVEL,
+                *map(Column, ("Samples", "Requests", "Profiled, ms", "Measured, ms")),
+                Column("Would be rejected because", "words"),
+            ],
+            [_profiled(profile, summary) for profile in found.values()],
+        ),
     )
 
 
@@ -91,45 +77,60 @@ def _flame(index: int, profile: Profile, baseline: Profile) -> Flame:
         level=level,
         added=_added(root.cost),
         figure=flame(f"flame-{index}", root, f"Where {level} spends CPU time that {base} does not", description),
-        libraries=_rows(libraries),
-        threads=_rows(threads),
+        libraries=_table(
+            "What each library adds, including the JDK's code that it calls but not other libraries",
+            "Library",
+            base,
+            libraries,
+        ),
+        threads=_table("The same, by kind of thread", "Thread", base, threads),
     )
 
 
-def _rows(groups: Sequence[Group]) -> Sequence[Row]:
-    """Return what adds most, what saves most, the others as one row, and the sum of all."""
+def _table(title: str, head: str, base: str, groups: Sequence[Group]) -> Table:
+    """Show what adds most, what saves most, the others as one row, and the sum of all."""
     added = [group for group in groups if group.cost.added.ms > 0][:MOST_ADDED]
     saved = [group for group in groups if group.cost.added.ms < 0][-MOST_SAVED:]
     others = [group for group in groups if group not in (*added, *saved)]
     rest = [together(others, f"{len(others)} others")] if others else []
-    return [_row(group) for group in (*added, *rest, *saved, together(groups, "together"))]
+    return Table(
+        title,
+        [
+            Column(head, "words"),
+            Column("There, ms"),
+            Column(f"{base}, ms"),
+            Column("Added, ms", "interval"),
+            Column("Methods that add most, ms", "words"),
+        ],
+        [_row(group) for group in (*added, *rest, *saved)],
+        last=_row(together(groups, "together")),
+    )
 
 
 def _row(group: Group) -> Row:
     cost = group.cost
-    return Row(
-        name=group.name,
-        level=fixed(cost.level.ms, 2),
-        baseline=fixed(cost.baseline.ms, 2),
-        added=signed(cost.added.ms, MS),
-        margin=f"±{fixed(cost.added.margin_ms, 2)}",
-        sure=cost.sure,
-        methods=[f"{name} {signed(pair.added.ms, MS)}" for name, pair in group.most_added(METHODS_SHOWN)],
-    )
+    methods = (f"{name} {signed(pair.added.ms, MS)}" for name, pair in group.most_added(METHODS_SHOWN))
+    return [
+        Cell(group.name),
+        Cell(fixed(cost.level.ms, 2)),
+        Cell(fixed(cost.baseline.ms, 2)),
+        Cell(signed(cost.added.ms, MS), f"±{fixed(cost.added.margin_ms, 2)}", sure=cost.sure),
+        Cell(", ".join(methods)),
+    ]
 
 
-def _profiled(profile: Profile, summary: Summary) -> Profiled:
+def _profiled(profile: Profile, summary: Summary) -> Row:
     record = profile.record
     measured = estimate_of(summary, CPU, record.level)
     requests = max(node.requests for node in record.nodes.values())
-    return Profiled(
-        level=record.level,
-        samples=f"{record.samples:,}",
-        requests=f"{requests:,.0f}",
-        profiled_ms=number(record.cpu_per_request_ms),
-        measured_ms=DASH if measured is None else number(measured.mean),
-        reasons=[] if profile.trial.valid else list(profile.trial.reasons),
-    )
+    return [
+        named(record.level),
+        Cell(f"{record.samples:,}"),
+        Cell(f"{requests:,.0f}"),
+        Cell(number(record.cpu_per_request_ms)),
+        Cell(number(measured.mean if measured else None)),
+        Cell("" if profile.trial.valid else "; ".join(profile.trial.reasons)),
+    ]
 
 
 def _added(cost: Pair) -> str:

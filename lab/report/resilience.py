@@ -1,98 +1,52 @@
-"""The report's part on errors and sidecars, as plain data; `templates/resilience.html` shows it."""
+"""What failed at each level and why, what sidecars add, and what faults did to requests."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from lab.analysis.metrics.requests import FAILED
 from lab.analysis.pooled import pooled_share
 from lab.analysis.stats.compare import paired
-from lab.analysis.stats.proportions import ConfidenceInterval, Pooled
+from lab.analysis.stats.intervals import Interval
+from lab.analysis.stats.proportions import Pooled
 from lab.analysis.stats.ttests import ASSUMPTIONS, student, welch
 from lab.record import NO_SIDECAR, RETRIES, WITHOUT_PATTERNS, Summary, TrialRecord, TrialSummary
-from lab.report.blocks import by_block
-from lab.report.cells import Shown
-from lab.report.failed import failed
-from lab.report.numbers import DASH, interval, number, percent, scale_for, signed
-from lab.report.twins import less, mode, without_sidecars
+from lab.report.blocks import by_block, failed, less, mode, without_sidecars
+from lab.report.findings import estimate_of
+from lab.report.numbers import DASH, MINUS, divided, interval, number, percent, scale_for, signed, within
+from lab.report.tables import LEVEL, NOTHING, Cell, Column, Row, Table, named
 
 TESTED = "latency_mean_ms"
 """What the sidecar study's t test was about: the time that requests take."""
+EXPECTED = "expected_error_fraction"
+TWIN = Column("Compared with", "words", None)
 ADDED = (
-    ("CPU, services and sidecars, µs per request", "cpu_per_request_proxied_ms", 1e-3),
-    ("CPU, services alone, µs per request", "cpu_per_request_services_ms", 1e-3),
-    ("Latency, median, ms", "latency_p50_ms", 1.0),
-    ("Latency, 99th percentile, ms", "latency_p99_ms", 1.0),
+    (
+        Column("CPU, services and sidecars, µs per request", "interval", "CPU, µs per request"),
+        "cpu_per_request_proxied_ms",
+        1e-3,
+    ),
+    (Column("CPU, services alone, µs per request", "interval", None), "cpu_per_request_services_ms", 1e-3),
+    (Column("Latency, median, ms", "interval", "p50, ms"), "latency_p50_ms", 1.0),
+    (Column("Latency, 99th percentile, ms", "interval", "p99, ms"), "latency_p99_ms", 1.0),
 )
-"""What sidecars add: the column's title, the metric, and how many of its units are one here."""
-
-
-@dataclass(frozen=True)
-class ErrorRow:
-    """What failed at a level, all its valid trials together, and the share expected from the drawn errors."""
-
-    level: str
-    requests: str
-    failed: str
-    share: str
-    interval: str
-    expected: str
-    covered: str
-    """Whether the interval covers what is expected; empty where sidecars change it."""
-    attempts: str
-    rejected: str
-    used_up: str
-
-
-@dataclass(frozen=True)
-class CounterRow:
-    """A sidecar's counters in a level's trials, on average."""
-
-    level: str
-    sidecar: str
-    values: Sequence[str]
-
-
-@dataclass(frozen=True)
-class AddedRow:
-    """What sidecars add to the level that differs in them alone, a cell for each of `ADDED`, paired within blocks."""
-
-    level: str
-    twin: str
-    added: Sequence[Shown]
-    n: str
-
-
-@dataclass(frozen=True)
-class TestRow:
-    """Two t tests of a level against the one that differs from it in its sidecars alone."""
-
-    level: str
-    twin: str
-    difference: str
-    interval: str
-    student_p: str
-    welch_p: str
-    n: str
+"""What sidecars add: the column, the metric, and how many of its units are one here."""
 
 
 @dataclass(frozen=True)
 class Resilience:
     """Everything that the page says of errors and sidecars."""
 
-    confidence: str
-    covered: str
-    """At how many levels without patterns the interval covers what is expected."""
-    covered_trials: str
-    """In how many of their trials, each counted alone."""
     origin: Sequence[tuple[str, str]]
     """Of each level whose sidecars retry: where what failed came from, in a sentence."""
-    errors: Sequence[ErrorRow]
-    added_titles: Sequence[str]
-    added: Sequence[AddedRow]
-    counters: Sequence[str]
-    """Envoy's names."""
-    counted: Sequence[CounterRow]
-    tested: Sequence[TestRow]
+    errors: Table
+    """What failed at each level, all its valid trials together, and the share expected from the drawn errors."""
+    added: Table
+    """What sidecars add to the level that differs in them alone."""
+    counted: Table
+    """Each sidecar's counters, on average over a level's trials, under Envoy's names."""
+    tested: Table
+    """Two t tests of each level against the one that differs from it in its sidecars alone."""
     assumptions: Sequence[str]
 
 
@@ -102,59 +56,94 @@ def resilience(summary: Summary, trials: Sequence[TrialRecord]) -> Resilience | 
         level: [trial for trial in summary.trials if trial.valid and trial.level == level] for level in summary.levels
     }
     if not any(mode(summary, level) != NO_SIDECAR for level in found) and not any(
-        "expected_error_fraction" in trial.values for trial in summary.trials
+        EXPECTED in trial.values for trial in summary.trials
     ):
         return None
     pooled = failed(summary)
-    rows = [_errors(summary, level, pooled[level], found[level]) for level in pooled]
-    plain = [row.covered for row in rows if row.covered]
+    covered = {level: _covered(summary, level, pooled[level], found[level]) for level in pooled}
+    plain = [level for level, word in covered.items() if word]
+    confidence = percent(summary.confidence)
+    notes = [
+        f"{confidence} intervals, all valid trials of a level together (exact; for fewer requests where trials differ "
+        f"by more than chance). Drawn: the share expected from drawn errors alone, 1 {MINUS} (1 {MINUS} p)ⁿ where n "
+        "services fail independently. Attempts and rejected retries: of all sidecars, per request."
+    ]
+    if plain:
+        alone = _covered_trials(summary, [trial for level in plain for trial in found[level]])
+        yes = sum(word == "yes" for word in covered.values())
+        notes.append(
+            f"Without patterns, the interval contains the drawn share at {yes} of {len(plain)} levels, and in "
+            f"{alone} single trials; {confidence} of such intervals should."
+        )
     return Resilience(
-        confidence=percent(summary.confidence),
-        covered=f"{plain.count('yes')} of {len(plain)}" if plain else "",
-        covered_trials=_covered_trials(summary, [trial for row in rows if row.covered for trial in found[row.level]]),
         origin=[(level, _origin(found[level])) for level in pooled if _tries_again(found[level])],
-        errors=rows,
-        added_titles=[title for title, _, _ in ADDED],
-        added=[more for level in pooled if (more := _added(summary, level)) is not None],
-        counters=RETRIES,
-        counted=_counted(trials),
-        tested=[row for level in pooled if (row := _tested(summary, level, found)) is not None],
+        errors=Table(
+            "What failed",
+            [
+                LEVEL,
+                Column("Requests", narrow=None),
+                Column("Failed", narrow="failed"),
+                Column("Share, %", "interval", "%"),
+                Column("Drawn, %", narrow="drawn %"),
+                Column("Covered", "words", "covered"),
+                Column("Attempts", narrow="attempts"),
+                Column("Retries rejected", narrow="rejected"),
+                Column("Attempts used up", narrow=None),
+            ],
+            [_errors(summary, level, pooled[level], found[level], covered[level]) for level in pooled],
+            notes,
+        ),
+        added=Table(
+            "What sidecars add",
+            [LEVEL, TWIN, Column("Blocks", narrow="blocks"), *(column for column, _, _ in ADDED)],
+            [row for level in pooled if (row := _added(summary, level)) is not None],
+            ["Compared with the same level without sidecars, paired within blocks."],
+        ),
+        counted=Table(
+            "The mean of each Envoy's counters over trials, under Envoy's names, read at the trial's start and end",
+            [LEVEL, Column("Sidecar", "words"), *map(Column, RETRIES)],
+            _counted(trials),
+        ),
+        tested=Table(
+            f"Mean latency with sidecars minus mean latency without: two-sample t tests over trials, with {confidence} "
+            "intervals",
+            [LEVEL, TWIN, Column("Difference", "interval"), *map(Column, ("p, Student", "p, Welch", "Trials"))],
+            [row for level in pooled if (row := _tested(summary, level, found)) is not None],
+        ),
         assumptions=ASSUMPTIONS["student"],
     )
 
 
-def _errors(summary: Summary, level: str, pooled: Pooled, trials: Sequence[TrialSummary]) -> ErrorRow:
+def _errors(summary: Summary, level: str, pooled: Pooled, trials: Sequence[TrialSummary], covered: str) -> Row:
     bounds = pooled.interval(summary.confidence)
-    expected = trials[0].values.get("expected_error_fraction", 0.0)
-    # With faults, the number of requests that should fail is unknown.
-    plain = mode(summary, level) in WITHOUT_PATTERNS and not summary.levels[level].settings.get("faults")
-    return ErrorRow(
-        level=level,
-        requests=f"{pooled.count.total:,}",
-        failed=f"{pooled.count.events:,}",
-        share=_percent(pooled.count.rate),
-        interval=interval(bounds.low, bounds.high, _percent),
-        expected=_percent(expected),
-        covered=_covered(bounds, expected) if plain else "",
-        attempts=_mean(trials, "attempts_per_request"),
-        rejected=_mean(trials, "retries_refused_per_request"),
-        used_up=_mean(trials, "retries_used_up_per_request"),
-    )
+    means = ("attempts_per_request", "retries_refused_per_request", "retries_used_up_per_request")
+    return [
+        named(level),
+        Cell(f"{pooled.count.total:,}"),
+        Cell(f"{pooled.count.events:,}"),
+        Cell(_percent(pooled.count.rate), interval(bounds.low, bounds.high, _percent)),
+        Cell(_percent(trials[0].values.get(EXPECTED, 0.0))),
+        Cell(covered),
+        *(Cell(_mean(trials, metric)) for metric in means),
+    ]
 
 
-def _covered(bounds: ConfidenceInterval, expected: float) -> str:
-    return "yes" if bounds.covers(expected) else "no"
+def _covered(summary: Summary, level: str, pooled: Pooled, trials: Sequence[TrialSummary]) -> str:
+    """Say whether the interval covers what is expected; empty where sidecars or faults change that."""
+    if mode(summary, level) not in WITHOUT_PATTERNS or summary.levels[level].settings.get("faults"):
+        return ""
+    return "yes" if pooled.interval(summary.confidence).covers(trials[0].values.get(EXPECTED, 0.0)) else "no"
 
 
 def _covered_trials(summary: Summary, trials: Sequence[TrialSummary]) -> str:
     """Count the trials whose own interval covers the share expected from the drawn errors."""
-    alone = [(pooled_share(FAILED, [trial]), trial.values.get("expected_error_fraction", 0.0)) for trial in trials]
+    alone = [(pooled_share(FAILED, [trial]), trial.values.get(EXPECTED, 0.0)) for trial in trials]
     known = [pooled.interval(summary.confidence).covers(expected) for pooled, expected in alone if pooled is not None]
     return f"{sum(known)} of {len(known)}"
 
 
 def _percent(share: float) -> str:
-    return f"{number(100 * share)} %" if share else "0 %"
+    return number(100 * share)
 
 
 def _mean(trials: Sequence[TrialSummary], metric: str) -> str:
@@ -186,28 +175,26 @@ def _origin(trials: Sequence[TrialSummary]) -> str:
     return f"{failed:,} requests failed. The sidecars {'; '.join(did)}."
 
 
-def _counted(trials: Sequence[TrialRecord]) -> list[CounterRow]:
-    levels = dict.fromkeys(trial.level for trial in trials if trial.valid and trial.sidecars)
-    return [row for level in levels for row in _of_level(level, [t for t in trials if t.valid and t.level == level])]
+def _counted(trials: Sequence[TrialRecord]) -> list[Row]:
+    counted = [trial for trial in trials if trial.valid and trial.sidecars]
+    of_level = {one.level: [trial for trial in counted if trial.level == one.level] for one in counted}
+    return [
+        [named(level), Cell(sidecar), *(Cell(number(_count(found, sidecar, name) / len(found))) for name in RETRIES)]
+        for level, found in of_level.items()
+        for sidecar in found[0].sidecars
+    ]
 
 
-def _of_level(level: str, trials: Sequence[TrialRecord]) -> list[CounterRow]:
-    rows = []
-    for sidecar in trials[0].sidecars:
-        sums = [
-            sum(
-                value
-                for trial in trials
-                for counter, value in trial.sidecars[sidecar].counters.items()
-                if counter.split(".", 2)[-1] == name
-            )
-            for name in RETRIES
-        ]
-        rows.append(CounterRow(level, sidecar, [number(total / len(trials)) for total in sums]))
-    return rows
+def _count(trials: Sequence[TrialRecord], sidecar: str, name: str) -> int:
+    return sum(
+        value
+        for trial in trials
+        for counter, value in trial.sidecars[sidecar].counters.items()
+        if counter.split(".", 2)[-1] == name
+    )
 
 
-def _added(summary: Summary, level: str) -> AddedRow | None:
+def _added(summary: Summary, level: str) -> Row | None:
     """Compare a level with its twin without sidecars; None where there is none, or no block has both."""
     twin = without_sidecars(summary, level)
     if twin is None:
@@ -215,10 +202,10 @@ def _added(summary: Summary, level: str) -> AddedRow | None:
     first = ADDED[0][1]
     blocks = len(paired(by_block(summary, level, first), by_block(summary, twin, first)))
     cells = [less(summary, metric, level, twin, factor) for _, metric, factor in ADDED]
-    return AddedRow(level, twin, cells, str(blocks)) if blocks else None
+    return [named(level), named(twin), Cell(str(blocks)), *cells] if blocks else None
 
 
-def _tested(summary: Summary, level: str, trials: Mapping[str, Sequence[TrialSummary]]) -> TestRow | None:
+def _tested(summary: Summary, level: str, trials: Mapping[str, Sequence[TrialSummary]]) -> Row | None:
     """Test a level with sidecars against the one without; None where there is none, or too few trials."""
     twin = without_sidecars(summary, level)
     if twin is None:
@@ -229,12 +216,79 @@ def _tested(summary: Summary, level: str, trials: Mapping[str, Sequence[TrialSum
     except ValueError:
         return None
     scale = scale_for(summary.metrics[TESTED].unit, [equal.difference])
-    return TestRow(
-        level=level,
-        twin=twin,
-        difference=f"{signed(equal.difference, scale)} {scale.unit}",
-        interval=interval(equal.low, equal.high, scale.show),
-        student_p=number(equal.p_value, 2),
-        welch_p=number(unequal.p_value, 2),
-        n=f"{len(one)}, {len(other)}",
+    return [
+        named(level),
+        named(twin),
+        Cell(f"{signed(equal.difference, scale)} {scale.unit}", interval(equal.low, equal.high, scale.show)),
+        Cell(number(equal.p_value, 2)),
+        Cell(number(unequal.p_value, 2)),
+        Cell(f"{len(one)}, {len(other)}"),
+    ]
+
+
+LOST, SLOWEST, RECOVERED, AFTER = "requests_lost", "latency_slowest_ms", "recovered_fraction", "recovery_s"
+
+
+def outages(summary: Summary) -> Table | None:
+    """Build the table; None where no level with faults has a valid trial."""
+    rows = [row for level in summary.levels if (row := _outage(summary, level)) is not None]
+    if not rows:
+        return None
+    return Table(
+        "What the faults did",
+        [
+            LEVEL,
+            Column("Fault", "words", None),
+            Column("Trials", narrow=None),
+            Column("Requests lost", "interval", "lost"),
+            Column("More than without sidecars", "interval", "more"),
+            Column("Slowest, s", "interval", "slowest, s"),
+            Column("Recovered", "words", "recovered"),
+            Column("Time to recover, s", "interval", "after, s"),
+        ],
+        rows,
+        [
+            f"( ) are {percent(summary.confidence)} intervals. Lost: requests that failed between the fault's start "
+            "and the recovery, above the usual share. Others may have waited; slowest: the longest wait. More: than "
+            "the same level without sidecars, paired within blocks. Recovered: after how many faults requests were "
+            "served as before, and how long after the fault's end."
+        ],
     )
+
+
+def _outage(summary: Summary, level: str) -> Row | None:
+    faults: Sequence[Mapping[str, Any]] = summary.levels[level].settings.get("faults") or ()
+    trials = [trial for trial in summary.trials if trial.valid and trial.level == level and LOST in trial.values]
+    if not faults or not trials:
+        return None
+    twin = without_sidecars(summary, level)
+    return [
+        named(level),
+        Cell("; ".join(_named(fault) for fault in faults)),
+        Cell(str(len(trials))),
+        _mean_of(summary, LOST, level),
+        NOTHING if twin is None else less(summary, LOST, level, twin),
+        # What a fault does where requests wait for its end and none fails.
+        _mean_of(summary, SLOWEST, level, 1000),
+        Cell(_recovered(trials, len(faults))),
+        _mean_of(summary, AFTER, level),
+    ]
+
+
+def _named(fault: Mapping[str, Any]) -> str:
+    return f"{fault['target']} {fault['kind']} for {number(float(fault['length_s']), 2)} s"
+
+
+def _recovered(trials: Sequence[TrialSummary], faults: int) -> str:
+    """Count after how many faults requests were seen to be served as before."""
+    seen = round(sum(faults * trial.values[RECOVERED] for trial in trials))
+    return f"{seen} of {faults * len(trials)}"
+
+
+def _mean_of(summary: Summary, metric: str, level: str, factor: float = 1.0) -> Cell:
+    """Show a level's mean; `factor` of the metric's units are one here."""
+    estimate = estimate_of(summary, metric, level)
+    if estimate is None:
+        return NOTHING
+    mean = divided(Interval(estimate.mean, estimate.mean_low, estimate.mean_high), factor)
+    return Cell(number(mean.mean), within(mean, number))

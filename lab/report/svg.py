@@ -10,11 +10,12 @@ from typing import Any
 from markupsafe import Markup
 from matplotlib import rc_context
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from lab.report.numbers import times
+from lab.report.numbers import MINUS, times
 from lab.report.palette import INK, MUTED, PALETTE, RULE
 
 WIDTH_IN = 11.0
@@ -113,11 +114,25 @@ def names_in(names: Iterable[str], points: float = 9) -> float:
 
 
 def quiet(axes: Axes, grid: str) -> None:
-    """Keep only the grid lines of one axis ("x", "y" or "none"), and no tick marks."""
+    """Keep only the grid lines of one axis ("x", "y" or "none"), and no tick marks; without "y" no frame either."""
     axes.tick_params(length=0)
     axes.grid(visible=False)
+    axes.spines[["left", "bottom"]].set_visible(grid == "y")
     if grid != "none":
         axes.grid(visible=True, axis="x" if grid == "x" else "y")
+
+
+def name_rows(axes: Axes, names: Sequence[str]) -> None:
+    """Write a name left of each row: row 0 is at 0, the next at 1."""
+    axes.set_yticks(range(len(names)), names)
+    axes.tick_params(axis="y", labelcolor=INK.light)
+
+
+def plain_ticks(axis: Axis, most: int | None = None) -> None:
+    """Write ticks as plain numbers with a real minus sign; `most`: about so many of them, at round numbers."""
+    if most is not None:
+        axis.set_major_locator(MaxNLocator(most))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}".replace("-", MINUS)))
 
 
 def heading(axes: Axes, text: str, corner: tuple[float, float], right_points: float, **style: Any) -> None:

@@ -1,101 +1,55 @@
 """The page's words and tables as plain data. Everything is computed here; the templates only show it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from lab.record import Estimate, MetricSummary, Summary, TrialRecord
 from lab.report import facts, findings
-from lab.report.cells import NOTHING, Finding, Shown, finding_of
-from lab.report.compared import Compared
-from lab.report.facts import Document, Facts
-from lab.report.numbers import (
-    DASH,
-    Scale,
-    bounded,
-    duration,
-    interval,
-    noise,
-    percent,
-    ratio,
-    scale_for,
-    signed,
-)
+from lab.report.answers import Answer, answers
+from lab.report.compared import Compared, crossing_table, frontier_table, ladder_tables
+from lab.report.numbers import duration, percent, scale_for
 from lab.report.palette import level_colours
-from lab.report.view_rows import CrossingRows, LadderRows, crossing_rows, ladder_rows
-
-
-@dataclass(frozen=True)
-class Glance:
-    """A cell of the overview: the change from the baseline and what was found."""
-
-    change: Shown
-    finding: Finding | None
-
-
-@dataclass(frozen=True)
-class Row:
-    """A level's row in a metric's part of the table."""
-
-    level: str
-    mean: Shown = NOTHING
-    difference: Shown = NOTHING
-    ratio: Shown = NOTHING
-    noise_floor: str = DASH
-    finding: Finding | None = None
-    n: str = "0"
-
-
-@dataclass(frozen=True)
-class MetricRows:
-    """A metric's part of the table."""
-
-    title: str
-    unit: str
-    rows: Sequence[Row]
-
-
-@dataclass(frozen=True)
-class Rejection:
-    """A rejected attempt and why."""
-
-    trial: str
-    level: str
-    block: str
-    attempt: str
-    reasons: Sequence[str]
+from lab.report.tables import (
+    LEVEL,
+    NOTHING,
+    Cell,
+    Column,
+    Table,
+    difference_cell,
+    finding_of,
+    metric_table,
+    named,
+)
 
 
 @dataclass(frozen=True)
 class Page:
     """Everything that the page says outside its figures."""
 
-    title: str
+    summary: Summary
     question: str
-    experiment: str
     compared: str
     counts: Sequence[tuple[str, str]]
     colours: Mapping[str, str]
     """The CSS variable of each level's colour."""
-    answers: Sequence[tuple[str, str]]
-    """What is said of each level."""
+    answers: Sequence[Answer]
     cautions: Sequence[str]
     order: str
     remarks: list[str]
-    glance_titles: Sequence[str]
-    glance: Mapping[str, Sequence[Glance]]
-    """A row per level."""
-    table: Sequence[MetricRows]
-    other_table: Sequence[MetricRows]
-    ladders: Sequence[LadderRows]
-    crossings: Sequence[CrossingRows]
-    rejections: Sequence[Rejection]
-    facts: Sequence[Facts]
-    documents: Sequence[Document]
+    glance: Table
+    table: Sequence[Table]
+    """A table for each of the headline's metrics."""
+    other_table: Sequence[Table]
+    ladders: Sequence[Table]
+    crossings: Sequence[Table]
+    frontiers: Sequence[Table]
+    rejections: Table
+    facts: Mapping[str, facts.Rows]
+    documents: Mapping[str, str]
     commands: Sequence[str]
     rerun_note: str
     confidence: str
-    baseline: str
     references: str
     margin: str
 
@@ -107,29 +61,30 @@ def page(summary: Summary, manifest: Mapping[str, Any], trials: Sequence[TrialRe
     main = main_metrics(summary)
     others = [name for name in summary.metrics if name not in main]
     return Page(
-        title=summary.title,
+        summary=summary,
         question=" ".join(str(spec.get("question") or "").split()),
-        experiment=summary.experiment,
         compared=_compared(summary),
         counts=_counts(summary, trials, manifest),
         colours={level: colour.variable for level, colour in colours.items()},
-        answers=[*findings.answers(summary), (summary.placebo, findings.placebo_sentence(summary))],
+        answers=[
+            *answers(summary, manifest, compared.crossings),
+            Answer(summary.placebo, findings.placebo_sentence(summary), summary.placebo),
+        ],
         cautions=[*findings.cautions(summary), *facts.shared_machine(manifest)],
-        order=facts.order(manifest),
+        order=facts.order(manifest, trials),
         remarks=findings.remarks(summary),
-        glance_titles=[metric.title for metric in _compared_metrics(summary).values()],
         glance=_glance(summary),
-        table=[metric_rows(summary, name) for name in main],
-        other_table=[metric_rows(summary, name) for name in others],
-        ladders=ladder_rows(compared.ladders),
-        crossings=crossing_rows(summary, compared.crossings),
-        rejections=[_rejection(trial) for trial in trials if not trial.valid],
+        table=[metric_table(summary, name) for name in main],
+        other_table=[metric_table(summary, name) for name in others],
+        ladders=ladder_tables(compared.ladders),
+        crossings=[crossing_table(summary, crossing) for crossing in compared.crossings],
+        frontiers=[frontier_table(summary, view) for view in compared.frontiers],
+        rejections=_rejections(trials),
         facts=facts.facts(manifest),
         documents=facts.documents(manifest),
         commands=facts.commands(manifest),
         rerun_note=facts.rerun_note(manifest),
         confidence=percent(summary.confidence),
-        baseline=summary.baseline,
         references=findings.references(summary),
         margin=percent(summary.equivalence_margin),
     )
@@ -164,76 +119,45 @@ def _count(count: int, one: str, many: str) -> tuple[str, str]:
     return str(count), one if count == 1 else many
 
 
-def _compared_metrics(summary: Summary) -> Mapping[str, MetricSummary]:
+def _glance(summary: Summary) -> Table:
+    """Show each level's changes from the baseline; without columns where there are none."""
     having = {estimate.metric for estimate in summary.estimates if estimate.difference or estimate.ratio}
-    return {name: metric for name, metric in main_metrics(summary).items() if name in having}
+    metrics = {name: metric for name, metric in main_metrics(summary).items() if name in having}
+    return Table(
+        f"Change from {summary.baseline}, with its {percent(summary.confidence)} interval and finding",
+        [LEVEL, *(Column(metric.title, "stacked") for metric in metrics.values())] if metrics else [],
+        [
+            [named(level), *(_change(summary, findings.estimate_of(summary, name, level)) for name in metrics)]
+            for level in summary.levels
+            if level != summary.baseline
+        ],
+    )
 
 
-def _glance(summary: Summary) -> Mapping[str, Sequence[Glance]]:
-    metrics = _compared_metrics(summary)
-    return {
-        level: [_glance_cell(summary, name, metric, level) for name, metric in metrics.items()]
-        for level in summary.levels
-        if level != summary.baseline
-    }
-
-
-def _glance_cell(summary: Summary, name: str, metric: MetricSummary, level: str) -> Glance:
-    estimate = findings.estimate_of(summary, name, level)
+def _change(summary: Summary, estimate: Estimate | None) -> Cell:
     if estimate is None:
-        return Glance(NOTHING, None)
-    finding = finding_of(estimate, metric.better)
+        return NOTHING
+    found = finding_of(summary, estimate)
     if estimate.ratio is not None:
-        return Glance(Shown(findings.change_of(estimate), findings.change_interval(estimate)), finding)
-    scale = scale_for(metric.unit, [estimate.difference or 0.0])
-    shown = _difference(estimate, scale)
-    return Glance(Shown(f"{shown.value} {scale.unit}".rstrip(), shown.interval), finding)
+        return Cell(findings.change_of(estimate), findings.change_interval(estimate), found)
+    scale = scale_for(summary.metrics[estimate.metric].unit, [estimate.difference or 0.0])
+    shown = difference_cell(estimate, scale)
+    return replace(shown, value=f"{shown.value} {scale.unit}".rstrip(), finding=found)
 
 
-def metric_rows(summary: Summary, name: str) -> MetricRows:
-    """Build the part of the table of one of the summary's metrics."""
-    metric, scale = summary.metrics[name], metric_scale(summary, name)
-    estimates = {estimate.level: estimate for estimate in summary.estimates if estimate.metric == name}
-    rows = [_row(estimates[level], metric, scale) if level in estimates else Row(level) for level in summary.levels]
-    return MetricRows(metric.title, scale.unit, rows)
-
-
-def metric_scale(summary: Summary, name: str) -> Scale:
-    """Choose how one of the summary's metrics is shown."""
-    means = [estimate.mean for estimate in summary.estimates if estimate.metric == name]
-    return scale_for(summary.metrics[name].unit if name in summary.metrics else "", means)
-
-
-def _row(estimate: Estimate, metric: MetricSummary, scale: Scale) -> Row:
-    return Row(
-        level=estimate.level,
-        mean=Shown(
-            bounded(scale.show(estimate.mean), estimate.censored),
-            interval(estimate.mean_low, estimate.mean_high, scale.show),
-        ),
-        difference=_difference(estimate, scale),
-        ratio=Shown(
-            bounded(ratio(estimate.ratio), estimate.comparison_censored),
-            interval(estimate.ratio_low, estimate.ratio_high, ratio),
-        ),
-        noise_floor=noise(estimate.noise_floor),
-        finding=finding_of(estimate, metric.better),
-        n=str(estimate.n),
-    )
-
-
-def _difference(estimate: Estimate, scale: Scale) -> Shown:
-    return Shown(
-        bounded(signed(estimate.difference, scale), estimate.comparison_censored),
-        interval(estimate.difference_low, estimate.difference_high, scale.show),
-    )
-
-
-def _rejection(trial: TrialRecord) -> Rejection:
-    return Rejection(
-        trial=str(trial.number),
-        level=trial.level,
-        block=str(trial.block + 1),
-        attempt=str(trial.attempt),
-        reasons=list(trial.reasons) or ["no reason was recorded"],
+def _rejections(trials: Sequence[TrialRecord]) -> Table:
+    return Table(
+        "Attempts that do not count",
+        [Column("Trial", "words"), LEVEL, *map(Column, ("Block", "Attempt")), Column("Because", "words")],
+        [
+            [
+                Cell(str(trial.number)),
+                Cell(trial.level),
+                Cell(str(trial.block + 1)),
+                Cell(str(trial.attempt)),
+                Cell("; ".join(trial.reasons) or "no reason was recorded"),
+            ]
+            for trial in trials
+            if not trial.valid
+        ],
     )

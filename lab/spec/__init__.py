@@ -13,7 +13,7 @@ from lab.spec.parse import (
 )
 from lab.spec.problems import Path, Problem, SpecError, dotted, suggestion, user_error
 from lab.spec.rules import MAX_SIDE_BY_SIDE
-from lab.spec.views import Frontier, Interaction, Sweep, Waterfall, parse_views
+from lab.spec.views import Frontier, HeadlineChoice, Interaction, Sweep, Waterfall, parse_views, unknown_names
 from lab.spec.yamlfile import find_named_file, named_files, parse_yaml, read_text
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "FileName",
     "Frontier",
     "Grammar",
+    "HeadlineChoice",
     "Interaction",
     "Level",
     "LevelSettings",
@@ -51,6 +52,7 @@ __all__ = [
     "read_text",
     "recorded_experiment",
     "suggestion",
+    "unknown_names",
     "user_error",
     "validate",
 ]

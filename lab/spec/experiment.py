@@ -10,7 +10,7 @@ from pydantic import Field
 from lab.spec.level import Environment, Level, LevelSettings, Rate, TargetSettings, merged
 from lab.spec.load import Load
 from lab.spec.model import Shape, Version2
-from lab.spec.views import Views
+from lab.spec.views import HeadlineChoice, Views
 
 PLACEBO = "placebo"
 
@@ -102,9 +102,7 @@ class ExperimentFile(Shape):
     baseline: str = Field(max_length=200, description="the level that ratios are against; `placebo` repeats it")
     protocol: Protocol
     observer: Observer = Observer()
-    headline: str | None = Field(
-        default=None, max_length=100, description="the metric that answers the question; by default the target's"
-    )
+    headline: HeadlineChoice | None = Field(default=None, description="what answers the question")
     claims: list[ClaimsRef] = Field(
         default_factory=list, description="files of experiments/claims/: `study`, or some of its claims: `study:O1,O2`"
     )

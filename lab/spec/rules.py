@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from lab.spec.experiment import PLACEBO, Experiment
 from lab.spec.problems import Path, Problem, show, suggestion
-from lab.spec.views import view_problems
+from lab.spec.views import contrast_problems, view_problems
 
 MAX_LEVELS = 100
 # With the placebo. Each has two networks, and an engine has addresses for 31.
@@ -133,4 +133,5 @@ def _levels(experiment: Experiment) -> Iterator[Problem]:
             ("baseline",), f"no level is called {show(experiment.baseline)}; {suggestion(experiment.baseline, names)}"
         )
     else:
+        yield from contrast_problems(experiment.headline, [*names, PLACEBO])
         yield from view_problems(experiment.views, [*names, PLACEBO], experiment.factors)

@@ -1,6 +1,6 @@
-"""What the report draws of levels that belong together: the `views` of an experiment file (format: docs/formats.md).
+"""What the report answers, and what it draws of levels that belong together: `headline` and `views` of an experiment.
 
-A view chooses and orders levels; it has no numbers of its own.
+docs/formats.md has the format. A view chooses and orders levels; it has no numbers of its own.
 """
 
 from collections import Counter
@@ -10,11 +10,14 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, TypeAdapter
 
 from lab.spec.model import Shape
-from lab.spec.problems import Problem, suggestion
+from lab.spec.problems import Path, Problem, suggestion
 
 MAX_VIEWS = 20
+MAX_CONTRASTS = 4
+MAX_ALSO = 3
 
 Title = Annotated[str, Field(min_length=1, max_length=120)]
+MetricName = Annotated[str, Field(max_length=100)]
 Levels = Annotated[Sequence[str], Field(min_length=2, max_length=100)]
 
 
@@ -57,6 +60,34 @@ class Frontier(Shape):
     levels: Levels = Field(description="the levels, a point each")
 
 
+class Contrast(Shape):
+    """Two levels that the answer compares."""
+
+    level: str = Field(description="the level that the sentence is about")
+    to: str = Field(description="the level that it is compared with")
+
+
+class HeadlineChoice(Shape):
+    """What answers the experiment's question, where that is not the target's metric of each level to the baseline."""
+
+    metric: str | None = Field(
+        default=None, max_length=100, description="the metric that answers the question; by default the target's"
+    )
+    also: Annotated[Sequence[MetricName], Field(max_length=MAX_ALSO)] = Field(
+        default_factory=list, description="metrics that the answer states besides"
+    )
+    compare: Annotated[Sequence[Contrast], Field(max_length=MAX_CONTRASTS)] = Field(
+        default_factory=list,
+        description="the comparisons that answer the question; by default every level with the baseline",
+    )
+
+    @property
+    def metrics(self) -> Mapping[Path, str]:
+        """The names of metrics, by their place in the file."""
+        also: dict[Path, str] = {("headline", "also", index): name for index, name in enumerate(self.also)}
+        return also if self.metric is None else {("headline", "metric"): self.metric, **also}
+
+
 View = Annotated[Waterfall | Sweep | Interaction | Frontier, Field(discriminator="kind")]
 Views = Annotated[Sequence[View], Field(max_length=MAX_VIEWS)]
 
@@ -77,12 +108,24 @@ def view_problems(views: Sequence[View], levels: Collection[str], factors: Mappi
             yield from _sweep_problems(view, index)
 
 
-def _name_problems(
-    names: Sequence[str], known: Collection[str], noun: str, place: tuple[str | int, ...]
-) -> Iterator[Problem]:
-    for position, name in enumerate(names):
+def contrast_problems(headline: HeadlineChoice | None, levels: Collection[str]) -> Iterator[Problem]:
+    """Yield what is wrong between the answer's comparisons and the experiment's levels."""
+    for index, contrast in enumerate(headline.compare if headline else ()):
+        place = ("headline", "compare", index)
+        yield from unknown_names({(*place, "level"): contrast.level, (*place, "to"): contrast.to}, levels, "level")
+        if contrast.level == contrast.to:
+            yield Problem(place, f"'{contrast.level}' is compared with itself")
+
+
+def unknown_names(names: Mapping[Path, str], known: Collection[str], noun: str) -> Iterator[Problem]:
+    """Yield the names, by their places in the file, that are not `known`."""
+    for place, name in names.items():
         if name not in known:
-            yield Problem((*place, position), f"no {noun} is called '{name}'; {suggestion(name, known)}")
+            yield Problem(place, f"no {noun} is called '{name}'; {suggestion(name, known)}")
+
+
+def _name_problems(names: Sequence[str], known: Collection[str], noun: str, place: Path) -> Iterator[Problem]:
+    yield from unknown_names({(*place, position): name for position, name in enumerate(names)}, known, noun)
     for name, count in Counter(names).items():
         if count > 1:
             yield Problem(place, f"'{name}' is there {count} times, wanted once")

@@ -12,8 +12,8 @@ from lab.analysis.claims.judge import judge
 from lab.analysis.claims.spec import Study
 from lab.errors import UserError
 from lab.record.summary import Estimate, Summary, TrialSummary, read_summary
-from lab.report.ladders import climb_ladder
-from lab.report.terminal.levels import print_table
+from lab.report.compared import climb_ladder
+from lab.report.terminal import print_summary
 from lab.spec.parse import recorded_experiment
 from lab.spec.views import Waterfall
 from tests.labs import LAB, MESH, analyse
@@ -190,7 +190,7 @@ def test_a_run_without_trials_is_empty_and_no_crash(tmp_path: Path, run: Path) -
     summary = analyse(tmp_path)
     assert summary.estimates == []
     assert {level.trials for level in summary.levels.values()} == {0}
-    print_table(summary, Console(width=100, quiet=True))
+    print_summary(summary, Console(width=100, quiet=True))
 
 
 def test_a_folder_that_is_no_run_is_a_users_mistake(tmp_path: Path) -> None:
@@ -207,7 +207,7 @@ def test_an_experiment_of_another_lab_is_a_users_mistake(tmp_path: Path) -> None
 
 def printed(summary: Summary, width: int = 100) -> list[str]:
     text = io.StringIO()
-    print_table(summary, Console(width=width, file=text))
+    print_summary(summary, Console(width=width, file=text))
     return text.getvalue().splitlines()
 
 
@@ -218,7 +218,7 @@ def test_the_table_has_a_row_per_level_and_the_refused_trials(summary: Summary) 
         assert any(line.strip().startswith(level) for line in lines)
     agent = next(line for line in lines if line.strip().startswith("otel-agent"))
     found = estimate(summary, "otel-agent")
-    assert f"{found.ratio:.2f} [{found.ratio_low:.2f}, {found.ratio_high:.2f}] higher" in agent
+    assert f"{found.ratio:.2f} ({found.ratio_low:.2f} to {found.ratio_high:.2f}) higher" in agent
     assert any(line.strip().startswith("noise floor") and "±" in line for line in lines)
     assert any(line.startswith("rejected ") and "the host stole 9 %" in line for line in lines)
 

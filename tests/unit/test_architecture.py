@@ -112,7 +112,6 @@ def statements() -> int:
     )
 
 
-@pytest.mark.xfail(strict=True, reason="the restructuring has not yet removed as much as it added")
 def test_no_more_statements_than_before_the_restructuring() -> None:
     assert statements() <= MOST_STATEMENTS
 

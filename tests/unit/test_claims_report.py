@@ -9,10 +9,9 @@ from rich.console import Console
 from lab.analysis.claims.judge import judge
 from lab.analysis.claims.records import Beside, Verdicts
 from lab.analysis.claims.spec import parse_claims
-from lab.report.claims import claims
+from lab.report.claims import claims, headline
 from lab.report.numbers import DASH, MINUS, TIMES
-from lab.report.terminal.claims import print_claims
-from lab.report.wording import headline
+from lab.report.terminal import print_tables
 from tests.claim_runs import CPU, summary
 from tests.labs import METRICS
 
@@ -75,7 +74,7 @@ def test_a_headline_says_what_decided(verdicts: Verdicts) -> None:
 
 def test_the_table_has_each_claim_beside_what_was_published(verdicts: Verdicts) -> None:
     out = io.StringIO()
-    print_claims(verdicts, Console(file=out, width=100))
+    print_tables([claims(verdicts).verdicts], Console(file=out, width=100))
     text = out.getvalue()
     assert max(len(line) for line in text.splitlines()) <= 100
     found = {judged.id for judged in verdicts.claims}
@@ -87,10 +86,10 @@ def test_the_table_has_each_claim_beside_what_was_published(verdicts: Verdicts) 
 
 def test_a_published_figure_stands_beside_the_runs_mean_where_the_run_has_the_level(verdicts: Verdicts) -> None:
     (table,) = claims(verdicts).figures
-    ((level, (cell,)),) = table.rows
-    assert (table.metrics, level, cell.published, cell.here) == ([f"{CPU} (ms)"], "placebo", "1.5", "1.00")
+    assert table.columns[1].title == f"{CPU} (ms): published"
+    assert [[cell.value for cell in row[:3]] for row in table.rows] == [["placebo", "1.5", "1.00"]]
     out = io.StringIO()
-    print_claims(verdicts, Console(file=out, width=100))
+    print_tables(claims(verdicts).figures, Console(file=out, width=100))
     assert ["placebo", "1.5", "1.00"] in [line.split()[:3] for line in out.getvalue().splitlines()]
 
 
@@ -109,26 +108,28 @@ def test_metrics_that_were_published_for_the_same_levels_share_a_table(verdicts:
         beside("slowest", "proxied", 1010),
     )
     first, second = claims(verdicts.model_copy(update={"figures": figures})).figures
-    assert first.metrics == ["p95 (ms)", "p99 (ms)"]
-    assert [(level, [(cell.published, cell.here) for cell in cells]) for level, cells in first.rows] == [
-        ("plain", [("24.26", "48.5"), ("25.58", "51.2")]),
-        ("proxied", [("116.96", "234"), ("240.16", "480")]),
+    assert first.title == "Published, and here: p95 (ms); p99 (ms)"
+    assert [[row[place].value for place in first.on_page] for row in first.rows] == [
+        ["plain", "24.26", "48.5", "25.58", "51.2"],
+        ["proxied", "116.96", "234", "240.16", "480"],
     ]
-    assert [level for level, _ in second.rows] == ["proxied"]
+    assert [row[0].value for row in second.rows] == ["proxied"]
 
 
 def test_the_reports_part_is_plain_text_in_rows(verdicts: Verdicts) -> None:
     part = claims(verdicts)
     assert part.counts == "holds here: 2; does not hold here: 1; inconclusive: 2; not tested here: 1"
-    assert [(row.id, row.mark.word, len(row.parts)) for row in part.rows] == [
-        ("P1", "holds here", 2),
-        ("P2", "holds here", 1),
-        ("P3", "does not hold here", 2),
-        ("P4", "inconclusive", 1),
-        ("P5", "not tested here", 0),
-        ("P6", "inconclusive", 1),
+    assert [(row[0].value, row[2].finding and row[2].finding.word) for row in part.verdicts.rows] == [
+        ("P1", "holds here"),
+        ("P2", "holds here"),
+        ("P3", "does not hold here"),
+        ("P4", "inconclusive"),
+        ("P5", "not tested here"),
+        ("P6", "inconclusive"),
     ]
-    wanted = [row.parts[0].wanted for row in part.rows if row.parts]
+    counts = {table.title[:2]: len(table.rows) for table in part.comparisons}
+    assert counts == {"P1": 2, "P2": 1, "P3": 2, "P4": 1, "P6": 1}
+    wanted = [table.rows[0][3].value for table in part.comparisons]
     assert wanted == [
         "higher",
         f"{TIMES}1.50 to {TIMES}2.50",
@@ -136,13 +137,13 @@ def test_the_reports_part_is_plain_text_in_rows(verdicts: Verdicts) -> None:
         f"{MINUS}9.1 % to +10 %",
         f"{TIMES}3.00 to {TIMES}5.00",
     ]
-    assert (part.rows[5].parts[0].interval, part.rows[0].parts[0].noise_floor) == ("", "2.0 %")
+    assert (part.comparisons[4].rows[0][2].interval, part.comparisons[0].rows[0][4].value) == ("", "2.0 %")
 
 
 def test_the_template_shows_every_row_and_escapes(verdicts: Verdicts) -> None:
     environment = Environment(loader=PackageLoader("lab.report"), autoescape=True, undefined=StrictUndefined)
-    html = environment.get_template("claims.html").render(claims=claims(verdicts))
-    assert html.count('<th scope="row">') == 6
+    html = environment.get_template("sections/claims.html").render(claims=claims(verdicts))
+    assert html.partition("<details>")[0].count('<th scope="row">') == 6
     assert html.count("<details>") == 5
     assert "&lt;nothing&gt; &amp; all" in html
     assert "<nothing>" not in html

@@ -20,7 +20,7 @@ from lab.load.telemetrygen import Telemetrygen
 from lab.record.data import TrialData
 from lab.record.results import Results, read_results, write_results
 from lab.record.trial import ContainerRecord, HeadPart, StartPart, TrialRecord, Window, WindowPart
-from lab.report.observed import observe
+from lab.report.source import observe
 from lab.spec.experiment import Experiment
 from lab.spec.parse import parse_experiment
 from lab.spec.problems import SpecError

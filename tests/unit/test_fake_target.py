@@ -22,7 +22,7 @@ from lab.record.data import read_trial
 from lab.record.results import Censoring
 from lab.record.summary import Estimate, Summary, TrialSummary
 from lab.report.build import build
-from lab.report.terminal.results import print_metric_of, print_results
+from lab.report.terminal import print_metric_of, print_results
 from lab.run import runner
 from lab.run.progress import Progress
 from lab.spec.experiment import Experiment

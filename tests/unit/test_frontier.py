@@ -8,11 +8,11 @@ from rich.console import Console
 from lab.analysis.stats.intervals import Interval
 from lab.analysis.stats.proportions import Count, clopper_pearson
 from lab.record.summary import Estimate, Headline, MetricSummary, Summary, TrialSummary
-from lab.report.drawings.views import frontier
-from lab.report.figures.frontier import Point
-from lab.report.frontiers import frontier_panels, undominated
+from lab.report.compared import frontier_panels, frontier_table, undominated
+from lab.report.drawings import frontier
+from lab.report.figures.curves import Point
 from lab.report.palette import level_colours
-from lab.report.terminal.frontier import print_frontiers
+from lab.report.terminal import print_tables
 from lab.spec.views import Frontier
 
 VIEW = Frontier(kind="frontier", title="One in five calls fails", levels=["none", "retries", "all"])
@@ -90,7 +90,7 @@ def test_one_level_is_no_frontier() -> None:
 
 def test_the_terminal_marks_what_no_other_level_beats() -> None:
     out = io.StringIO()
-    print_frontiers(summary(ROWS), [VIEW], Console(file=out, width=100))
+    print_tables([frontier_table(summary(ROWS), VIEW)], Console(file=out, width=100))
     rows = {line.split()[0]: line for line in out.getvalue().splitlines() if line.strip()}
     assert "51.20 (48.98 to 53.41)" in rows["none"]
     assert [rows[level].count("*") for level in ROWS] == [2, 2, 1]

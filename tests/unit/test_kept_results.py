@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from lab.report.terminal.results import print_results
+from lab.report.terminal import print_results
 from tests.figures import CELLS, cell
 from tests.labs import LAB
 

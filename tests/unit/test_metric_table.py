@@ -8,7 +8,7 @@ from rich.console import Console
 
 from lab.errors import UserError
 from lab.record.summary import read_summary
-from lab.report.terminal.metric import print_metric
+from lab.report.terminal import print_metric_of
 from tests.command_line import lab, one_line
 
 RESULTS = Path(__file__).resolve().parents[2] / "docs" / "results"
@@ -17,7 +17,7 @@ SIDE_BY_SIDE, RESILIENCE = RESULTS / "side-by-side", RESULTS / "sidecar-resilien
 
 def printed(folder: Path, metric: str) -> list[str]:
     out = io.StringIO()
-    print_metric(read_summary(folder / "summary.json"), metric, Console(file=out, width=100))
+    print_metric_of(folder, metric, Console(file=out, width=100))
     return out.getvalue().splitlines()
 
 

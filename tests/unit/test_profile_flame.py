@@ -147,26 +147,23 @@ def test_rows_add_up_and_the_profiled_trial_stands_beside_the_measured_ones(run:
     assert [flame.level for flame in found.flames] == ["otel-agent"]
     (only,) = found.flames
     assert only.added == "+19.00 ms"
-    rows = {row.name: row for row in only.libraries}
-    assert rows["o.t"].added == "+30.00"
-    assert rows["o.t"].methods == ["S.z +30.00"]
-    assert rows["d.e"].added == "\N{MINUS SIGN}10.00"
-    assert not rows["a.b"].sure
-    assert rows["together"].added == "+19.00"
-    assert rows["together"].level == "59.00"
-    trials = {trial.level: trial for trial in found.trials}
-    assert trials["otel-agent"].samples == "590"
-    assert trials["otel-agent"].profiled_ms == "59.0"
-    assert trials["otel-agent"].reasons == ["<i>stolen</i>"]
+    rows = {row[0].value: row for row in only.libraries.rows}
+    assert [cell.value for cell in rows["o.t"][3:]] == ["+30.00", "S.z +30.00"]
+    assert rows["d.e"][3].value == "\N{MINUS SIGN}10.00"
+    assert not rows["a.b"][3].sure
+    together, there, _, added, _ = (cell.value for cell in only.libraries.last)
+    assert (together, there, added) == ("together", "59.00", "+19.00")
+    (agent,) = [[cell.value for cell in row] for row in found.trials.rows if row[0].value == "otel-agent"]
+    assert (agent[1], agent[3], agent[5]) == ("590", "59.0", "<i>stolen</i>")
 
 
 def test_many_libraries_become_few_rows_that_still_add_up(run: Path) -> None:
     write_profile(run, "otel-manual", {f"lib{index}/x/C.m": 10 + index for index in range(40)})
     found = profiles(run, read_summary(run / "summary.json"))
     assert found is not None
-    rows = next(flame for flame in found.flames if flame.level == "otel-manual").libraries
-    assert len(rows) <= MOST_ADDED + MOST_SAVED + 2
-    assert sum(float(row.level) for row in rows[:-1]) == pytest.approx(float(rows[-1].level), abs=0.01)
+    table = next(flame for flame in found.flames if flame.level == "otel-manual").libraries
+    assert len(table.rows) <= MOST_ADDED + MOST_SAVED + 1
+    assert sum(float(row[1].value) for row in table.rows) == pytest.approx(float(table.last[1].value), abs=0.01)
 
 
 def test_the_report_has_the_section_with_nothing_unescaped(run: Path) -> None:
@@ -188,4 +185,4 @@ def test_without_the_baselines_profile_the_page_says_so(tmp_path: Path) -> None:
     write_profile(folder, "otel-agent", {"a/b/C.x": 5})
     section = build(folder).read_text().split('<section id="profile">')[1]
     assert "Nothing to compare" in section
-    assert "Profiled trials" in section
+    assert "The profiled trials" in section

@@ -10,16 +10,14 @@ import pytest
 
 from lab.record.data import read_trial
 from lab.record.summary import Summary
-from lab.report.drawings.trials import traces
-from lab.report.figures.forest import Group, Row, forest
-from lab.report.figures.gantt import Span, gantt
-from lab.report.figures.labels import spread
+from lab.report.drawings import traces
+from lab.report.figures.bars import Group, Planes, Row, forest, planes
+from lab.report.figures.curves import spread
 from lab.report.figures.latency import Latencies, latency
-from lab.report.figures.planes import Planes, planes
+from lab.report.figures.trials import Span, gantt
 from lab.report.numbers import Scale
-from lab.report.observed import Observed, observe, pooled, trace_spans
 from lab.report.palette import OTHERS, PALETTE, level_colours
-from lab.report.source import Source
+from lab.report.source import Observed, Source, observe, pooled, trace_spans
 from tests.report_runs import AWKWARD_NAME
 from tests.synthetic import QUICK, Trial, write_trial
 

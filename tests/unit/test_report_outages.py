@@ -8,13 +8,13 @@ from rich.console import Console
 
 from lab.analysis.analyse import CONFIDENCE
 from lab.record.summary import Estimate, Headline, LevelSummary, Summary, TrialSummary
-from lab.report.cells import NOTHING
-from lab.report.figures.outages import Served
-from lab.report.figures.outages import outages as draw
+from lab.report.figures.over_time import Served
+from lab.report.figures.over_time import outages as draw
 from lab.report.numbers import DASH, MINUS
-from lab.report.outages import outages
 from lab.report.palette import level_colours
-from lab.report.terminal.outage import print_outages
+from lab.report.resilience import outages
+from lab.report.tables import NOTHING
+from lab.report.terminal import print_tables
 
 KILLED = {"kind": "killed", "target": "s2", "start_s": [8, 10], "length_s": 5}
 
@@ -54,11 +54,10 @@ def test_levels_with_faults_have_a_row_and_those_with_sidecars_are_held_against_
     found = outages(SUMMARY)
     assert found is not None
     none, retries = found.rows
-    assert (none.level, none.faults, none.recovered) == ("none", "s2 killed for 5.0 s", "1 of 2")
-    assert none.lost.text == "505 (492 to 518)"
-    assert none.more == NOTHING
-    assert retries.more.value == f"{MINUS}497"
-    assert retries.recovered == "2 of 2"
+    assert [cell.text for cell in none[:4]] == ["none", "s2 killed for 5.0 s", "2", "505 (492 to 518)"]
+    assert none[4] == NOTHING
+    assert retries[4].value == f"{MINUS}497"
+    assert [row[6].value for row in (none, retries)] == ["1 of 2", "2 of 2"]
 
 
 def test_a_run_without_faults_has_no_such_part() -> None:
@@ -68,7 +67,7 @@ def test_a_run_without_faults_has_no_such_part() -> None:
 def test_the_terminal_shows_it_in_a_hundred_columns() -> None:
     found, out = outages(SUMMARY), io.StringIO()
     assert found is not None
-    print_outages(found, Console(file=out, width=100))
+    print_tables([found], Console(file=out, width=100))
     rows = [line.split() for line in out.getvalue().splitlines()]
     assert ["none", "505", "(492", "to", "518)", DASH, DASH, "1", "of", "2", DASH] in rows
     assert max(map(len, out.getvalue().splitlines())) <= 100

@@ -14,14 +14,12 @@ from lab.analysis.stats.intervals import Interval
 from lab.record.summary import Summary, TrialSummary
 from lab.record.trial import TrialRecord
 from lab.report import findings
-from lab.report.compared import Compared
-from lab.report.crossings import Crossed, Crossing
-from lab.report.drawings import Drawings, Titled, Trace
-from lab.report.drawings.trials import order_cells
-from lab.report.ladders import Climb, Ladder, Measure, Step
+from lab.report.answers import answers
+from lab.report.build import Report, render
+from lab.report.compared import Climb, Compared, Crossed, Crossing, Ladder, Measure, Step
+from lab.report.drawings import Drawings, Titled, Trace, order_cells
 from lab.report.numbers import MINUS, TIMES
-from lab.report.render import render
-from lab.report.terminal.levels import print_table
+from lab.report.terminal import print_summary
 from lab.report.view import page
 from lab.target.mesh.declaration import SERVICES
 
@@ -109,7 +107,7 @@ CROSSING = Crossing(
 
 
 def answer(*estimates: dict[str, Any]) -> str:
-    return findings.answers(summary(*estimates))[0][1]
+    return answers(summary(*estimates), MANIFEST)[0].text
 
 
 def test_a_difference_is_said_with_its_interval_and_both_means() -> None:
@@ -135,8 +133,8 @@ def test_a_difference_no_larger_than_the_noise_is_doubted() -> None:
 def test_the_terminal_says_of_noise_what_the_page_says() -> None:
     doubtful = TRACED | {"ratio": 1.02, "ratio_low": 1.01, "ratio_high": 1.03}
     out = io.StringIO()
-    print_table(summary(BASELINE, PLACEBO, doubtful), Console(file=out, width=120))
-    shown = page(summary(BASELINE, PLACEBO, doubtful), MANIFEST, TRIALS, Compared()).table[0].rows[-1].finding
+    print_summary(summary(BASELINE, PLACEBO, doubtful), Console(file=out, width=120))
+    shown = page(summary(BASELINE, PLACEBO, doubtful), MANIFEST, TRIALS, Compared()).table[0].rows[-1][7].finding
     assert shown is not None
     assert shown.word == "higher, within noise"
     assert shown.tone == "neutral"
@@ -145,7 +143,7 @@ def test_the_terminal_says_of_noise_what_the_page_says() -> None:
 
 def test_a_level_without_estimates_gets_no_answer_but_a_caution() -> None:
     nothing = summary(BASELINE, PLACEBO, rejected=4)
-    assert findings.answers(nothing)[0][1] == "No result: it has no valid trial."
+    assert answers(nothing, MANIFEST)[0].text == "No result: it has no valid trial."
     assert findings.cautions(nothing) == ["No valid trial of <b>& (4 rejected)."]
 
 
@@ -226,7 +224,7 @@ def test_blocks_that_an_early_end_made_needless_are_not_called_missing() -> None
 
 @pytest.mark.parametrize("manifest", [{}, {"git": None, "machine": "?", "durations_s": {"total": None}, "spec": []}])
 def test_a_manifest_without_its_parts_does_not_break_the_page(manifest: dict[str, Any]) -> None:
-    html = render(page(summary(BASELINE, PLACEBO, TRACED), manifest, TRIALS, Compared()), NOTHING_DRAWN)
+    html = render(Report(page(summary(BASELINE, PLACEBO, TRACED), manifest, TRIALS, Compared()), NOTHING_DRAWN))
     assert "unknown" in html
     assert "No level of this run made a trace." in html
     assert not {"ladders", "sweeps", "interactions", "claims"} & set(re.findall(r'<section id="(\w+)">', html))
@@ -251,7 +249,7 @@ def test_the_page_is_the_golden_one(tmp_path: Path) -> None:
         order=drawn,
     )
     compared = Compared([LADDER], [], [CROSSING])
-    html = render(page(summary(BASELINE, PLACEBO, TRACED, EXPORTED), MANIFEST, TRIALS, compared), drawings)
+    html = render(Report(page(summary(BASELINE, PLACEBO, TRACED, EXPORTED), MANIFEST, TRIALS, compared), drawings))
     scrubbed = re.sub(r"<style>.*</style>", "<style></style>", html, flags=re.DOTALL)
     actual = tmp_path / "report.html"
     actual.write_text(scrubbed, encoding="utf-8")

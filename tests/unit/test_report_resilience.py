@@ -11,7 +11,7 @@ from lab.record.summary import Headline, LevelSummary, MetricSummary, Summary, T
 from lab.record.trial import SidecarRecord, TrialRecord, Window
 from lab.report.numbers import DASH
 from lab.report.resilience import Resilience, resilience
-from lab.report.terminal.resilience import print_resilience
+from lab.report.terminal import print_tables
 from tests.labs import MESH
 
 REQUESTS = 10_000
@@ -54,13 +54,12 @@ def part(levels: Mapping[str, LevelSummary] = LEVELS, trials: Sequence[TrialSumm
 
 
 def test_trials_of_a_level_are_counted_together_beside_what_the_draws_alone_would_fail() -> None:
-    none, envoy, placebo = part().errors
-    assert (none.requests, none.failed, none.share, none.expected) == ("20,000", "9,760", "48.8 %", "48.8 %")
-    assert (none.covered, placebo.covered) == ("yes", "no")
-    assert (envoy.share, envoy.covered) == ("13.8 %", "")
-    assert part().covered == "1 of 2"
+    none, envoy, placebo = ([cell.value for cell in row] for row in part().errors.rows)
+    assert none[1:6] == ["20,000", "9,760", "48.8", "48.8", "yes"]
+    assert placebo[5] == "no"
+    assert (envoy[3], envoy[5]) == ("13.8", "")
     # The placebo's 43 % is no draw of 48.8 %; both trials of the other level are.
-    assert part().covered_trials == "2 of 3"
+    assert "contains the drawn share at 1 of 2 levels, and in 2 of 3 single trials" in part().errors.notes[1]
 
 
 def test_where_failures_come_from_is_said_in_numbers_of_the_sidecars() -> None:
@@ -79,32 +78,29 @@ def test_sidecars_that_refused_nothing_are_said_to_have_refused_nothing() -> Non
 
 def test_the_terminal_shows_what_failed_and_why() -> None:
     out = io.StringIO()
-    print_resilience(part(), Console(file=out, width=100))
+    print_tables([part().errors], Console(file=out, width=100))
     rows = [line.split() for line in out.getvalue().splitlines()]
     assert ["none", "9,760", "48.8", "(48.1", "to", "49.5)", "48.8", "yes", DASH, DASH] in rows
     assert max(map(len, out.getvalue().splitlines())) <= 100
     assert "contains the drawn share at 1 of 2 levels" in out.getvalue()
-    assert "upstream_rq_retry_overflow" in out.getvalue()
+    assert "upstream_rq_retry_overflow" in part().origin[0][1]
 
 
 def test_a_level_with_sidecars_is_tested_against_the_one_without() -> None:
-    (row,) = part().tested
-    assert (row.level, row.twin, row.n) == ("envoy", "none", "2, 2")
-    assert row.difference == "0 ms"
-    assert row.student_p == "1.0"
+    ((level, twin, difference, student_p, _, n),) = part().tested.rows
+    assert (level.value, twin.value, n.value) == ("envoy", "none", "2, 2")
+    assert (difference.value, student_p.value) == ("0 ms", "1.0")
 
 
 def test_what_sidecars_add_is_paired_within_blocks_and_in_microseconds() -> None:
     none = [trial("none", block, 0, cpu_per_request_proxied_ms=1.0 + block) for block in (0, 1)]
     envoy = [trial("envoy", block, 0, cpu_per_request_proxied_ms=1.9 + block) for block in (0, 1)]
-    (row,) = part(trials=[*none, *envoy, *TRIALS[4:]]).added
-    assert (row.level, row.twin, row.n) == ("envoy", "none", "2")
-    assert row.added[0].value == "+900"
-    assert row.added[1].value == DASH
+    (row,) = part(trials=[*none, *envoy, *TRIALS[4:]]).added.rows
+    assert [cell.value for cell in row[:5]] == ["envoy", "none", "2", "+900", DASH]
 
 
 def test_levels_that_differ_in_more_than_sidecars_are_not_tested() -> None:
-    assert part({**LEVELS, "none": level("none", 0.02)}).tested == []
+    assert part({**LEVELS, "none": level("none", 0.02)}).tested.rows == []
 
 
 def test_a_study_without_errors_or_sidecars_has_no_such_part() -> None:
@@ -118,11 +114,12 @@ def test_each_sidecars_published_counters_are_means_of_valid_trials(valid: bool)
     trials = [record(valid, {"s1-envoy": {"version": "1.40.0", "counters": one}}) for one in counters]
     found = resilience(summary(LEVELS, TRIALS), trials)
     assert found is not None
-    rows = [(row.sidecar, dict(zip(found.counters, row.values, strict=True))) for row in found.counted]
+    names = [column.title for column in found.counted.columns]
+    rows = [dict(zip(names, (cell.value for cell in row), strict=True)) for row in found.counted.rows]
     assert bool(rows) is valid
     if valid:
-        assert rows[0][0] == "s1-envoy"
-        assert (rows[0][1]["upstream_rq_retry"], rows[0][1]["retry.upstream_rq_200"]) == ("200", "195")
+        assert rows[0]["Sidecar"] == "s1-envoy"
+        assert (rows[0]["upstream_rq_retry"], rows[0]["retry.upstream_rq_200"]) == ("200", "195")
 
 
 def record(valid: bool, sidecars: Mapping[str, Any]) -> TrialRecord:

@@ -9,15 +9,12 @@ from rich.console import Console
 
 from lab.errors import UserError
 from lab.record.summary import Headline, Summary
-from lab.report.compared import Compared, compare_views
-from lab.report.crossings import Crossing
-from lab.report.drawings import views as drawn
-from lab.report.figures.sweep import setting
-from lab.report.ladders import Climb, step_scales
-from lab.report.numbers import DASH, MINUS
+from lab.report import drawings as drawn
+from lab.report.compared import Climb, Compared, Crossing, compare_views, crossing_table, ladder_tables, step_scales
+from lab.report.figures.curves import setting
+from lab.report.numbers import MINUS
 from lab.report.palette import level_colours
-from lab.report.terminal.crossing import print_crossings
-from lab.report.view_rows import crossing_rows, ladder_rows
+from lab.report.terminal import print_tables
 
 CPU = "cpu_per_request_services_ms"
 MEMORY = "memory_services_mean_mib"
@@ -122,9 +119,8 @@ def test_a_step_that_the_placebo_may_make_as_well_is_within_noise() -> None:
     found = climb(summary(noisy))
     assert [step.within_noise for step in found.steps] == [False, True, True]
     assert not any(step.sure for step in found.steps)
-    rows = ladder_rows(compared(summary(noisy), LADDER).ladders)[0].rows
-    assert rows[1][1][0].finding.word == "higher, within noise"
-    assert rows[1][1][0].finding.tone == "neutral"
+    made = ladder_tables(compared(summary(noisy), LADDER).ladders)[0].rows[1][1].finding
+    assert made and (made.word, made.tone) == ("higher, within noise", "neutral")
 
 
 def test_a_step_without_a_common_block_is_no_step() -> None:
@@ -148,16 +144,16 @@ def test_a_waterfall_says_its_steps_in_the_units_of_all_measures() -> None:
 
 
 def test_a_ladders_table_has_a_column_for_each_measure() -> None:
-    (table,) = ladder_rows(compared(summary(RUNGS), LADDER).ladders)
-    assert table.measures == [
+    (table,) = ladder_tables(compared(summary(RUNGS), LADDER).ladders)
+    assert [column.title for column in table.columns[1:-1]] == [
         "CPU per request, services (ms)",
         "CPU per request, services, of the first level's (%)",
         "Bytes per request, services, both planes (kB)",
     ]
-    level, cells = table.rows[-1]
-    assert level == "sent"
-    assert [cell.shown.value for cell in cells] == [f"{MINUS}1.00", f"{MINUS}2.50", "+9.00"]
-    assert [cell.finding.tone for cell in cells] == ["better", "better", "worse"]
+    level, *cells, blocks = table.rows[-1]
+    assert (level.value, blocks.value) == ("sent", "3")
+    assert [cell.value for cell in cells] == [f"{MINUS}1.00", f"{MINUS}2.50", "+9.00"]
+    assert [cell.finding and cell.finding.tone for cell in cells] == ["better", "better", "worse"]
 
 
 def test_a_run_without_values_has_a_ladder_without_climbs_and_no_figure() -> None:
@@ -186,10 +182,13 @@ def test_an_interaction_is_a_ratio_of_ratios_beside_the_baselines_level_of_other
         ("agent", "full"): 1.5,
         ("agent", "half"): 1.8,
     }
-    (table,) = crossing_rows(run, [crossing])
-    assert table.held == "size s"
-    assert [(row.at, row.cost.value, row.more.value, row.finding and row.finding.word) for row in table.rows] == [
-        ("full", "1.50", DASH, None),
+    table = crossing_table(run, crossing)
+    assert table.title == "Load, at size s"
+    assert [
+        (at.value, cost.value, more.value, found.finding and found.finding.word)
+        for _, _, at, cost, more, found, _ in table.rows
+    ] == [
+        ("full", "1.50", "", None),
         ("half", "1.80", "1.20", "higher"),
     ]
     figure = str(drawn.crossing(run, crossing, 1).figure)
@@ -222,7 +221,7 @@ def test_a_run_without_crossed_factors_prints_nothing_of_them() -> None:
 
 def printed(run: Summary, crossings: Sequence[Crossing]) -> list[str]:
     out = io.StringIO()
-    print_crossings(run, crossings, Console(file=out, width=100))
+    print_tables([crossing_table(run, one) for one in crossings if one.metrics], Console(file=out, width=100))
     return out.getvalue().splitlines()
 
 
@@ -230,7 +229,7 @@ def test_a_crossing_that_was_not_run_is_not_drawn() -> None:
     run = summary({"none/full/s": {CPU: 40.0}, "placebo": {CPU: 40.0}}, baseline="none/full/s")
     (crossing,) = compared(run, INTERACTION, factors=FACTORS).crossings
     assert drawn.crossing(run, crossing, 1).figure is None
-    assert crossing_rows(run, [crossing])[0].rows == []
+    assert crossing_table(run, crossing).rows == []
 
 
 SWEEP = {

@@ -21,7 +21,7 @@ from lab.record.requests import read_requests
 from lab.record.series import Series
 from lab.record.trial import read_trial_record
 from lab.report.build import build
-from lab.report.terminal.results import print_results
+from lab.report.terminal import print_results
 from lab.run import runner
 from lab.run.progress import Progress
 from lab.run.start import Context

@@ -5,9 +5,9 @@ import io
 from rich.console import Console
 
 from lab.analysis.stats.intervals import Interval
-from lab.report.ladders import Climb, Ladder, Measure, Step
+from lab.report.compared import Climb, Ladder, Measure, Step, ladder_tables
 from lab.report.numbers import MINUS
-from lab.report.terminal.ladder import print_ladders
+from lab.report.terminal import print_tables
 
 
 def test_a_ladder_is_a_table_of_what_each_level_adds() -> None:
@@ -20,7 +20,7 @@ def test_a_ladder_is_a_table_of_what_each_level_adds() -> None:
         Step("exported", Interval(8.5, 6.5, 10.5), "higher", False, 5),
     )
     out = io.StringIO()
-    print_ladders([Ladder("By hand", "baseline", [climb])], Console(file=out, width=100))
+    print_tables(ladder_tables([Ladder("By hand", "baseline", [climb])]), Console(file=out, width=100))
     rows = [line.split() for line in out.getvalue().splitlines()]
     for first, second in (
         (["by-hand", "+8.00", "(6.00", "to", "10.00)"], ["higher"]),
@@ -32,5 +32,5 @@ def test_a_ladder_is_a_table_of_what_each_level_adds() -> None:
 
 def test_a_run_without_a_ladder_prints_nothing_of_one() -> None:
     out = io.StringIO()
-    print_ladders([], Console(file=out, width=100))
+    print_tables(ladder_tables([]), Console(file=out, width=100))
     assert out.getvalue() == ""

@@ -6,7 +6,15 @@ import pytest
 from pydantic import ValidationError
 
 from lab.spec.problems import dotted
-from lab.spec.views import Interaction, Sweep, Waterfall, parse_views, view_problems
+from lab.spec.views import (
+    HeadlineChoice,
+    Interaction,
+    Sweep,
+    Waterfall,
+    contrast_problems,
+    parse_views,
+    view_problems,
+)
 
 LEVELS = ("baseline", "manual-off", "manual", "agent")
 FACTORS: dict[str, Any] = {"telemetry": {}, "load": {}}
@@ -57,6 +65,22 @@ def test_views_of_each_kind_are_read_from_a_manifests_lists() -> None:
 )
 def test_a_wrong_view_is_reported_with_its_place_and_what_is_right(view: dict[str, Any], place: str, text: str) -> None:
     assert problems(view) == [(place, text)]
+
+
+@pytest.mark.parametrize(
+    ("contrast", "place", "text"),
+    [
+        (
+            {"level": "manul", "to": "baseline"},
+            "headline.compare[0].level",
+            "no level is called 'manul'; did you mean 'manual'? (there are: agent, baseline, manual, manual-off)",
+        ),
+        ({"level": "agent", "to": "agent"}, "headline.compare[0]", "'agent' is compared with itself"),
+    ],
+)
+def test_a_wrong_comparison_is_reported_with_its_place(contrast: dict[str, str], place: str, text: str) -> None:
+    headline = HeadlineChoice.model_validate({"compare": [contrast]})
+    assert [(dotted(one.path), one.text) for one in contrast_problems(headline, LEVELS)] == [(place, text)]
 
 
 @pytest.mark.parametrize("view", [{"kind": "pie"}, WATERFALL | {"levels": ["baseline"]}, SWEEP | {"colour": "red"}])

@@ -10,10 +10,10 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
 from numpy.typing import NDArray
 
-from lab.report.figures.labels import LEADER_IN, LONGEST_LABEL, label_ends
+from lab.report.figures.curves import LEADER_IN, LONGEST_LABEL, label_ends
 from lab.report.numbers import number, short
 from lab.report.palette import INK, MUTED, Colour
-from lab.report.svg import Margins, draw, names_in, panels, quiet
+from lab.report.svg import Margins, draw, names_in, panels, plain_ticks, quiet
 
 ROW_IN = 0.62
 MARKS_IN = 1.45
@@ -69,7 +69,6 @@ def _densities(axes: Axes, levels: Sequence[Latencies], colours: Mapping[str, Co
     axes.set_ylim(-0.15, len(levels) - 0.1)
     axes.set_xlabel("latency from the actual start (ms, logarithmic); marks: p50 · p95 · p99")
     axes.set_title("Density")
-    axes.spines[["left"]].set_visible(False)
     quiet(axes, "x")
     _plain_log_ticks(axes)
 
@@ -79,7 +78,7 @@ def _plain_log_ticks(axes: Axes) -> None:
     subs = (1.0, 2.0, 5.0) if high / low > 10 else (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)
     axes.xaxis.set_major_locator(LogLocator(subs=subs))
     axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    plain_ticks(axes.xaxis)
 
 
 def _density(values_ms: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

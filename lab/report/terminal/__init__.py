@@ -1,1 +1,0 @@
-"""The terminal's rendering of the report's view models."""

@@ -1,0 +1,107 @@
+"""The answer is to the experiment's own question: its comparisons, in its metrics, first and last."""
+
+import io
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from lab.analysis.analyse import contrasts, with_choice
+from lab.analysis.metrics import measures
+from lab.record import Summary, read_manifest, read_summary
+from lab.report.answers import Answer, answers
+from lab.report.terminal import print_answers
+from lab.spec.parse import load_experiment
+from lab.spec.problems import SpecError
+from lab.spec.views import Contrast, HeadlineChoice
+from tests.labs import LAB, parse
+from tests.unit.test_spec import GOOD
+
+ROOT = Path(__file__).resolve().parents[2]
+EXPERIMENTS = ROOT / "experiments"
+KEPT = ROOT / "docs" / "results"
+OVERFLOW = KEPT / "retry-overflow"
+PUBLISHED, IN_FORCE = "fan-out/published/p-0.2", "fan-out/in-force/p-0.2"
+
+
+def declared(name: str) -> Summary:
+    """Return a kept result with the headline that its experiment has now."""
+    summary = read_summary(KEPT / name / "summary.json")
+    experiment = load_experiment(EXPERIMENTS / f"{name}.yaml", LAB.grammar)
+    target = LAB.target(experiment)
+    headline = with_choice(
+        target.declaration.headline(summary.metrics), experiment.headline, measures(target.judgement)
+    )
+    return summary.model_copy(update={"headline": headline})
+
+
+def test_the_question_is_answered_in_its_own_metrics() -> None:
+    first, second = answers(declared("retry-overflow"), read_manifest(OVERFLOW))
+    assert (first.title, first.level) == (f"{PUBLISHED} against {IN_FORCE}", PUBLISHED)
+    assert first.text == (
+        "Requests that failed: 24.5 % (23.9 to 25.1) against 0 % (0 to 0.0184); higher. "
+        "Retries per request that a circuit breaker refused: 0.378 (0.275 to 0.482) against 0; higher."
+    )
+    assert second.title.startswith("chain/published/p-0.2")
+
+
+def test_levels_other_than_the_baseline_are_compared_within_blocks() -> None:
+    summary = read_summary(OVERFLOW / "summary.json")
+    metric = summary.headline.primary
+    found = contrasts(summary, metric, [(PUBLISHED, IN_FORCE), (IN_FORCE, summary.baseline)], seed=14)
+    values = {
+        level: [trial.values[metric] for trial in summary.trials if trial.valid and trial.level == level]
+        for level in (PUBLISHED, IN_FORCE)
+    }
+    ratios = [one / other for one, other in zip(*values.values(), strict=True)]
+    assert found[PUBLISHED, IN_FORCE].ratio == pytest.approx((ratios[0] * ratios[1]) ** 0.5)
+    assert found[PUBLISHED, IN_FORCE].n == 2
+    (own,) = [row for row in summary.estimates if (row.metric, row.level) == (metric, IN_FORCE)]
+    assert found[IN_FORCE, summary.baseline] == own
+
+
+def test_many_levels_without_a_declared_comparison_are_grouped_by_factor() -> None:
+    found = answers(read_summary(OVERFLOW / "summary.json"), read_manifest(OVERFLOW))
+    assert [answer.title for answer in found] == [
+        "topology chain against fan-out",
+        "sidecar published against none",
+        "sidecar in-force against none",
+        "error_probability p-0.2 against p-0.02",
+    ]
+    assert "+67 % to +199 %, depending on the other factors (2 " in found[2].text
+
+
+def test_the_terminal_ends_with_at_most_four_sentences_and_names_the_extremes_of_more() -> None:
+    out = io.StringIO()
+    found = [Answer(f"level-{size}", "It costs that much.", size=float(size)) for size in (2, 1, 5, 3, 4)]
+    print_answers(found, Console(file=out, width=100))
+    assert out.getvalue().splitlines()[-2:] == [
+        "the highest of 5, level-5: It costs that much.",
+        "the lowest, level-1: It costs that much.",
+    ]
+
+
+@pytest.mark.parametrize("name", ["crossed", "outage", "patterns", "sidecar-resilience", "today"])
+def test_a_declared_answer_is_complete(name: str) -> None:
+    found = answers(declared(name), read_manifest(KEPT / name))
+    assert 0 < len(found) <= 4
+    assert not any("No result" in answer.text for answer in found)
+
+
+def test_an_unknown_metric_is_reported_with_its_place_and_the_nearest_name() -> None:
+    with pytest.raises(SpecError, match=r"headline\.also\[0\]: no metric is called 'eror_fraction'; did you mean"):
+        parse(GOOD + "headline: {also: [eror_fraction]}\n")
+
+
+def test_an_experiments_metric_comes_before_the_targets_own() -> None:
+    experiment = parse(GOOD)
+    target = LAB.target(experiment)
+    own = target.declaration.headline([])
+    choice = HeadlineChoice(metric="error_fraction", compare=[Contrast(level="otel-agent", to="baseline")])
+    chosen = with_choice(own, choice, measures(target.judgement))
+    assert (chosen.primary, chosen.what, chosen.main[:2]) == (
+        "error_fraction", "Requests that failed", ["error_fraction", own.primary],
+    )  # fmt: skip
+    assert chosen.columns[0].metric == own.primary
+    assert list(chosen.compare) == [("otel-agent", "baseline")]
+    assert with_choice(own, None, measures(target.judgement)) == own
