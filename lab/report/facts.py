@@ -5,6 +5,7 @@ from typing import Any
 
 import yaml
 
+from lab.record import TrialRecord
 from lab.report.numbers import duration, number, percent, scale_for
 
 Rows = Sequence[tuple[str, str]]

@@ -14,8 +14,16 @@ LAB_FOLDER = ROOT / "lab"
 MOST_LOOSE_FILES = 5
 # At f411f24, before the restructuring.
 MOST_STATEMENTS = 10_768
-# The target and the generators that came with it.
-NEW = ("target/collector", "load/telemetrygen.py", "load/open_loop.py", "load/by_files.py")
+# What the lab can do since: the target and the generators that came with the restructuring, and alternating slices.
+NEW = (
+    "target/collector",
+    "load/telemetrygen.py",
+    "load/open_loop.py",
+    "load/by_files.py",
+    "run/alternating.py",
+    "run/turns.py",
+    "analysis/metrics/alternating.py",
+)
 CONTRACT_MAY_IMPORT = ("lab.contract", "lab.spec", "lab.record")
 
 
