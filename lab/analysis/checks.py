@@ -294,6 +294,8 @@ def turns_kept(data: TrialData) -> Iterator[str]:
 
 def machine_had_room(data: TrialData) -> Iterator[str]:
     """Reject systems that alternate on a saturated machine."""
+    if not data.trial.slices:
+        return
     busy = data.trial.alternating_cores / int(data.counters.host["cpus"].values[-1])
     if busy > MACHINE_FRACTION:
         yield (f"the lab's containers used {_percent(busy)} of the host's CPUs (limit {_percent(MACHINE_FRACTION)})")

@@ -8,7 +8,7 @@ rounds divided by its requests.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from lab.engine.place import OBSERVER, SPINNER
 from lab.load import Loaded
@@ -74,8 +74,8 @@ def _load(starts: Sequence[Start], found: Mapping[str, float], seed: int, say: C
     """Warms all systems up, then sends the slices; returns what each system's load left."""
     first = starts[0]
     context, clock = first.context, first.place.clock
-    generator, schedule = _generator(context), context.experiment.load.schedule
-    assert isinstance(schedule, Slices)
+    # Only the schedule that alternates comes here.
+    generator, schedule = _generator(context), cast(Slices, context.experiment.load.schedule)
     with ExitStack() as stack:
         measurings = [stack.enter_context(start.deployment.measuring(start.level, start.seed, 0.0)) for start in starts]
         for start in starts:
