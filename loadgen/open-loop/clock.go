@@ -4,26 +4,19 @@ import (
 	"runtime"
 	"syscall"
 	"time"
-	"unsafe"
 )
 
 const (
 	prSetTimerSlack = 29
 	slackNs         = 1
-	// The lowest real-time priority: before every normal thread, and after what the kernel needs.
-	schedFIFO        = 1
-	schedResetOnFork = 0x40000000
 )
-
-var realTime = struct{ priority int32 }{1}
 
 // clock is Unix time that a step of the machine's clock does not bend: it follows the monotonic clock from `began` on.
 type clock struct{ began time.Time }
 
 func (c clock) now() int64 { return c.began.UnixNano() + time.Since(c.began).Nanoseconds() }
 
-// precisely runs the function on a thread of its own, whose sleeps end without the kernel's usual slack of 50 us, and
-// which gets a CPU as soon as they end: it needs one for microseconds, and no normal thread may let it wait.
+// precisely runs the function on a thread of its own, whose sleeps end without the kernel's usual slack of 50 us.
 func precisely(function func()) {
 	done := make(chan struct{})
 	go func() {
@@ -31,9 +24,6 @@ func precisely(function func()) {
 		runtime.LockOSThread() // and never unlocked: the thread ends with the goroutine
 		// The call fails only for an unknown option; the sleeps would then end 50 us later.
 		_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, prSetTimerSlack, slackNs, 0)
-		// The call fails where RLIMIT_RTPRIO is 0 (compose.yaml sets 1); requests then start later on a busy machine.
-		_, _, _ = syscall.RawSyscall(syscall.SYS_SCHED_SETSCHEDULER, 0, schedFIFO|schedResetOnFork,
-			uintptr(unsafe.Pointer(&realTime)))
 		function()
 	}()
 	<-done
