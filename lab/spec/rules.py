@@ -56,6 +56,11 @@ def _times(experiment: Experiment) -> Iterator[Problem]:
             "the window of slices is as long as they take; leave it out",
         ),
         (
+            turns and experiment.profile,
+            ("profile",),
+            "a profiled trial needs a load of its own, slices are sent to all systems of a set",
+        ),
+        (
             not counted and not turns and protocol.window_s is None,
             ("protocol", "window_s"),
             "missing; wanted a number from 2 to 3600",

@@ -1,5 +1,6 @@
 """A tiny experiment on real containers, as a user runs one, and what a user's mistakes look like."""
 
+import itertools
 import json
 import re
 import signal
@@ -22,7 +23,10 @@ from tests.labs import MESH
 pytestmark = [pytest.mark.containers, pytest.mark.timeout(900)]
 
 # Reasons that a machine gives on which other things run; what the lab itself may do wrong is not among them.
-THE_MACHINE = re.compile("stole|programs outside the lab|not steady|still warming up|requests ended in the window")
+THE_MACHINE = re.compile(
+    "stole|programs outside the lab|not steady|still warming up|requests ended in the window"
+    "|the lab's containers used|in another system's turn|its set was rejected"
+)
 TINY = """
 format: tollbooth.experiment
 version: 2
@@ -177,6 +181,24 @@ def test_levels_side_by_side_are_whole_trials_of_one_window(tiny: Path) -> None:
         assert data.trial.spans_in_trace == (123 if traced else None)
         assert (metrics.values(data, MESH.judgement.metrics)["bytes_per_request_telemetry"] > 1000) == traced
         assert data.trial.cores_side_by_side > 0
+    assert containers() == []
+
+
+def test_systems_that_take_turns_are_one_set_of_valid_trials(tiny: Path) -> None:
+    schedule = "{generator: open-loop, schedule: {kind: slices, requests: 10, measure_s: 5}}"
+    settings = (f"load={schedule}", "target.topology=duo", "protocol.window_s=null", "retries=0", "warm_up_requests=40")
+    done = lab("run", str(tiny), *(word for setting in settings for word in ("--set", setting)))
+    folder = (paths.RESULTS / "tiny" / "latest").resolve()
+    assert "3 systems are warm; measuring what a request of each costs" in done.stdout, done.stderr
+    trials = [read_trial(path.parent) for path in folder.glob("trials/*/trial.json")]
+    assert {data.trial.level for data in trials} == {"baseline", "placebo", "otel-manual"}
+    assert all(data.trial.valid for data in trials) or rejected_for_the_machine(folder)
+    turns = sorted((turn.start_ns, turn.next_ns) for data in trials for turn in data.trial.slices)
+    assert all(before[1] == after[0] for before, after in itertools.pairwise(turns))
+    for data in trials:
+        window = data.requests.ended_in(data.trial.window_start_ns, data.trial.window_end_ns)
+        assert len(window) == 10 * len(data.trial.slices)
+        assert data.trial.spans_in_trace == (123 if data.trial.level == "otel-manual" else None)
     assert containers() == []
 
 

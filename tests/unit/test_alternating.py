@@ -27,7 +27,6 @@ from tests import benches, synthetic
 from tests.fake import FakeBackend, FakeClock, FakeDriver
 from tests.labs import MESH, analyse, parse
 from tests.synthetic.counters import counter_lines
-from tests.synthetic.truth import EPOCH_NS
 
 SPEC = """
 format: tollbooth.experiment
@@ -267,6 +266,7 @@ def test_lost_spans_reject(data: TrialData) -> None:
         (("retries: 0", "retries: 1"), "a single trial cannot be repeated"),
         (("repetitions: 2", "repetitions: 2, window_s: 8"), "the window of slices is as long as they take"),
         (("repetitions: 2", "repetitions: 2, side_by_side: true"), "needs a closed-loop load"),
+        (("question: Does", "profile: true\nquestion: Does"), "a profiled trial needs a load of its own"),
     ],
 )
 def test_contradictions_are_named(change: tuple[str, str], message: str) -> None:
@@ -277,4 +277,3 @@ def test_contradictions_are_named(change: tuple[str, str], message: str) -> None
 def test_the_mesh_has_the_checks_of_turns() -> None:
     stages = [check for stage in MESH.judgement.checks for check in stage]
     assert {checks.turns_kept, checks.spans_delivered, checks.machine_had_room} <= set(stages)
-    assert EPOCH_NS
