@@ -36,10 +36,10 @@ app = typer.Typer(
 
 Name = Annotated[str, typer.Argument(help="A name from `lab list`, or a path to an experiment file.")]
 Overrides = Annotated[
-    list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override a field, e.g. --set repetitions=5.")
+    list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Sets a field, e.g. --set repetitions=5.")
 ]
 Resume = Annotated[
-    bool, typer.Option("--resume", help="Go on with the newest run that was interrupted, or is to have another end.")
+    bool, typer.Option("--resume", help="Continues the newest interrupted run, or one that now may take longer.")
 ]
 Folder = Annotated[Path | None, typer.Argument(help="A results folder; the newest one if left out.")]
 
@@ -59,7 +59,7 @@ def experiment(name: Name = "quick", set_: Overrides = None, resume: Resume = Fa
 def plan(
     name: Name = "quick",
     set_: Overrides = None,
-    half_width: Annotated[float, typer.Option(help="Wished half width of the ratios' intervals.")] = 0.02,
+    half_width: Annotated[float, typer.Option(help="Half-width that the ratios' intervals shall have.")] = 0.02,
 ) -> None:
     """Shows the order of trials, how long they will take here, and how many blocks a precision needs."""
     overview.print_plan(console, read_experiment(LAB, name, set_ or []), LAB, half_width, RESULTS)
@@ -115,7 +115,7 @@ def up(
     topology: Annotated[str, typer.Option(help="A file in experiments/topologies.")] = "mesh",
     sidecar: Annotated[str, typer.Option(help="What sidecars do: patterns of envoy/patterns, or none.")] = "none",
 ) -> None:
-    """Starts the lab to play with, and prints its addresses."""
+    """Starts a system to try out, and prints its addresses."""
     play.up(LAB, {"kind": "mesh", "topology": topology}, {"telemetry": telemetry, "sidecar": sidecar}, console)
 
 
@@ -127,7 +127,7 @@ def down() -> None:
 
 @app.command()
 def doctor() -> None:
-    """Says what is wrong with this machine for measuring, and how to fix it."""
+    """Checks whether this machine is fit for measuring, and prints how to fix what is not."""
     raise typer.Exit(run_doctor())
 
 
