@@ -358,7 +358,13 @@ class Recorder(Admin):
 def test_what_tests_without_containers_replay(tmp_path: Path) -> None:
     with running(tmp_path, "retries+rate-limit", GRPC, faults=True) as tiny:
         tiny.services["s1"].set_runtime({FAILS: 20})
-        tiny.ask(300, 8)
+
+        def limited() -> bool:
+            # A busy machine may need more than a second for so many, and the limit is one of requests per second.
+            tiny.ask(300, 8)
+            return tiny.sidecars["s1"].counters()["inbound.http_local_rate_limit.rate_limited"] > 0
+
+        assert wait_until(limited, 60, 0, SystemClock())
         recorder = Recorder(tiny.sidecars["s1"].port)
         recorder.set_runtime({FAILS: 20})
         assert recorder.ready()
