@@ -19,7 +19,6 @@ NEW = (
     "target/collector",
     "load/telemetrygen.py",
     "load/open_loop.py",
-    "load/by_files.py",
     "run/alternating.py",
     "run/turns.py",
     "analysis/metrics/alternating.py",
