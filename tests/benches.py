@@ -1,9 +1,14 @@
 """A context whose engine takes no time, for the tests of runs."""
 
+import io
 from pathlib import Path
+
+from rich.console import Console
 
 from lab.engine.machine import CpuSplit
 from lab.engine.place import Place
+from lab.run import runner
+from lab.run.progress import Progress
 from lab.run.start import Context
 from tests.fake import FakeDriver
 from tests.labs import MESH, parse
@@ -14,6 +19,14 @@ ROOT = Path(__file__).resolve().parents[1]
 def place(driver: FakeDriver, alone: bool = True) -> Place:
     """Return a place on an engine that takes no time."""
     return Place(ROOT, CpuSplit((0, 1), (0, 1)), driver, driver.clock, ROOT / ".lab" / "faults.json", alone)
+
+
+def complete(on: Context, results: Path) -> tuple[runner.Run, str]:
+    """Run an experiment to its end; return the run and what it printed."""
+    said = io.StringIO()
+    run = runner.new_run(on, results, ["lab", "run", "test"], {})
+    runner.complete(on, run, Progress(Console(file=said, width=200)))
+    return run, said.getvalue()
 
 
 def context(driver: FakeDriver, spec: str) -> Context:

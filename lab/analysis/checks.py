@@ -280,10 +280,9 @@ def turns_kept(data: TrialData) -> Iterator[str]:
     slices = data.trial.slices
     if not slices:
         return
-    starts_ns = np.array([turn.start_ns for turn in slices])
     ends_ns = np.array([turn.next_ns for turn in slices])
     requests = window_requests(data)
-    own = np.searchsorted(starts_ns, requests.intended_ns, side="right") - 1
+    own = np.searchsorted([turn.start_ns for turn in slices], requests.intended_ns, side="right") - 1
     late = float(np.mean(requests.end_ns > ends_ns[own]))
     if late > LATE_FRACTION:
         yield (

@@ -103,7 +103,7 @@ class LoadGenerator(Protocol):
 
 
 class TurnsGenerator(LoadGenerator, Protocol):
-    """A generator that can take turns with others: it is told when to send. Both methods return at once."""
+    """A generator that can take turns with others: it sends at given times. Both methods return at once."""
 
     def closed(self, plan: LoadPlan, stage: Stage, requests: int) -> Awaited:
         """Sends so many requests, each as soon as an earlier one was answered."""

@@ -6,28 +6,25 @@ rounds divided by its requests.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, cast
 
-from lab.engine.place import OBSERVER, SPINNER
+from lab.engine import OBSERVER, SPINNER
 from lab.load import Loaded
-from lab.load.generator import TurnsGenerator
+from lab.load.generator import SECOND_NS, TurnsGenerator
 from lab.load.schedule import Slices
 from lab.record import (
-    Interval,
-    NotDerivableError,
     SlicesPart,
     TrialPart,
     join_requests,
-    read_counters,
     read_requests,
 )
-from lab.run.measure import Load, Measured, removed_after, window
+from lab.run.at_once import run_at_once, used_ns
+from lab.run.measure import Load, Measured, window
 from lab.run.progress import minutes
-from lab.run.side_by_side import measured_at_once
 from lab.run.start import Context, Start
-from lab.run.turns import DRAIN_S, SECOND_NS, Timeline, orders, whole_squares
+from lab.run.turns import DRAIN_S, Timeline, orders, whole_squares
 from lab.spec import Level
 
 # Generators read their loads, and connect, before the first drain ends.
@@ -51,17 +48,7 @@ def run_alternating(
     driver's errors.
     """
     starts = [_start(context, level, place, seed, out) for place, level in enumerate(levels)]
-    loads: list[Load] = []
-    with removed_after(starts, lambda: measured_at_once(starts, loads)):
-        for start in starts:
-            start.create()
-        # One after the other: each has the CPUs to itself while it starts, and its start-up time is its own.
-        for start in starts:
-            start.start()
-        loads = _load(starts, found, seed, say)
-        for start in starts:
-            start.collect()
-    return measured_at_once(starts, loads)
+    return run_at_once(starts, lambda: _load(starts, found, seed, say))
 
 
 def _start(context: Context, level: Level[Any], place: int, seed: int, out: Path) -> Start:
@@ -74,7 +61,6 @@ def _load(starts: Sequence[Start], found: Mapping[str, float], seed: int, say: C
     """Warms all systems up, then sends the slices; returns what each system's load left."""
     first = starts[0]
     context, clock = first.context, first.place.clock
-    # Only the schedule that alternates comes here.
     generator, schedule = _generator(context), cast(Slices, context.experiment.load.schedule)
     with ExitStack() as stack:
         measurings = [stack.enter_context(start.deployment.measuring(start.level, start.seed, 0.0)) for start in starts]
@@ -92,13 +78,7 @@ def _load(starts: Sequence[Start], found: Mapping[str, float], seed: int, say: C
         lasts_s = (timeline.ends_ns - first.place.driver.time_ns()) / SECOND_NS
         say(f"{len(timeline.rounds)} rounds at {found['requests_per_s']:.3g} requests/s, {minutes(lasts_s)}")
         sent = _received(
-            generator.turns(
-                start.plan,
-                start.stage,
-                [turn.start_ns for turn in timeline.turns(place)],
-                lasts_s,
-                found["requests_per_s"],
-            )
+            generator.turns(start.plan, start.stage, timeline.starts_ns(place), lasts_s, found["requests_per_s"])
             for place, start in enumerate(starts)
         )
         for start in starts:
@@ -112,9 +92,8 @@ def _load(starts: Sequence[Start], found: Mapping[str, float], seed: int, say: C
 
 
 def _generator(context: Context) -> TurnsGenerator:
-    generator: Any = context.generator
-    assert generator is not None  # only a load that has turns alternates
-    return generator  # type: ignore[no-any-return]
+    # Only a load with slices comes here, and its generator can send them.
+    return cast(TurnsGenerator, context.generator)
 
 
 def _received(ordered: Iterable[Callable[[], Path]]) -> list[Path]:
@@ -148,9 +127,9 @@ def _cost_ms(start: Start, sent: Path) -> float:
     requests = read_requests(sent)
     # Nothing else is sent to the system: with a sample before and one after it, all of the work is counted.
     sample_ns = round(SECOND_NS / start.context.experiment.observer.rate_hz)
-    interval = Interval(start_ns=requests.first_start_ns() - sample_ns, end_ns=requests.last_end_ns() + sample_ns)
-    start.await_observed(interval.end_ns)
-    return _used_ns(start, interval) / 1e6 / len(requests)
+    start_ns, end_ns = requests.first_start_ns() - sample_ns, requests.last_end_ns() + sample_ns
+    start.await_observed(end_ns)
+    return used_ns(start, start_ns, end_ns, without=[SPINNER]) / 1e6 / len(requests)
 
 
 def _timeline(found: Mapping[str, float], schedule: Slices, systems: int, seed: int, now_ns: int) -> Timeline:
@@ -181,19 +160,6 @@ def _load_of(
 
 
 def _cores(starts: Sequence[Start], timeline: Timeline) -> float:
-    """The cores that all systems used while there was load."""
-    loaded = Interval(start_ns=timeline.first_ns, end_ns=timeline.last_ns)
-    return sum(_used_ns(start, loaded) for start in starts) / (loaded.end_ns - loaded.start_ns)
-
-
-def _used_ns(start: Start, interval: Interval) -> float:
-    """The CPU time of a system's containers, but the spinner's, which is idle time; 0 of what was not observed.
-
-    Such a trial is rejected by its own checks.
-    """
-    used_ns = 0.0
-    for name, fields in read_counters(start.out / "counters.jsonl").containers.items():
-        if name != SPINNER:
-            with suppress(NotDerivableError):
-                used_ns += fields["cpu_usage_ns"].increase(interval.start_ns, interval.end_ns)
-    return used_ns
+    """The cores that all systems used while there was load, without the spinner: that is idle time."""
+    start_ns, end_ns = timeline.first_ns, timeline.last_ns
+    return sum(used_ns(start, start_ns, end_ns, without=[SPINNER]) for start in starts) / (end_ns - start_ns)

@@ -205,17 +205,25 @@ def _attempt(
             if context.experiment.load.schedule.alternates:
                 known = run.manifest.get("calibration", {})
                 measured = run_alternating(context, levels, known, trials[0].seed, _staging(run), say)
-                run.manifest["calibration"] = measured[0].found
             elif context.places:
                 measured = run_side_by_side(context, levels, found, trials[0].seed, _staging(run), say)
             else:
                 measured = run_start(context, levels, share(found, levels[0]), trials[0].seed, _staging(run))
     except (StartInterrupted, NotRemoved) as cut:
-        for one in zip(trials, levels, cut.measured, strict=False):
-            _judge(context, run, *one)
+        _keep(context, run, trials, levels, cut.measured)
         raise
-    reasons = [_judge(context, run, *one) for one in zip(trials, levels, measured, strict=True)]
-    return _judge_set(run, trials, reasons) if context.experiment.load.schedule.alternates else reasons
+    return _keep(context, run, trials, levels, measured)
+
+
+def _keep(
+    context: Context, run: Run, trials: Sequence[Trial], levels: Sequence[Level[Any]], measured: Sequence[Measured]
+) -> list[Sequence[str]]:
+    """Judges and keeps what was measured of a start's trials; returns why each was rejected."""
+    reasons = [_judge(context, run, *one) for one in zip(trials, levels, measured, strict=False)]
+    if not context.experiment.load.schedule.alternates:
+        return reasons
+    run.manifest["calibration"] = measured[0].found
+    return _judge_set(run, trials, reasons)
 
 
 def _judge_set(run: Run, trials: Sequence[Trial], reasons: Sequence[Sequence[str]]) -> list[Sequence[str]]:

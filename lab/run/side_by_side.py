@@ -5,7 +5,7 @@ What slows the machine then slows every level alike, at every moment, and cancel
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +14,13 @@ from lab.engine import OBSERVER, wait_until
 from lab.errors import UserError
 from lab.load import Loaded
 from lab.load.generator import SECOND_NS, SETTLE_S, WARM_UP_REQUEST_BOUND_S
-from lab.record import NotDerivableError, OthersPart, answered, newest_end_ns, read_counters, read_requests
-from lab.run.measure import Load, Measured, measured_of, removed_after, window
+from lab.record import answered, newest_end_ns, read_requests
+from lab.run.at_once import run_at_once
+from lab.run.measure import Load, Measured, window
 from lab.run.progress import minutes
 from lab.run.start import Context, Start
 from lab.spec import Level
 
-SPEED = "speed.jsonl"
 LOOK_EVERY_S = 1.0
 # A request to the engine costs CPU; nothing is measured meanwhile.
 ASK_ENGINE_EVERY_S = 10.0
@@ -43,18 +43,7 @@ def run_side_by_side(
     """
     shares = _shares(int(found["users"]), [level.settings.users_fraction for level in levels])
     starts = [_start(context, level, place, shares[place], seed, out) for place, level in enumerate(levels)]
-    loads: list[Load] = []
-    with removed_after(starts, lambda: measured_at_once(starts, loads)):
-        for start in starts:
-            start.create()
-        # One after the other: each has the CPUs to itself while it starts, and its start-up time is its own.
-        for start in starts:
-            start.start()
-        say(f"{len(starts)} systems are running side by side, warming up")
-        loads = _load(starts, say)
-        for start in starts:
-            start.collect()
-    return measured_at_once(starts, loads)
+    return run_at_once(starts, lambda: _load(starts, say))
 
 
 def _shares(users: int, fractions: Sequence[float]) -> list[int]:
@@ -100,6 +89,7 @@ def _warm_up_bound_s(context: Context) -> float:
 
 def _load(starts: Sequence[Start], say: Callable[[str], None]) -> list[Load]:
     """Sends load to every system until each is warm and all were measured in one window."""
+    say(f"{len(starts)} systems are running side by side, warming up")
     context = starts[0].context
     protocol, clock, service = context.experiment.protocol, starts[0].place.clock, _generator(context)
     wanted, window_s = protocol.warm_up_requests or 0, protocol.window_s or 0.0
@@ -146,28 +136,3 @@ def _await(starts: Sequence[Start], met: Callable[[Start], bool], bound_s: float
                 raise start.failed(generator, f"of level {start.level.name} ended before it was stopped")
         if late and clock.now_s() > end_s:
             raise late[0].failed(generator, f"of level {late[0].level.name} {missed} within {bound_s:.0f} s")
-
-
-def measured_at_once(starts: Sequence[Start], loads: Sequence[Load]) -> list[Measured]:
-    """Return what each left. The cores of all systems, less a trial's own, are what the others used meanwhile."""
-    # There is one spinner for all: what it saw is the same for every level, so that it explains no difference.
-    (starts[0].out / SPEED).unlink(missing_ok=True)
-    cores = [_cores(start.out, load.loaded) for start, load in zip(starts, loads, strict=True)]
-    return [
-        measured_of(start, load, OthersPart(cores_side_by_side=sum(cores) - own))
-        for start, load, own in zip(starts, loads, cores, strict=True)
-    ]
-
-
-def _cores(out: Path, loaded: Loaded | None) -> float:
-    """The cores that a system's containers used in the window; none that the observer did not see to its end.
-
-    Such a trial is rejected by its own checks, whatever its neighbours' sums say.
-    """
-    if loaded is None:
-        return 0.0
-    used_ns = 0.0
-    for fields in read_counters(out / "counters.jsonl").containers.values():
-        with suppress(NotDerivableError):
-            used_ns += fields["cpu_usage_ns"].increase(loaded.window_start_ns, loaded.window_end_ns)
-    return used_ns / (loaded.window_end_ns - loaded.window_start_ns)

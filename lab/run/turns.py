@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from lab.load.generator import SECOND_NS
 from lab.record import Interval, Slice, Window
 
 Item = TypeVar("Item")
-SECOND_NS = 1_000_000_000
 DRAIN_S = 6.0
 """Without load before the first round and after the last: exporters send what they hold every 5 s."""
 

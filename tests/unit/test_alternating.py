@@ -1,6 +1,5 @@
 """Systems that take turns: who gets load when, what is counted, and what rejects a set."""
 
-import io
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -9,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from rich.console import Console
 
 from lab.analysis import checks
 from lab.backend import BACKENDS
@@ -18,12 +16,11 @@ from lab.errors import UserError
 from lab.record import Slice, TrialData, read_trial_record
 from lab.record.data import read_trial
 from lab.record.requests import REQUESTS_COLUMNS, REQUESTS_FIRST_LINE, read_requests
-from lab.run import runner
-from lab.run.progress import Progress
 from lab.run.start import Context
 from lab.run.turns import DRAIN_S, SECOND_NS
 from lab.spec.problems import SpecError
 from tests import benches, synthetic
+from tests.benches import complete
 from tests.fake import FakeBackend, FakeClock, FakeDriver
 from tests.labs import MESH, analyse, parse
 from tests.synthetic.counters import counter_lines
@@ -120,10 +117,8 @@ class Turns(FakeDriver):
         return 0
 
 
-class AllArrived(FakeBackend):
-    """A backend that got what its level's 20 + 30 + slices requests made."""
-
-    spans = 123
+class SilentBackend(FakeBackend):
+    """A backend that cannot say how many spans it got."""
 
     def accepted_spans(self) -> int | None:
         return None
@@ -131,7 +126,7 @@ class AllArrived(FakeBackend):
 
 @pytest.fixture(autouse=True)
 def no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(BACKENDS, BACKEND, AllArrived)
+    monkeypatch.setitem(BACKENDS, BACKEND, SilentBackend)
     monkeypatch.setattr("lab.engine.provenance.collect", lambda *_: {"versions": {}})
 
 
@@ -141,13 +136,6 @@ def alternating(spec: str = SPEC) -> tuple[Context, list[Turns]]:
     clock.work = [driver.work for driver in drivers]
     places = tuple(benches.place(driver, alone=False) for driver in drivers)
     return replace(benches.context(FakeDriver(clock), spec), places=places), drivers
-
-
-def complete(on: Context, results: Path) -> tuple[runner.Run, str]:
-    said = io.StringIO()
-    run = runner.new_run(on, results, ["lab", "run", "test"], {})
-    runner.complete(on, run, Progress(Console(file=said, width=200)))
-    return run, said.getvalue()
 
 
 def test_one_system_has_load_at_a_time(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ from lab.run.progress import Progress
 from lab.run.start import Context
 from lab.spec.problems import SpecError
 from tests import benches, synthetic
+from tests.benches import complete
 from tests.fake import FakeBackend, FakeClock, FakeDriver
 from tests.labs import MESH, analyse, parse
 from tests.streams import with_streams
@@ -69,13 +70,6 @@ def side_by_side(spec: str = SPEC) -> tuple[Context, list[Created]]:
     drivers = [Created(clock, asked_on=True) for _ in range(3)]
     places = tuple(benches.place(driver, alone=False) for driver in drivers)
     return replace(benches.context(FakeDriver(clock), spec), places=places), drivers
-
-
-def complete(on: Context, results: Path) -> tuple[runner.Run, str]:
-    said = io.StringIO()
-    run = runner.new_run(on, results, ["lab", "run", "test"], {})
-    runner.complete(on, run, Progress(Console(file=said, width=200)))
-    return run, said.getvalue()
 
 
 def test_a_block_is_one_window_of_all_levels(tmp_path: Path) -> None:

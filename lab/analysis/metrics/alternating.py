@@ -1,8 +1,8 @@
 """What systems that take turns use without load."""
 
-from lab.analysis.metrics.window import increase, per_request
+from lab.analysis.metrics.window import increase, over, per_request
 from lab.contract import Metric
-from lab.record import Interval, TrialData
+from lab.record import TrialData
 
 MS_NS = 1e6
 
@@ -12,12 +12,12 @@ def _idle_cores(data: TrialData) -> float | None:
     idle = data.trial.idle
     if not idle:
         return None
-    return sum(_used_ns(data, interval) for interval in idle) / sum(one.end_ns - one.start_ns for one in idle)
+    used_ns = sum(_used_ns(over(data, one.start_ns, one.end_ns)) for one in idle)
+    return used_ns / sum(one.end_ns - one.start_ns for one in idle)
 
 
-def _used_ns(data: TrialData, interval: Interval) -> float:
-    services = (data.counters.containers[name]["cpu_usage_ns"] for name in data.trial.names("service"))
-    return sum(counter.increase(interval.start_ns, interval.end_ns) for counter in services)
+def _used_ns(data: TrialData) -> float:
+    return increase(data, data.counters.containers, data.trial.names("service"), "cpu_usage_ns")
 
 
 def _without_idle_ms(data: TrialData) -> float | None:
@@ -25,8 +25,7 @@ def _without_idle_ms(data: TrialData) -> float | None:
     cores, trial = _idle_cores(data), data.trial
     if cores is None:
         return None
-    used_ns = increase(data, data.counters.containers, trial.names("service"), "cpu_usage_ns")
-    return per_request(data, (used_ns - cores * (trial.window_end_ns - trial.window_start_ns)) / MS_NS)
+    return per_request(data, (_used_ns(data) - cores * (trial.window_end_ns - trial.window_start_ns)) / MS_NS)
 
 
 METRICS = (

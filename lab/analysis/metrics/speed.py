@@ -10,17 +10,17 @@ effect of the place is removed.
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 
 import numpy as np
 
 from lab.analysis.metrics.requests import METRICS as REQUESTS
 from lab.analysis.metrics.resources import METRICS as RESOURCES
-from lab.analysis.metrics.window import known
+from lab.analysis.metrics.window import known, over
 from lab.analysis.stats.adjustments import Row, Slope, within_slope, without_places
 from lab.analysis.stats.intervals import FloatArray
 from lab.contract import Measure, Metric
-from lab.record import Adjustment, NotDerivableError, PlaceAdjustment, TrialData, TrialSummary, Window
+from lab.record import Adjustment, NotDerivableError, PlaceAdjustment, TrialData, TrialSummary
 
 CACHE_STEP = "cache_step_ns"
 STOOD = "stood_side_by_side_s"
@@ -101,8 +101,7 @@ def _parts(data: TrialData) -> Iterator[TrialData]:
     count = max(FEWEST_PARTS, round(trial.window_s / PIECE_S))
     edges = np.linspace(trial.window_start_ns, trial.window_end_ns, count + 1).astype(np.int64).tolist()
     for start_ns, end_ns in itertools.pairwise(edges):
-        part = Window(load_start_ns=trial.load_start_ns, start_ns=start_ns, end_ns=end_ns)
-        yield replace(data, trial=trial.model_copy(update={"window": part}))
+        yield over(data, start_ns, end_ns)
 
 
 def with_adjusted_values(

@@ -1,11 +1,12 @@
 """What all metrics are made of: requests, counters and gauges of a trial's window."""
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 
 import numpy as np
 
 from lab.contract import Metric, PairedMetric
-from lab.record import Fields, NotDerivableError, Requests, Series, TrialData, ended_on_purpose
+from lab.record import Fields, NotDerivableError, Requests, Series, TrialData, Window, ended_on_purpose
 
 
 def known(compute: Callable[..., float | None], *of: object) -> float | None:
@@ -21,6 +22,12 @@ def all_known(metrics: Mapping[str, Metric] | Mapping[str, PairedMetric], *of: o
     """Return what each metric's function computes, by name, where it computes something."""
     found = {name: known(metric.compute, *of) for name, metric in metrics.items()}
     return {name: value for name, value in found.items() if value is not None}
+
+
+def over(data: TrialData, start_ns: int, end_ns: int) -> TrialData:
+    """Return the trial with another time as its window."""
+    window = Window(load_start_ns=data.trial.load_start_ns, start_ns=start_ns, end_ns=end_ns)
+    return replace(data, trial=data.trial.model_copy(update={"window": window}))
 
 
 def window_requests(data: TrialData) -> Requests:

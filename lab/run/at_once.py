@@ -1,0 +1,57 @@
+"""What all ways to run the systems of a block at the same time share: their starts, and the CPU of each."""
+
+from collections.abc import Callable, Collection, Sequence
+
+from lab.analysis.metrics.window import known
+from lab.record import OthersPart, read_counters
+from lab.run.measure import Load, Measured, measured_of, removed_after
+from lab.run.start import Start
+
+SPEED = "speed.jsonl"
+
+
+def run_at_once(starts: Sequence[Start], load: Callable[[], list[Load]]) -> list[Measured]:
+    """Runs a trial of each start at the same time; `load` sends the load and returns what it left of each.
+
+    Raises `StartFailed` if a container does not do its part, `NotRemoved`, and the driver's errors.
+    """
+    loads: list[Load] = []
+    with removed_after(starts, lambda: _measured(starts, loads)):
+        for start in starts:
+            start.create()
+        # One after the other: each has the CPUs to itself while it starts, and its start-up time is its own.
+        for start in starts:
+            start.start()
+        loads = load()
+        for start in starts:
+            start.collect()
+    return _measured(starts, loads)
+
+
+def used_ns(start: Start, start_ns: int, end_ns: int, without: Collection[str] = ()) -> float:
+    """The CPU time of a system's containers; 0 of one that the observer did not see to the end.
+
+    Such a trial is rejected by its own checks, whatever its neighbours' sums say.
+    """
+    containers = read_counters(start.out / "counters.jsonl").containers
+    cpu = [fields["cpu_usage_ns"] for name, fields in containers.items() if name not in without]
+    return sum(known(counter.increase, start_ns, end_ns) or 0.0 for counter in cpu)
+
+
+def _measured(starts: Sequence[Start], loads: Sequence[Load]) -> list[Measured]:
+    """What each left. The cores of all systems, less a trial's own, are what the others used meanwhile."""
+    # There is one spinner for all: what it saw is the same for every level, so that it explains no difference.
+    (starts[0].out / SPEED).unlink(missing_ok=True)
+    cores = [_cores(start, load) for start, load in zip(starts, loads, strict=True)]
+    return [
+        measured_of(start, load, OthersPart(cores_side_by_side=sum(cores) - own))
+        for start, load, own in zip(starts, loads, cores, strict=True)
+    ]
+
+
+def _cores(start: Start, load: Load) -> float:
+    """The cores that a system's containers used in the window."""
+    if load.loaded is None:
+        return 0.0
+    start_ns, end_ns = load.loaded.window_start_ns, load.loaded.window_end_ns
+    return used_ns(start, start_ns, end_ns) / (end_ns - start_ns)
