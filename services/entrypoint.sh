@@ -27,13 +27,14 @@ fi
 class_path="$class_path$(cat "$variant/classpath")"
 
 # Half of the container's memory is heap. The rest is for classes, code, threads and, in some variants, an agent.
-set -- -XX:MaxRAMPercentage=50
+# No thread that compiles or collects may end and take its CPU time with it: the observer counts it by thread.
+set -- -XX:MaxRAMPercentage=50 -XX:-UseDynamicNumberOfCompilerThreads -XX:-UseDynamicNumberOfGCThreads
 options="$variant/jvm.options"
 archive="/app/kinds/$kind/classes.jsa"
 if [ -f "$options" ]; then
   # An agent may rewrite any class when it is loaded, so the JVM uses no archive of linked classes with one.
   set -- "$@" "@$options"
-elif [ -f "$archive" ]; then
+elif [ -f "$archive" ] && [ "${CLASS_ARCHIVE:-on}" = on ]; then
   set -- "$@" -XX:SharedArchiveFile="$archive"
 fi
 # JAVA_OPTS is split at spaces on purpose.

@@ -55,7 +55,7 @@ def summarise(
     levels = {level.name: level.recorded() for level in ordered}
     trials, adjustments = with_adjusted_values(trials, windows)
     trials = with_paired_values(trials, _compared_with(experiment), target.judgement.paired)
-    counted = [trial for trial in trials if trial.valid and trial.level in levels]
+    counted = [trial for trial in trials if trial.counts and trial.level in levels]
     estimates = [row for measure in known.values() for row in _estimates(measure, experiment, list(levels), counted)]
     shown = {estimate.metric for estimate in estimates}
     return Summary(
@@ -77,6 +77,7 @@ def summarise(
                 settings=settings,
                 trials=sum(trial.level == name for trial in counted),
                 rejected=sum(trial.level == name and not trial.valid for trial in trials),
+                not_settled=sum(trial.level == name and trial.valid and not trial.counts for trial in trials),
             )
             for name, settings in levels.items()
         },
@@ -95,7 +96,7 @@ def contrasts(
     """
     rows = {row.level: row for row in summary.estimates if row.metric == metric}
     known = [pair for pair in pairs if all(level in rows for level in pair)]
-    by_level = _by_level(metric, [trial for trial in summary.trials if trial.valid])
+    by_level = _by_level(metric, [trial for trial in summary.trials if trial.counts])
     found = {
         f"{level} {to}": _comparison(metric, summary.metrics[metric].share_of, by_level, level, (to,), seed)
         for level, to in known
@@ -146,6 +147,7 @@ def _summarised(folder: Path, judgement: Judgement) -> tuple[TrialSummary, Piece
         block=trial.block,
         position=trial.position,
         valid=trial.valid,
+        settled=trial.settled,
         reasons=trial.reasons,
         values=values(data, judgement.metrics) if data else {},
         censored=data.results.censored if data and data.has("results") else {},

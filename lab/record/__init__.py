@@ -35,6 +35,7 @@ from lab.record.summary import (
 )
 from lab.record.trial import (
     NO_SIDECAR,
+    OTHER_ROLES,
     PASSTHROUGH,
     RETRIES,
     WITHOUT_PATTERNS,
@@ -45,6 +46,7 @@ from lab.record.trial import (
     Interval,
     OthersPart,
     PredictionPart,
+    SettlingPart,
     SidecarRecord,
     SidecarsPart,
     Slice,
@@ -64,6 +66,7 @@ __all__ = [
     "MANIFEST_FORMAT",
     "MANIFEST_VERSION",
     "NO_SIDECAR",
+    "OTHER_ROLES",
     "PASSTHROUGH",
     "RETRIES",
     "VERSION_HINT",
@@ -96,6 +99,7 @@ __all__ = [
     "Results",
     "Seen",
     "Series",
+    "SettlingPart",
     "SidecarRecord",
     "SidecarsPart",
     "Slice",

@@ -48,11 +48,12 @@ class Headline(Record):
 
 
 class LevelSummary(Record):
-    """A level's settings, and how many of its trials are valid and rejected."""
+    """A level's settings; how many of its trials count, were rejected, or were valid in a set that had not settled."""
 
     settings: Mapping[str, Any]
     trials: int
     rejected: int
+    not_settled: int = 0
 
 
 class Estimate(Record):
@@ -83,17 +84,26 @@ class Estimate(Record):
 
 
 class TrialSummary(Record):
-    """One trial's verdict and values. `position`: its place in its block, from 0; older summaries do not say."""
+    """One trial's verdict and values. `position`: its place in its block, from 0; older summaries do not say.
+
+    `settled`: whether its set had settled; None: the set was not waited for.
+    """
 
     trial: str
     level: str
     block: int
     position: int | None = None
     valid: bool
+    settled: bool | None = None
     reasons: Sequence[str]
     values: Mapping[str, float]
     censored: Mapping[str, Censoring] = Field(default_factory=dict)
     """The metrics whose value is only a bound."""
+
+    @property
+    def counts(self) -> bool:
+        """Whether estimates are made of it: a valid trial whose set had settled, or was not waited for."""
+        return self.valid and self.settled is not False
 
 
 class Adjustment(Record):

@@ -151,6 +151,17 @@ class SlicesPart(TrialPart):
     alternating_cores: float = 0.0
 
 
+class SettlingPart(TrialPart):
+    """How a set of systems settled before it was measured.
+
+    `settled`: whether all systems of the set were settled; None: the set was not waited for. `jit_cpu_fractions`: what
+    compilers used of this system's CPU, by block of the warm-up.
+    """
+
+    settled: bool | None = None
+    jit_cpu_fractions: Sequence[float] = ()
+
+
 class DeliveryPart(TrialPart):
     """What reached the backend, and how one trace compares with the prediction."""
 
@@ -169,7 +180,16 @@ class VerdictPart(TrialPart):
 
 
 class TrialRecord(
-    HeadPart, WindowPart, PredictionPart, SidecarsPart, StartPart, OthersPart, SlicesPart, DeliveryPart, VerdictPart
+    HeadPart,
+    WindowPart,
+    PredictionPart,
+    SidecarsPart,
+    StartPart,
+    OthersPart,
+    SlicesPart,
+    SettlingPart,
+    DeliveryPart,
+    VerdictPart,
 ):
     """`trial.json`."""
 

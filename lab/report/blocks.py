@@ -16,7 +16,7 @@ def by_block(summary: Summary, level: str, *metrics: str) -> dict[int, float]:
 
     Nothing if a trial's value is only a bound: exact comparisons cannot be made with it.
     """
-    trials = [trial for trial in summary.trials if trial.valid and trial.level == level]
+    trials = [trial for trial in summary.trials if trial.counts and trial.level == level]
     if any(censoring(metric, trials) for metric in metrics):
         return {}
     return {
@@ -28,7 +28,7 @@ def by_block(summary: Summary, level: str, *metrics: str) -> dict[int, float]:
 
 def failed(summary: Summary) -> Mapping[str, Pooled]:
     """Count requests and failures of every level that has a valid trial with both."""
-    valid = [trial for trial in summary.trials if trial.valid]
+    valid = [trial for trial in summary.trials if trial.counts]
     of_level = {level: [trial for trial in valid if trial.level == level] for level in summary.levels}
     pooled = {level: pooled_share(FAILED, trials) for level, trials in of_level.items()}
     return {level: found for level, found in pooled.items() if found is not None}

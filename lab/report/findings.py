@@ -3,6 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from lab.analysis.metrics.jvm import SETTLED_JIT_FRACTION
 from lab.analysis.metrics.speed import CACHE_STEP, STOOD
 from lab.record import Adjustment, Estimate, PlaceAdjustment, Summary
 from lab.report.numbers import bounded, change, noise, number, percent
@@ -85,10 +86,10 @@ _COVARIATES = {
 
 
 def remarks(summary: Summary) -> list[str]:
-    """Return remarks on the table: what is compared, how times were adjusted, and what measuring cost."""
+    """Return remarks on the table: what is compared, how times were adjusted, what measuring and compiling cost."""
     both = f"Within each block, levels are compared with {references(summary)}, which are the same system."
     compared = both if len(summary.compared_with) > 1 else ""
-    return [remark for remark in (compared, _adjustment(summary), _measuring(summary)) if remark]
+    return [remark for remark in (compared, _adjustment(summary), _measuring(summary), _settled(summary)) if remark]
 
 
 def references(summary: Summary) -> str:
@@ -139,6 +140,20 @@ def _measuring(summary: Summary) -> str:
     )
 
 
+def _settled(summary: Summary) -> str:
+    """Say how much compilers used; empty where the CPU time of their threads was not counted."""
+    shares = [row.mean for row in summary.estimates if row.metric == "jit_cpu_fraction"]
+    if not shares or "jit_cpu_per_request_ms" not in summary.metrics:
+        return ""
+    state = "Settled" if max(shares) <= SETTLED_JIT_FRACTION else "Not settled"
+    unsettled = max(level.not_settled for level in summary.levels.values())
+    left_out = f" Sets that had not settled when the warm-up ended, and are left out: {unsettled}." if unsettled else ""
+    return (
+        f"{state}: compilers used {_span(shares)} of the services' CPU in the windows "
+        f"(limit {percent(SETTLED_JIT_FRACTION)}).{left_out}"
+    )
+
+
 def _span(shares: Collection[float]) -> str:
     return f"{percent(min(shares)).removesuffix(' %')} to {percent(max(shares))}"
 
@@ -164,7 +179,7 @@ def cautions(summary: Summary) -> list[str]:
     ]
     empty = [f"{name} ({level.rejected} rejected)" for name, level in summary.levels.items() if level.trials == 0]
     differs = f"The {summary.placebo} differs from the baseline, although both are the same system: {'; '.join(wrong)}."
-    blocks = {trial.block for trial in summary.trials if trial.valid}
+    blocks = {trial.block for trial in summary.trials if trial.counts}
     few = "At most one block has valid trials: this is a first impression, not a measurement."
     return [
         *([differs] if wrong else []),

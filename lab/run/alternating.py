@@ -23,12 +23,11 @@ from lab.record import (
 from lab.run.at_once import run_at_once, used_ns
 from lab.run.measure import Load, Measured, window
 from lab.run.progress import minutes
+from lab.run.settling import Settling, settle
 from lab.run.start import Context, Start
-from lab.run.turns import DRAIN_S, Timeline, orders, whole_squares
+from lab.run.turns import DRAIN_S, LEAD_S, Timeline, in_squares, orders, whole_squares
 from lab.spec import Level
 
-# Generators read their loads, and connect, before the first drain ends.
-LEAD_S = 1.0
 # Of each system, alone, to know what its requests cost.
 COST_REQUESTS = 30
 
@@ -66,7 +65,7 @@ def _load(starts: Sequence[Start], found: Mapping[str, float], seed: int, say: C
         measurings = [stack.enter_context(start.deployment.measuring(start.level, start.seed, 0.0)) for start in starts]
         for start in starts:
             start.place.driver.start([generator.service])
-        before = [_warmed_up(starts, context.experiment.protocol.warm_up_requests or 0)]
+        before, settling = _warm(starts, say)
         if not found:
             say(f"{len(starts)} systems are warm; measuring what a request of each costs")
             found, sent = _calibrated(starts, schedule)
@@ -75,18 +74,25 @@ def _load(starts: Sequence[Start], found: Mapping[str, float], seed: int, say: C
             start.found = found
         clock.sleep(DRAIN_S)
         timeline = _timeline(found, schedule, len(starts), seed, first.place.driver.time_ns())
-        lasts_s = (timeline.ends_ns - first.place.driver.time_ns()) / SECOND_NS
+        lasts_s = (timeline.window.end_ns - first.place.driver.time_ns()) / SECOND_NS
         say(f"{len(timeline.rounds)} rounds at {found['requests_per_s']:.3g} requests/s, {minutes(lasts_s)}")
         sent = _received(
             generator.turns(start.plan, start.stage, timeline.starts_ns(place), lasts_s, found["requests_per_s"])
             for place, start in enumerate(starts)
         )
         for start in starts:
-            start.await_observed(timeline.ends_ns)
+            start.await_observed(timeline.window.end_ns)
             generator.end(start.stage)
     cores = _cores(starts, timeline)
     return [
-        _load_of(start, [files[place] for files in (*before, sent)], timeline, place, cores, measurings[place].parts())
+        _load_of(
+            start,
+            [files[place] for files in (*before, sent)],
+            timeline,
+            place,
+            cores,
+            [*measurings[place].parts(), *([settling.part(place)] if settling else [])],
+        )
         for place, start in enumerate(starts)
     ]
 
@@ -101,10 +107,19 @@ def _received(ordered: Iterable[Callable[[], Path]]) -> list[Path]:
     return [awaited() for awaited in list(ordered)]
 
 
-def _warmed_up(starts: Sequence[Start], requests: int) -> list[Path]:
-    """Sends the warm-up to all systems at the same time."""
-    generator = _generator(starts[0].context)
-    return _received(generator.closed(start.plan, start.stage, requests) for start in starts)
+def _warm(starts: Sequence[Start], say: Callable[[str], None]) -> tuple[list[list[Path]], Settling | None]:
+    """Sends the warm-up to all systems at the same time; returns its records, and how they settled if they had to."""
+    context = starts[0].context
+    generator, protocol = _generator(context), context.experiment.protocol
+
+    def send(requests: int) -> list[Path]:
+        return _received(generator.closed(start.plan, start.stage, requests) for start in starts)
+
+    sent = [send(protocol.warm_up_requests or 0)]
+    if not protocol.until_settled:
+        return sent, None
+    settling, blocks = settle(starts, send, starts[0].place.clock, say)
+    return [*sent, *blocks], settling
 
 
 def _calibrated(starts: Sequence[Start], schedule: Slices) -> tuple[Mapping[str, float], list[Path]]:
@@ -117,9 +132,15 @@ def _calibrated(starts: Sequence[Start], schedule: Slices) -> tuple[Mapping[str,
     if isinstance(per_s, str):
         dearest_ms = max(_cost_ms(start, path) for start, path in zip(starts, sent, strict=True))
         per_s = schedule.busy_fraction * len(starts[0].place.cpus.services) * 1000 / dearest_ms
+    return {"requests_per_s": per_s, "rounds": _rounds(schedule, per_s, len(starts))}, sent
+
+
+def _rounds(schedule: Slices, per_s: float, systems: int) -> int:
+    """How many rounds a set has."""
+    if schedule.rounds:
+        return in_squares(systems, schedule.rounds)
     turn_s = schedule.requests / per_s + schedule.gap_s
-    rounds = whole_squares(len(starts), turn_s * len(starts), schedule.measure_s)
-    return {"requests_per_s": per_s, "rounds": rounds}, sent
+    return whole_squares(systems, turn_s * systems, schedule.measure_s)
 
 
 def _cost_ms(start: Start, sent: Path) -> float:
@@ -133,7 +154,7 @@ def _cost_ms(start: Start, sent: Path) -> float:
 
 
 def _timeline(found: Mapping[str, float], schedule: Slices, systems: int, seed: int, now_ns: int) -> Timeline:
-    """The slices of a set that begins now, with a drain before the first."""
+    """The slices of a set that begins now, with some idle time before the first."""
     return Timeline(
         rounds=list(orders(systems, int(found["rounds"]), seed)),
         first_ns=now_ns + round((LEAD_S + DRAIN_S) * SECOND_NS),
@@ -155,7 +176,7 @@ def _load_of(
     join_requests(files, requests)
     measured = timeline.window
     loaded = Loaded(requests, read_requests(requests).first_start_ns(), measured.start_ns, measured.end_ns)
-    slices = SlicesPart(slices=timeline.turns(place), idle=timeline.idle, alternating_cores=cores)
+    slices = SlicesPart(slices=timeline.turns(place), idle=[timeline.idle], alternating_cores=cores)
     return Load(loaded, [window(loaded), slices, *parts])
 
 

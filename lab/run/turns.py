@@ -1,5 +1,6 @@
 """Whose turn it is, and when: the orders of alternating rounds, and their times. Pure."""
 
+import math
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,7 +11,9 @@ from lab.record import Interval, Slice, Window
 
 Item = TypeVar("Item")
 DRAIN_S = 6.0
-"""Without load before the first round and after the last: exporters send what they hold every 5 s."""
+"""Without load after a warm-up, and after the last round: exporters send what they hold every 5 s."""
+LEAD_S = 1.0
+"""Generators read their loads, and connect, before the first slice."""
 
 
 def williams_square(size: int) -> list[list[int]]:
@@ -46,6 +49,12 @@ def whole_squares(size: int, round_s: float, measure_s: float) -> int:
     return square * max(1, round(measure_s / (round_s * square)))
 
 
+def in_squares(size: int, rounds: int) -> int:
+    """Return the least number of rounds that makes whole squares and is not below `rounds`."""
+    square = len(williams_square(size))
+    return square * math.ceil(rounds / square)
+
+
 @dataclass(frozen=True)
 class Timeline:
     """When each system of a set has its turns. `rounds`: the order of each; times in Unix nanoseconds."""
@@ -62,26 +71,18 @@ class Timeline:
 
     @property
     def window(self) -> Window:
-        """What is measured of each system: all rounds, with a drain before and after."""
-        start_ns, end_ns = self.first_ns - _drain_ns(), self.last_ns + _drain_ns()
-        return Window(load_start_ns=start_ns, start_ns=start_ns, end_ns=end_ns)
+        """What is measured of each system: all rounds, and a drain in which the last one's telemetry is exported."""
+        end_ns = self.last_ns + round(DRAIN_S * SECOND_NS)
+        return Window(load_start_ns=self.first_ns, start_ns=self.first_ns, end_ns=end_ns)
 
     @property
-    def idle(self) -> tuple[Interval, Interval]:
-        """The times without load: the drain before the first round, and as long after the window.
+    def idle(self) -> Interval:
+        """The time without load before the first round.
 
-        The first ends before the first slice, so that no sample of the counters holds both.
+        It ends before the first slice, so that no sample of the counters holds both.
         """
-        window = self.window
-        return (
-            Interval(start_ns=window.start_ns, end_ns=self.first_ns - SECOND_NS),
-            Interval(start_ns=window.end_ns, end_ns=window.end_ns + _drain_ns()),
-        )
-
-    @property
-    def ends_ns(self) -> int:
-        """When nothing is measured any more."""
-        return self.idle[-1].end_ns
+        start_ns = self.first_ns - round((LEAD_S + DRAIN_S) * SECOND_NS)
+        return Interval(start_ns=start_ns, end_ns=self.first_ns - round(LEAD_S * SECOND_NS))
 
     def turns(self, system: int) -> list[Slice]:
         """Return the slices of one system."""
@@ -109,7 +110,3 @@ class Timeline:
             end_ns=start_ns + self.slice_ns,
             next_ns=start_ns + self._turn_ns,
         )
-
-
-def _drain_ns() -> int:
-    return round(DRAIN_S * SECOND_NS)

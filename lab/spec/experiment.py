@@ -24,6 +24,8 @@ ClaimsRef = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,62}(:[A-Za-z0-9-
 FIRST_GUESS_REQUEST_S = 0.08
 # The same side by side, for each system: it has few users, who mostly wait.
 FIRST_GUESS_REQUEST_SIDE_BY_SIDE_S = 0.15
+# What each of several JVMs with the optimising compiler then took to settle, on two cores.
+FIRST_GUESS_SETTLING_S = 40.0
 
 Choice = tuple[str, str, LevelSettings]
 """A factor's name, one of its levels' names, and what the level sets."""
@@ -66,13 +68,18 @@ class Protocol(Shape):
         default=False,
         description="all levels of a block run at the same time: what slows the machine slows all of them",
     )
+    until_settled: bool = Field(
+        default=False,
+        description="alternating: after warm_up_requests, more of them until the compilers of every system are quiet",
+    )
     seed: int = Field(default=1, ge=0, le=2**32 - 1, description="of the order of levels and of every draw in a trial")
 
     @property
     def expected_warm_up_s(self) -> float:
         """How long the warm-up will probably be, in seconds."""
         request_s = FIRST_GUESS_REQUEST_SIDE_BY_SIDE_S if self.side_by_side else FIRST_GUESS_REQUEST_S
-        return self.warm_up_s or request_s * (self.warm_up_requests or 0)
+        settling_s = FIRST_GUESS_SETTLING_S if self.until_settled else 0.0
+        return self.warm_up_s or request_s * (self.warm_up_requests or 0) + settling_s
 
 
 class Observer(Shape):

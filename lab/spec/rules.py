@@ -56,6 +56,11 @@ def _times(experiment: Experiment) -> Iterator[Problem]:
             "the window of slices is as long as they take; leave it out",
         ),
         (
+            protocol.until_settled and not turns,
+            ("protocol", "until_settled"),
+            "systems are waited for in slices only: wanted a schedule of kind slices",
+        ),
+        (
             turns and experiment.profile,
             ("profile",),
             "a profiled trial needs a load of its own, slices are sent to all systems of a set",

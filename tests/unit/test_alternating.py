@@ -17,7 +17,7 @@ from lab.record import Slice, TrialData, read_trial_record
 from lab.record.data import read_trial
 from lab.record.requests import REQUESTS_COLUMNS, REQUESTS_FIRST_LINE, read_requests
 from lab.run.start import Context
-from lab.run.turns import DRAIN_S, SECOND_NS
+from lab.run.turns import SECOND_NS
 from lab.spec.problems import SpecError
 from tests import benches, synthetic
 from tests.benches import complete
@@ -162,18 +162,11 @@ def test_requests_of_the_window_are_those_of_the_slices(tmp_path: Path) -> None:
     trial, requests = read_trial_record(folder), read_requests(folder / "requests.csv")
     assert len(requests) == 20 + 30 + 10 * len(trial.slices)  # warm-up, cost, slices
     assert len(requests.ended_in(trial.window_start_ns, trial.window_end_ns)) == 10 * len(trial.slices)
-    assert (
-        trial.window_start_ns
-        == trial.slices[0].start_ns - trial.slices[0].position * turn_ns(trial.slices[0]) - drain_ns()
-    )
+    assert trial.window_start_ns == trial.slices[0].start_ns - trial.slices[0].position * turn_ns(trial.slices[0])
 
 
 def turn_ns(turn: Slice) -> int:
     return turn.next_ns - turn.start_ns
-
-
-def drain_ns() -> int:
-    return round(DRAIN_S * SECOND_NS)
 
 
 def test_the_rate_is_found_once_for_all_sets(tmp_path: Path) -> None:

@@ -109,6 +109,7 @@ def test_levels_of_one_factor_keep_their_names_and_settings() -> None:
         "environment": {"OTEL_BSP_SCHEDULE_DELAY": "5000"},
         "backend": None,
         "traces": None,
+        "memory_mib": None,
         "topology": "mesh",
         "users_fraction": 1.0,
         "sidecar": "none",
@@ -205,7 +206,7 @@ WRONG_FIELDS = [
         "warmup_s",
         "protocol.warmup_s: unknown key; did you mean 'warm_up_s'?"
         " (there are: budget_min, half_width, keep_cpus_awake, repetitions, "
-        "retries, seed, side_by_side, warm_up_requests, warm_up_s, window_s, without_restart)",
+        "retries, seed, side_by_side, until_settled, warm_up_requests, warm_up_s, window_s, without_restart)",
     ),
     ("title: A title", "title: A title\nname: x", "name: unknown key; there are: baseline, claims, environment, "
         "factors, format, headline, load, observer, profile, protocol, question, target, title, version, views"),

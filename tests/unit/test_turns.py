@@ -5,7 +5,7 @@ from itertools import chain, pairwise
 
 import pytest
 
-from lab.run.turns import DRAIN_S, SECOND_NS, Timeline, orders, whole_squares, williams_square
+from lab.run.turns import DRAIN_S, SECOND_NS, Timeline, in_squares, orders, whole_squares, williams_square
 
 SIZES = [2, 3, 4, 5, 8, 12]
 
@@ -51,12 +51,15 @@ def test_slices_follow_one_another_with_gaps() -> None:
     assert [turn.position for turn in timeline.turns(0)] == [1, 0]
 
 
-def test_the_window_has_a_drain_on_both_sides_and_idle_time_has_no_slice() -> None:
+def test_the_window_ends_with_a_drain_and_idle_time_has_no_slice() -> None:
     timeline = Timeline([[0, 1], [1, 0]], first_ns=1_000_000_000_000, slice_ns=SECOND_NS, gap_ns=0)
     drain_ns = round(DRAIN_S * SECOND_NS)
-    assert timeline.window.start_ns == timeline.first_ns - drain_ns
+    assert timeline.window.start_ns == timeline.first_ns
     assert timeline.window.end_ns == timeline.last_ns + drain_ns
-    before, after = timeline.idle
-    assert before.end_ns == timeline.first_ns - SECOND_NS
-    assert after.start_ns == timeline.window.end_ns
-    assert timeline.ends_ns == after.end_ns
+    assert timeline.idle.end_ns == timeline.first_ns - SECOND_NS
+    assert timeline.idle.end_ns - timeline.idle.start_ns == drain_ns
+
+
+@pytest.mark.parametrize(("size", "wanted", "rounds"), [(4, 60, 60), (4, 61, 64), (5, 60, 60), (5, 61, 70), (3, 1, 6)])
+def test_a_number_of_rounds_is_rounded_up_to_complete_squares(size: int, wanted: int, rounds: int) -> None:
+    assert in_squares(size, wanted) == rounds

@@ -48,7 +48,7 @@ def _beside(summary: Summary, study: Study) -> Iterator[Beside]:
 def _values(summary: Summary) -> Values:
     values: defaultdict[str, defaultdict[str, dict[int, float]]] = defaultdict(lambda: defaultdict(dict))
     for trial in summary.trials:
-        if trial.valid:
+        if trial.counts:
             for metric, value in trial.values.items():
                 values[metric][trial.level][trial.block] = value
     for levels in values.values():
@@ -125,7 +125,7 @@ def _share(summary: Summary, question: Question) -> ShareEvidence | None:
     if share_of is None or question.quantity != "value":
         return None
     (level,) = question.levels
-    pooled = pooled_share(share_of, (trial for trial in summary.trials if trial.valid and trial.level == level))
+    pooled = pooled_share(share_of, (trial for trial in summary.trials if trial.counts and trial.level == level))
     return ShareEvidence(pooled) if pooled else None
 
 
@@ -138,7 +138,7 @@ def _complete_blocks(values: Mapping[str, Mapping[int, float]], levels: Sequence
 
 def _unusable(summary: Summary, blocks: FloatArray, question: Question, floor: float | None) -> str | None:
     """Say why the blocks allow no answer, if so."""
-    trials = [trial for trial in summary.trials if trial.valid and trial.level in question.levels]
+    trials = [trial for trial in summary.trials if trial.counts and trial.level in question.levels]
     reasons = {
         "a value is only a bound": censoring(question.metric, trials),
         "fewer than 2 blocks have a valid trial of each level": len(blocks) < 2,

@@ -32,11 +32,11 @@ def with_paired_values(
     """
     by_block: defaultdict[int, list[Values]] = defaultdict(list)
     for trial in trials:
-        if trial.valid and trial.level in references:
+        if trial.counts and trial.level in references:
             by_block[trial.block].append(_exact(trial))
 
     def added(trial: TrialSummary) -> Mapping[str, float]:
-        if not trial.valid or trial.level in references or not by_block[trial.block]:
+        if not trial.counts or trial.level in references or not by_block[trial.block]:
             return {}
         return all_known(metrics, _exact(trial), mean_of(by_block[trial.block]))
 

@@ -12,6 +12,8 @@ from lab.contract import Metric
 from lab.record import Fields, NotDerivableError, Series, TrialData
 
 MS_NS = 1e6
+SETTLED_JIT_FRACTION = 0.01
+"""Of a settled system's CPU, what its compilers use at most."""
 
 
 def allocated(jvm: Fields) -> Series:

@@ -144,7 +144,7 @@ def _at_equal_places(
         rows = {
             index: Row(trial.level, trial.block, trial.position, math.log(trial.values[name]))
             for index, trial in enumerate(trials)
-            if trial.valid and trial.position is not None and trial.values.get(name, 0) > 0
+            if trial.counts and trial.position is not None and trial.values.get(name, 0) > 0
         }
         found = without_places(list(rows.values()))
         if found is None:

@@ -14,8 +14,9 @@ from lab.target.mesh.topology import Topology
 from lab.target.mesh.variants import NO_BACKEND, Variant
 
 ENVOY = "envoy"
-# The mesh under the Java agent with a backend takes 1 GiB.
-SYSTEM_BYTES = 1 << 30
+MIB = 1 << 20
+# The mesh under the Java agent with a backend takes 1 GiB, where no level has a memory limit of its own.
+SYSTEM_BYTES = 1024 * MIB
 # A request carries the first to the services; a running Envoy accepts the second.
 WITHOUT_RESTART = {"error_probability", "envoy_runtime"}
 
@@ -102,8 +103,14 @@ class MeshDeclaration:
                 *([ENVOY] if any(of_level[level.topology_name].mode(level).proxied for level in levels) else []),
                 *sorted({name for backend in backends for name in backend.images}),
             ),
-            system_bytes=SYSTEM_BYTES,
+            system_bytes=max(map(self._system_bytes, levels)),
         )
+
+    def _system_bytes(self, level: MeshLevelSettings) -> int:
+        """Return the memory of one system: what its services are limited to, where a level says it."""
+        if level.memory_mib is None:
+            return SYSTEM_BYTES
+        return len(self.parts(level.topology_name).topology.nodes) * level.memory_mib * MIB
 
     def problems(self, experiment: Experiment) -> Iterator[Problem]:
         """See `Declaration.problems`: names first, since the others rely on them."""

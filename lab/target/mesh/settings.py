@@ -31,6 +31,9 @@ class MeshLevelSettings(LevelSettings):
     topology: FileName | None = Field(default=None, description="a file of experiments/topologies/, if another")
     telemetry: VariantName = Field(default="baseline", description="a folder of services/telemetry/")
     backend: BackendName | None = Field(default=None, description="where telemetry goes, if not to the variant's own")
+    memory_mib: int | None = Field(
+        default=None, ge=128, le=65536, description="memory limit of each service, if not 512; half of it is heap"
+    )
     traces: Traces | None = Field(
         default=None, description="which requests make spans, where the level's environment changes that"
     )

@@ -112,6 +112,8 @@ class System:
         added: dict[str, dict[str, object]] = {}
         for node in sidecars.nodes(topology).values() if self.sidecars else ():
             added |= sidecars.overlay(node, level.sidecar_side, root)
+        if level.memory_mib is not None:
+            variables = {**variables, "SERVICE_MEMORY": f"{level.memory_mib}m"}
         if not self.place.alone:
             variables = {**variables, **ports.engines_choice()}
         self.driver.create(stack(telemetry, topology, cpus, root, self.out, variables, instruments, added))

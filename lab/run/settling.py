@@ -1,0 +1,100 @@
+"""Warming a set of systems up until their compilers have little left to do.
+
+A JVM compiles what runs often, for minutes with the optimising compiler. What it compiles in a window counts as the
+cost of a request, and systems with more code compile for longer.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lab.analysis.metrics.jvm import SETTLED_JIT_FRACTION
+from lab.engine import Clock
+from lab.errors import UserError
+from lab.record import OTHER_ROLES, NotDerivableError, SettlingPart, read_counters, read_requests
+from lab.run.start import Start
+
+BLOCK_REQUESTS = 200
+QUIET_BLOCKS = 3
+LONGEST_S = 20 * 60.0
+
+
+@dataclass
+class Settling:
+    """The blocks of a warm-up so far: of each system, what its compilers used of its CPU, by block."""
+
+    systems: int
+    fractions: list[list[float]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.fractions = [[] for _ in range(self.systems)]
+
+    def add(self, block: Sequence[float]) -> None:
+        """Adds a block: a fraction for each system."""
+        for known, fraction in zip(self.fractions, block, strict=True):
+            known.append(fraction)
+
+    @property
+    def blocks(self) -> int:
+        """How many blocks there were."""
+        return len(self.fractions[0])
+
+    @property
+    def settled(self) -> bool:
+        """Whether every system's compilers were quiet in the last blocks."""
+        return all(self._quiet(known) for known in self.fractions)
+
+    def _quiet(self, known: Sequence[float]) -> bool:
+        last = known[-QUIET_BLOCKS:]
+        return len(last) == QUIET_BLOCKS and max(last) <= SETTLED_JIT_FRACTION
+
+    def said(self) -> str:
+        """The last block in words."""
+        busiest = max(known[-1] for known in self.fractions)
+        done = sum(self._quiet(known) for known in self.fractions)
+        return (
+            f"warm-up block {self.blocks}: compilers use up to {busiest:.1%} of a system's CPU "
+            f"(limit {SETTLED_JIT_FRACTION:.0%}); {done} of {self.systems} systems have settled"
+        )
+
+    def part(self, system: int) -> SettlingPart:
+        """What `trial.json` says of it."""
+        return SettlingPart(settled=self.settled, jit_cpu_fractions=self.fractions[system])
+
+
+def settle(
+    starts: Sequence[Start], send: Callable[[int], list[Path]], clock: Clock, say: Callable[[str], None]
+) -> tuple[Settling, list[list[Path]]]:
+    """Sends blocks of requests to all systems until they have settled, for at most `LONGEST_S`.
+
+    `send` sends so many requests to each system at the same time and returns their records. Returns the blocks and
+    their records, each a list with an entry for each system. Raises `UserError` where the kernel does not count the
+    CPU time of threads.
+    """
+    found, sent, began_s = Settling(len(starts)), list[list[Path]](), clock.now_s()
+    while not found.settled and clock.now_s() - began_s < LONGEST_S:
+        files = send(BLOCK_REQUESTS)
+        sent.append(files)
+        found.add([_jit_fraction(start, path) for start, path in zip(starts, files, strict=True)])
+        say(found.said())
+    return found, sent
+
+
+def _jit_fraction(start: Start, sent: Path) -> float:
+    """What compilers used of a system's CPU while a block was sent."""
+    requests = read_requests(sent)
+    start_ns, end_ns = requests.first_start_ns(), requests.last_end_ns()
+    start.await_observed(end_ns)
+    containers = read_counters(start.out / "counters.jsonl").containers
+    services = [name for name, role in start.deployment.roles().items() if role not in OTHER_ROLES]
+
+    def used_ns(field: str) -> float:
+        return sum(containers[name][field].increase(start_ns, end_ns) for name in services)
+
+    try:
+        return used_ns("jit_cpu_ns") / used_ns("cpu_usage_ns")
+    except (KeyError, NotDerivableError) as error:
+        raise UserError(
+            f"what compilers used is not known, so a warm-up would never end: {error}",
+            "leave out `until_settled`; the report then says that the systems had not settled",
+        ) from error
