@@ -122,18 +122,18 @@ class MeshDeclaration:
             yield from _fault_problems(experiment, level)
 
     def _unknown_names(self, experiment: Experiment) -> Iterator[Problem]:
-        variants, topologies = self.variants(), self.topologies()
-        for factor, levels in experiment.factors.items():
-            for name, patch in levels.items():
-                telemetry = getattr(patch, "telemetry", None)
-                if "telemetry" in patch.model_fields_set and telemetry not in variants:
-                    yield Problem(
-                        ("factors", factor, name, "telemetry"),
-                        f"unknown variant '{telemetry}'; {suggestion(str(telemetry), variants)}",
-                    )
-        for topology in _topologies(experiment):
-            if topology not in topologies:
-                yield Problem(("topology",), f"unknown topology '{topology}'; {suggestion(topology, topologies)}")
+        known = {"telemetry": ("variant", self.variants()), "topology": ("topology", self.topologies())}
+        places: list[tuple[Path, object]] = [
+            (("factors", factor, name, key), getattr(patch, key))
+            for factor, levels in experiment.factors.items()
+            for name, patch in levels.items()
+            for key in known
+            if key in patch.model_fields_set
+        ]
+        for path, given in (*places, (("target", "topology"), _settings(experiment).topology)):
+            what, names = known[str(path[-1])]
+            if given not in names:
+                yield Problem(path, f"unknown {what} '{given}'; {suggestion(str(given), names)}")
 
     def _unreachable_backends(self, experiment: Experiment) -> Iterator[Problem]:
         """Yield the levels whose variant cannot send to their backend."""
@@ -182,9 +182,13 @@ def fault_place(level: MeshLevel) -> Path:
 
 def _topologies(experiment: Experiment) -> tuple[str, ...]:
     """Return the topologies of the levels, the target's own first."""
-    target = experiment.target
-    assert isinstance(target, MeshSettings)
-    return tuple(dict.fromkeys([target.topology, *(level.settings.topology_name for level in experiment.levels())]))
+    of_levels = (level.settings.topology_name for level in experiment.levels())
+    return tuple(dict.fromkeys([_settings(experiment).topology, *of_levels]))
+
+
+def _settings(experiment: Experiment) -> MeshSettings:
+    assert isinstance(experiment.target, MeshSettings)
+    return experiment.target
 
 
 def _without_restart(experiment: Experiment) -> Iterator[Problem]:
