@@ -147,13 +147,14 @@ class Measure:
 
 @dataclass(frozen=True)
 class Metric(Measure):
-    """A measure of one trial.
+    """A measure of one trial. One that `follows_speed` takes longer on a slower machine, and is adjusted for that.
 
     `compute` returns None where the level has nothing of the kind (no backend); it raises `NotDerivableError`
     or, for a counter that was not recorded, `KeyError` where the records do not say.
     """
 
     compute: Callable[[TrialData], float | None] = field(kw_only=True)
+    follows_speed: bool = field(default=False, kw_only=True)
 
 
 @dataclass(frozen=True)
