@@ -72,6 +72,7 @@ class MeshDeclaration:
     containers = True
     settings = MeshSettings
     level = MeshLevelSettings
+    example = ({"topology": "mesh"}, {"telemetry": "otel-manual", "sidecar": NO_SIDECAR})
     files = {"topology": Topology}  # noqa: RUF012
     streams = {"requests": 1, "counters": 1, "trace": 1, "speed": 1, "faults": 1}  # noqa: RUF012
 
@@ -130,7 +131,7 @@ class MeshDeclaration:
             for key in known
             if key in patch.model_fields_set
         ]
-        for path, given in (*places, (("target", "topology"), _settings(experiment).topology)):
+        for path, given in (*places, (("target", "topology"), experiment.target.level_defaults()["topology"])):
             what, names = known[str(path[-1])]
             if given not in names:
                 yield Problem(path, f"unknown {what} '{given}'; {suggestion(str(given), names)}")
@@ -182,13 +183,9 @@ def fault_place(level: MeshLevel) -> Path:
 
 def _topologies(experiment: Experiment) -> tuple[str, ...]:
     """Return the topologies of the levels, the target's own first."""
-    of_levels = (level.settings.topology_name for level in experiment.levels())
-    return tuple(dict.fromkeys([_settings(experiment).topology, *of_levels]))
-
-
-def _settings(experiment: Experiment) -> MeshSettings:
-    assert isinstance(experiment.target, MeshSettings)
-    return experiment.target
+    target = experiment.target
+    assert isinstance(target, MeshSettings)
+    return tuple(dict.fromkeys([target.topology, *(level.settings.topology_name for level in experiment.levels())]))
 
 
 def _without_restart(experiment: Experiment) -> Iterator[Problem]:
