@@ -5,9 +5,6 @@ SHELL := bash
 MAKEFLAGS += --no-print-directory
 
 EXPERIMENT ?= quick
-TELEMETRY ?= otel-manual
-TOPOLOGY ?= mesh
-SIDECAR ?= none
 ARGS ?=
 
 LAB := .venv/bin/lab
@@ -29,7 +26,8 @@ doctor: setup-python ## check whether this machine is fit for measuring; each pr
 ##@ Explore
 
 up: setup ## start the services and their pages: make up TELEMETRY=otel-manual TOPOLOGY=mesh SIDECAR=none
-	@$(LAB) up --telemetry $(TELEMETRY) --topology $(TOPOLOGY) --sidecar $(SIDECAR)
+	@$(LAB) up $(ARGS) $(if $(TELEMETRY),--set telemetry=$(TELEMETRY)) \
+	  $(if $(TOPOLOGY),--set topology=$(TOPOLOGY)) $(if $(SIDECAR),--set sidecar=$(SIDECAR))
 
 down: setup-python ## stop and remove all containers of the lab
 	@$(LAB) down

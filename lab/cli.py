@@ -109,14 +109,13 @@ def list_() -> None:
     overview.print_experiments(console, LAB, EXPERIMENTS, RESULTS)
 
 
-@app.command(epilog="Example: lab up --telemetry otel-agent")
+@app.command(epilog="Example: lab up --set telemetry=otel-agent")
 def up(
-    telemetry: Annotated[str, typer.Option(help="A telemetry variant.")] = "otel-manual",
-    topology: Annotated[str, typer.Option(help="A file in experiments/topologies.")] = "mesh",
-    sidecar: Annotated[str, typer.Option(help="What sidecars do: patterns of envoy/patterns, or none.")] = "none",
+    kind: Annotated[str, typer.Argument(help=f"A kind of target: {', '.join(LAB.targets)}.")] = next(iter(LAB.targets)),
+    set_: Overrides = None,
 ) -> None:
-    """Starts a system to try out, and prints its addresses."""
-    play.up(LAB, {"kind": "mesh", "topology": topology}, {"telemetry": telemetry, "sidecar": sidecar}, console)
+    """Starts a system to try out, and prints its addresses. --set changes what an experiment file may say of it."""
+    play.up(LAB, kind, set_ or [], console)
 
 
 @app.command()

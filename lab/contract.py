@@ -49,6 +49,10 @@ class Declaration(Protocol):
         """What a level may set. The schema, the level and its record come from this model."""
 
     @property
+    def example(self) -> tuple[Mapping[str, object], Mapping[str, object]]:
+        """What `lab up` starts if nothing else is set: settings of the target and of a level."""
+
+    @property
     def streams(self) -> Mapping[str, int]:
         """The record streams that a trial leaves, and their versions."""
 
@@ -147,13 +151,14 @@ class Measure:
 
 @dataclass(frozen=True)
 class Metric(Measure):
-    """A measure of one trial.
+    """A measure of one trial. One that `follows_speed` takes longer on a slower machine, and is adjusted for that.
 
     `compute` returns None where the level has nothing of the kind (no backend); it raises `NotDerivableError`
     or, for a counter that was not recorded, `KeyError` where the records do not say.
     """
 
     compute: Callable[[TrialData], float | None] = field(kw_only=True)
+    follows_speed: bool = field(default=False, kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -198,6 +203,9 @@ class Target(Protocol[Place_contra]):
 
     def deployment(self, level: Level[Any], place: Place_contra, out: Path) -> Deployment:
         """Return one system of `level`, not yet created, whose containers write to `out`."""
+
+    def versions(self, trial: Path) -> Mapping[str, str]:
+        """Return the versions that what was measured reported, by name, from the folder of a trial."""
 
     def profiled(self, level: Level[Any], agent: str) -> Level[Any] | None:
         """Return the level with a JVM agent in what is measured; None if the target has no JVM."""

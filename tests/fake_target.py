@@ -57,6 +57,7 @@ class FakeDeclaration:
     containers = False
     settings = FakeSettings
     level = FakeLevelSettings
+    example: tuple[Mapping[str, object], Mapping[str, object]] = ({"operations": 10}, {"capacity_per_s": 50})
     streams: Mapping[str, int] = {"results": 1, "counters": 1}
     files: Mapping[str, Any] = {}
 
@@ -217,6 +218,10 @@ class Fake:
     def deployment(self, level: FakeLevel, place: Place, out: Path) -> FakeDeployment:
         """See `Target.deployment`."""
         return FakeDeployment(level, out)
+
+    def versions(self, trial: Path) -> Mapping[str, str]:
+        """See `Target.versions`."""
+        return {"benchmark": "1.0"}
 
     def profiled(self, level: FakeLevel, agent: str) -> None:
         """See `Target.profiled`."""

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.analysis.metrics import measures, values, with_paired_values
-from lab.analysis.metrics.speed import Pieces, pieces, with_adjusted_values
+from lab.analysis.metrics.speed import Pieces, pieces, timed, with_adjusted_values
 from lab.analysis.pooled import by_counts, censoring, opposite, share_interval
 from lab.analysis.stats.compare import Comparison, compare, holm, mean_of, paired
 from lab.analysis.stats.intervals import Interval, mean_interval
@@ -53,7 +53,7 @@ def summarise(
     known = measures(target.judgement)
     ordered = experiment.baseline_level(), experiment.placebo_level(), *experiment.levels()
     levels = {level.name: level.recorded() for level in ordered}
-    trials, adjustments = with_adjusted_values(trials, windows)
+    trials, adjustments = with_adjusted_values(trials, windows, timed(target.judgement.metrics))
     trials = with_paired_values(trials, _compared_with(experiment), target.judgement.paired)
     counted = [trial for trial in trials if trial.counts and trial.level in levels]
     estimates = [row for measure in known.values() for row in _estimates(measure, experiment, list(levels), counted)]
@@ -152,7 +152,7 @@ def _summarised(folder: Path, judgement: Judgement) -> tuple[TrialSummary, Piece
         values=values(data, judgement.metrics) if data else {},
         censored=data.results.censored if data and data.has("results") else {},
     )
-    return summary, pieces(data) if data and data.speed else None
+    return summary, pieces(data, judgement.metrics) if data and data.speed else None
 
 
 def _estimates(

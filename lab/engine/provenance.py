@@ -1,6 +1,5 @@
 """What one needs to know to run an experiment again, or to distrust it: revision, machine, images, versions."""
 
-import json
 import subprocess
 from dataclasses import asdict
 from pathlib import Path
@@ -19,14 +18,6 @@ def collect(root: Path, images: dict[str, str]) -> dict[str, Any]:
         "images": {name: ids[reference] for name, reference in images.items()},
         "versions": {},
     }
-
-
-def service_versions(run: Path) -> dict[str, str]:
-    """Versions that the services themselves reported when they were ready, over all trials of a run."""
-    versions: dict[str, str] = {}
-    for path in sorted(run.glob("trials/*/ready/*.json")):
-        versions |= json.loads(path.read_text()).get("versions", {})
-    return versions
 
 
 def _git(root: Path, *arguments: str) -> str | None:

@@ -198,10 +198,6 @@ def _added(step: Step, scale: Scale) -> Cell:
     return Cell(signed(step.added.mean, scale), within(step.added, scale.show), found)
 
 
-FURTHER = ("memory_services_mean_mib", "latency_p95_ms")
-"""The metrics that are compared besides the headline's."""
-
-
 @dataclass(frozen=True)
 class Crossed:
     """One metric, by (level of the first factor, level of the second).
@@ -248,10 +244,13 @@ def cross(summary: Summary, view: Interaction, factors: Mapping[str, Sequence[st
     }
     found = [
         _crossed(summary, metric, names, (first[0], second[0]), seed)
-        for metric in dict.fromkeys((summary.headline.primary, *FURTHER))
+        for metric in (summary.headline.primary, *(column.metric for column in summary.headline.columns))
     ]
     held = {factor: level for factor, level in reference.items() if factor not in view.factors}
-    return Crossing(view.title, view.factors, held, first, second, [crossed for crossed in found if crossed.ratios])
+    return Crossing(
+        *(view.title, view.factors, held, first, second),
+        [crossed for crossed in found if any(one.ratio for one in crossed.ratios.values())],
+    )
 
 
 def _crossed(summary: Summary, metric: str, names: Mapping[Place, str], reference: Place, seed: int) -> Crossed:

@@ -232,14 +232,6 @@ def order_cells(
 
 
 SIDE_BY_SIDE = 2
-SWEPT = (
-    "memory_services_mean_mib",
-    "latency_p95_ms",
-    "bytes_per_request_app",
-    "bytes_received_per_request_backends",
-    "cpu_per_request_backends_ms",
-)
-"""The metrics that a sweep shows besides the headline's."""
 
 
 @dataclass(frozen=True)
@@ -287,7 +279,7 @@ def _bar(label: str, step: Step, scale: Scale, level: str | None = None, start: 
 
 def sweep(summary: Summary, view: Sweep, index: int) -> Titled:
     """Draw what follows the setting: ratios where the baseline has the metric, means where it has not."""
-    metrics = dict.fromkeys((summary.headline.primary, *SWEPT))
+    metrics = dict.fromkeys((summary.headline.primary, *summary.headline.main))
     panels = [panel for metric in metrics if (panel := _swept(summary, view, metric)) is not None]
     if not panels:
         return Titled(view.title, None)

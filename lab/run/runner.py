@@ -133,7 +133,8 @@ def complete(context: Context, run: Run, progress: Progress) -> None:
                 break
     if context.experiment.profile:
         _profile(context, run, found, progress)
-    run.manifest["versions"] |= provenance.service_versions(run.folder)
+    reported = map(context.target.versions, sorted(run.folder.glob("trials/*")))
+    run.manifest["versions"] |= {name: version for versions in reported for name, version in versions.items()}
     run.manifest["finished"] = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     run.save()
 

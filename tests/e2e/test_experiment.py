@@ -240,7 +240,3 @@ def test_a_container_that_cannot_start_shows_its_last_log_lines(tiny: Path, tmp_
 def test_no_engine_is_one_line(tiny: Path) -> None:
     line = one_line(lab("run", str(tiny), DOCKER_HOST="unix:///nonexistent/docker.sock"))
     assert line == "error: no Docker engine answers"
-
-
-def test_a_variant_that_is_not_there_is_named() -> None:
-    assert "otel-manual" in one_line(lab("up", "--telemetry", "otel-manua"))

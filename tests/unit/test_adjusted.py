@@ -3,11 +3,14 @@
 import numpy as np
 import pytest
 
-from lab.analysis.metrics.speed import CACHE_STEP, TIMES, as_measured_name, with_adjusted_values
+from lab.analysis.metrics.speed import CACHE_STEP, as_measured, as_measured_name, timed, with_adjusted_values
 from lab.analysis.stats.adjustments import FEWEST_PIECES, within_slope
 from lab.analysis.stats.intervals import FloatArray
+from lab.contract import Measure, Metric
 from lab.record.summary import TrialSummary
+from tests.labs import MESH
 
+TIMES = timed(MESH.judgement.metrics)
 CPU = "cpu_per_request_services_ms"
 EXPONENT = 1.5
 LEVELS = {"baseline": 60.0, "placebo": 60.0, "agent": 90.0}
@@ -72,7 +75,7 @@ def log_ratios(trials: list[TrialSummary], metric: str, level: str) -> FloatArra
 
 def test_adjusting_takes_the_machines_part_out_and_leaves_the_levels() -> None:
     trials, pieces = study(np.random.default_rng(4), blocks=40)
-    adjusted, how = with_adjusted_values(trials, pieces)
+    adjusted, how = with_adjusted_values(trials, pieces, TIMES)
     assert set(how) == {CPU}
     assert how[CPU].exponent == pytest.approx(EXPONENT, abs=0.1)
     raw, better = (log_ratios(adjusted, name, "agent") for name in (as_measured_name(CPU), CPU))
@@ -86,7 +89,7 @@ def test_intervals_of_adjusted_values_cover_the_truth_as_often_as_they_say() -> 
     rng = np.random.default_rng(5)
     covered = 0
     for _ in range(400):
-        adjusted, _ = with_adjusted_values(*study(rng, blocks=3))
+        adjusted, _ = with_adjusted_values(*study(rng, blocks=3), TIMES)
         ratios = log_ratios(adjusted, CPU, "agent")
         covered += abs(ratios.mean() - np.log(1.5)) <= 4.303 * ratios.std(ddof=1) / np.sqrt(3)
     assert 0.92 <= covered / 400 <= 0.98
@@ -95,10 +98,19 @@ def test_intervals_of_adjusted_values_cover_the_truth_as_often_as_they_say() -> 
 def test_a_trial_without_the_spinners_word_is_kept_as_measured_only() -> None:
     trials, pieces = study(np.random.default_rng(6), blocks=5)
     silent = trials[0].model_copy(update={"values": {CPU: 61.0}})
-    adjusted, _ = with_adjusted_values([silent, *trials[1:]], pieces)
+    adjusted, _ = with_adjusted_values([silent, *trials[1:]], pieces, TIMES)
     assert adjusted[0].values == {as_measured_name(CPU): 61.0}
 
 
 def test_without_a_spinner_nothing_is_changed() -> None:
     trials, _ = study(np.random.default_rng(7), blocks=2)
-    assert with_adjusted_values(trials, []) == (trials, {})
+    assert with_adjusted_values(trials, [], TIMES) == (trials, {})
+
+
+def test_a_metric_says_itself_that_it_follows_the_machines_speed() -> None:
+    own = Metric("cpu_per_span_us", "CPU per span", "us", compute=lambda _: 1.0, follows_speed=True)
+    other = Metric("spans", "Spans", "", compute=lambda _: 1.0)
+    metrics = {metric.name: metric for metric in (own, other)}
+    assert list(timed(metrics)) == ["cpu_per_span_us"]
+    kept = {"cpu_per_span_as_measured_us": Measure("cpu_per_span_as_measured_us", "CPU per span, as measured", "us")}
+    assert as_measured(metrics) == kept

@@ -114,6 +114,7 @@ def test_run(ran: Ran) -> None:
     assert (ran.folder.parent / "latest").resolve() == ran.folder.resolve()
     manifest = json.loads((ran.folder / "manifest.json").read_text())
     assert manifest["benchmark"] == {"machines": list(MACHINES)}
+    assert manifest["versions"] == {"benchmark": "1.0"}
     assert manifest["finished"]
     trial = read_trial(next(ran.folder.glob("trials/*-new")))
     assert trial.trial.valid

@@ -82,12 +82,12 @@ def test_side_by_side_it_is_known_how_long_a_system_had_stood(agent: TrialData) 
 
 
 def test_a_window_in_pieces_has_the_step_and_the_times_of_each(agent: TrialData) -> None:
-    found = pieces(spun(agent, 1e6, 22))
+    found = pieces(spun(agent, 1e6, 22), MESH.judgement.metrics)
     cpu = found["cpu_per_request_services_ms"]
     assert cpu.shape == (3, 2)
     assert np.exp(cpu[:, 0]) == pytest.approx(22)
     assert np.exp(cpu[:, 1]) == pytest.approx(AGENT.cpu_ms, rel=0.1)
-    assert len(pieces(agent)["cpu_per_request_services_ms"]) == 0
+    assert len(pieces(agent, MESH.judgement.metrics)["cpu_per_request_services_ms"]) == 0
 
 
 # One request at each edge of the window, of some 150, may count on the wrong side.

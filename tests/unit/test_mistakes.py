@@ -15,6 +15,8 @@ MISTAKES = [
     (["run", "quick", "--set", "factors.telemetry.x={telemetry: otel-agnt}"], "otel-agent"),
     (["run", "quick", "--set", "protocol.windw_s=1"], "did you mean 'protocol.window_s'?"),
     (["run", "quick", "--set", "topology=mesch"], "mesh"),
+    (["up", "mehs"], "did you mean 'mesh'?"),
+    (["up", "--set", "telemetry=otel-manua"], "otel-manual"),
     (["analyse", "results/none"], "results/none is not a results folder"),
     (["experimnt"], "experiment"),
 ]

@@ -83,7 +83,7 @@ def test_a_place_is_told_from_a_level_where_a_trial_is_missing_too() -> None:
 def test_too_few_blocks_tell_nothing_of_places(blocks: int) -> None:
     trials = study(np.random.default_rng(3), orders(blocks, 3))
     assert without_places(rows(trials)) is None
-    assert with_adjusted_values(trials, []) == (trials, {})
+    assert with_adjusted_values(trials, [], [CPU]) == (trials, {})
 
 
 def test_always_the_same_order_tells_nothing_of_places() -> None:
@@ -92,7 +92,7 @@ def test_always_the_same_order_tells_nothing_of_places() -> None:
 
 def test_what_a_place_adds_is_taken_out_and_the_levels_stay() -> None:
     trials = study(np.random.default_rng(5), orders(36, 5))
-    adjusted, how = with_adjusted_values(trials, [])
+    adjusted, how = with_adjusted_values(trials, [], [CPU])
     assert set(how) == {CPU}
     assert isinstance(how[CPU], PlaceAdjustment)
     raw, better = (log_ratios(adjusted, name, "agent") for name in (as_measured_name(CPU), CPU))
@@ -104,7 +104,7 @@ def test_what_a_place_adds_is_taken_out_and_the_levels_stay() -> None:
 
 def test_a_trial_of_which_no_place_is_known_is_left_as_it_is() -> None:
     old = [one.model_copy(update={"position": None}) for one in study(np.random.default_rng(6), orders(6, 6))]
-    assert with_adjusted_values(old, []) == (old, {})
+    assert with_adjusted_values(old, [], [CPU]) == (old, {})
 
 
 @pytest.mark.parametrize("added", [ADDED, np.zeros(6)], ids=["with", "without"])
@@ -115,7 +115,7 @@ def test_intervals_cover_the_truth_as_often_as_they_say(added: np.ndarray, block
     draw = random.Random(8)
     planned = [orders(blocks, draw.randrange(10**6)) for _ in range(40)]
     for index in range(400):
-        adjusted, _ = with_adjusted_values(study(rng, planned[index % 40], added), [])
+        adjusted, _ = with_adjusted_values(study(rng, planned[index % 40], added), [], [CPU])
         for level, truth in TRUTH.items():
             if level != "baseline":
                 ratios = log_ratios(adjusted, CPU, level)

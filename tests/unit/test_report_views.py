@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from lab.errors import UserError
-from lab.record.summary import Headline, Summary
+from lab.record.summary import Column, Headline, Summary
 from lab.report import drawings as drawn
 from lab.report.compared import Climb, Compared, Crossing, compare_views, crossing_table, ladder_tables, step_scales
 from lab.report.figures.curves import setting
@@ -195,6 +195,15 @@ def test_an_interaction_is_a_ratio_of_ratios_beside_the_baselines_level_of_other
     assert "agent at half 1.80" in figure
 
 
+def test_an_interaction_is_of_the_main_tables_columns_too_where_the_reference_has_them() -> None:
+    values = {level: {**of, APP: 10 * of[CPU], TELEMETRY: 9.0 * ("agent" in level)} for level, of in CROSSED.items()}
+    columns = [Column(metric=metric, heading=metric) for metric in (APP, TELEMETRY)]
+    headline = Headline(primary=CPU, what="CPU", columns=columns)
+    run = summary(values, baseline="none/full/s").model_copy(update={"headline": headline})
+    (crossing,) = compared(run, INTERACTION, factors=FACTORS).crossings
+    assert [crossed.metric for crossed in crossing.metrics] == [CPU, APP]
+
+
 def test_the_baselines_combination_is_the_mean_of_all_that_a_run_compares_with() -> None:
     both = CROSSED | {"placebo": {CPU: 80.0}}
     run = summary(both, baseline="none/full/s").model_copy(update={"compared_with": ("none/full/s", "placebo")})
@@ -244,7 +253,7 @@ def estimate(level: str, metric: str, mean: float, ratio: float | None = None) -
 
 
 def test_a_sweep_shows_ratios_and_where_there_are_none_means() -> None:
-    metric = "bytes_received_per_request_backends"
+    metric = "bytes_per_request_telemetry"
     run = summary(
         {level: {} for level in ("baseline", "placebo", "all", "some", "few")},
         estimates=[
@@ -254,7 +263,8 @@ def test_a_sweep_shows_ratios_and_where_there_are_none_means() -> None:
             estimate("some", metric, 2250.0),
         ],
     )
-    run = run.model_copy(update={"metrics": {**run.metrics, metric: run.metrics[APP]}})
+    headline = Headline(primary=CPU, what="CPU", main=(CPU, metric))
+    run = run.model_copy(update={"metrics": {**run.metrics, metric: run.metrics[APP]}, "headline": headline})
     (view,) = compared(run, SWEEP).sweeps
     figure = str(drawn.sweep(run, view, 1).figure)
     assert "CPU per request, services: 1.50 at 1, 1.10 at 1/32. App (kB): 9.00 at 1, 2.25 at 1/4" in figure

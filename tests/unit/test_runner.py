@@ -144,6 +144,7 @@ def test_no_trial_is_begun_that_the_budget_does_not_allow_and_the_manifest_says_
     assert run.manifest["stopped"] == "the budget of 2 min allows no further trial"
     assert "stopped: the budget" in said
     assert run.manifest["finished"]
+    assert run.manifest["versions"] == {"java": "25.0.3"}
 
 
 def test_time_spent_before_an_interruption_counts(tmp_path: Path) -> None:

@@ -422,7 +422,10 @@ def test_unknown_variants_and_topologies_are_answered_with_the_nearest() -> None
     assert problems_of(text_with({"telemetry: otel-agent": "telemetry: otel-agnt"}), ["mash"]) == [
         "factors.telemetry.otel-agent.telemetry: unknown variant 'otel-agnt';"
         " did you mean 'otel-agent'? (there are: baseline, otel-agent)",
-        "topology: unknown topology 'mesh'; did you mean 'mash'? (there are: mash)",
+        "target.topology: unknown topology 'mesh'; did you mean 'mash'? (there are: mash)",
+    ]
+    assert problems_of(text_with({"telemetry: otel-agent": "topology: mash"}), ["mesh"]) == [
+        "factors.telemetry.otel-agent.topology: unknown topology 'mash'; did you mean 'mesh'? (there are: mesh)"
     ]
 
 

@@ -6,7 +6,7 @@ Paired metrics need two trials: a level's values are compared with those of its 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 
-from lab.analysis.metrics.speed import AS_MEASURED
+from lab.analysis.metrics.speed import as_measured
 from lab.analysis.metrics.window import all_known
 from lab.analysis.stats.compare import mean_of
 from lab.contract import Judgement, Measure, Metric, PairedMetric, Values
@@ -15,7 +15,7 @@ from lab.record import TrialData, TrialSummary
 
 def measures(judgement: Judgement) -> dict[str, Measure]:
     """Return all that a target's trial may have a value of, by name."""
-    return {**judgement.metrics, **judgement.paired, **AS_MEASURED}
+    return {**judgement.metrics, **judgement.paired, **as_measured(judgement.metrics)}
 
 
 def values(data: TrialData, metrics: Mapping[str, Metric]) -> dict[str, float]:

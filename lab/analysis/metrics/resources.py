@@ -63,20 +63,40 @@ def _context_switches_per_request(data: TrialData) -> float:
 
 
 METRICS = (
-    Metric("cpu_per_request_services_ms", "CPU per request, services", "ms", compute=_cpu_per_request_ms("service")),
-    Metric("cpu_per_request_backends_ms", "CPU per request, backends", "ms", compute=_cpu_per_request_ms("backend")),
+    Metric(
+        "cpu_per_request_services_ms",
+        "CPU per request, services",
+        "ms",
+        compute=_cpu_per_request_ms("service"),
+        follows_speed=True,
+    ),
+    Metric(
+        "cpu_per_request_backends_ms",
+        "CPU per request, backends",
+        "ms",
+        compute=_cpu_per_request_ms("backend"),
+        follows_speed=True,
+    ),
     Metric(
         "cpu_per_request_total_ms",
         "CPU per request, services and backends",
         "ms",
         compute=_cpu_per_request_ms("service", "backend"),
+        follows_speed=True,
     ),
-    Metric("cpu_per_request_sidecars_ms", "CPU per request, sidecars", "ms", compute=_of_sidecars(_cpu_per_request_ms)),
+    Metric(
+        "cpu_per_request_sidecars_ms",
+        "CPU per request, sidecars",
+        "ms",
+        compute=_of_sidecars(_cpu_per_request_ms),
+        follows_speed=True,
+    ),
     Metric(
         "cpu_per_request_proxied_ms",
         "CPU per request, services and sidecars",
         "ms",
         compute=_cpu_per_request_ms("service", "sidecar"),
+        follows_speed=True,
     ),
     Metric("cpu_services_cores", "CPU, services", "cores", compute=_cores("service")),
     Metric("cpu_generator_cores", "CPU, load generator", "cores", compute=_cores("generator")),

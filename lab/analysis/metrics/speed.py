@@ -9,13 +9,11 @@ effect of the place is removed.
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
 
 import numpy as np
 
-from lab.analysis.metrics.requests import METRICS as REQUESTS
-from lab.analysis.metrics.resources import METRICS as RESOURCES
 from lab.analysis.metrics.window import known, over
 from lab.analysis.stats.adjustments import Row, Slope, within_slope, without_places
 from lab.analysis.stats.intervals import FloatArray
@@ -28,17 +26,6 @@ SECOND_NS = 1e9
 # In shorter pieces noise hides the relation: the slope comes out too small.
 PIECE_S = 10.0
 FEWEST_PARTS = 3
-TIMES = (
-    "cpu_per_request_services_ms",
-    "cpu_per_request_backends_ms",
-    "cpu_per_request_total_ms",
-    "cpu_per_request_sidecars_ms",
-    "cpu_per_request_proxied_ms",
-    "latency_mean_ms",
-    "latency_p50_ms",
-    "latency_p95_ms",
-)
-"""What takes longer on a slower machine."""
 
 
 def _cache_step_ns(data: TrialData) -> float | None:
@@ -68,30 +55,35 @@ METRICS = (
 
 def as_measured_name(metric: str) -> str:
     """Return the name of a metric's value as measured: `latency_p95_as_measured_ms`."""
-    return f"{metric.removesuffix('_ms')}_as_measured_ms"
+    return "_as_measured_".join(metric.rsplit("_", 1))
 
 
-_RAW: Mapping[str, Metric] = {metric.name: metric for metric in (*RESOURCES, *REQUESTS) if metric.name in TIMES}
+def timed(metrics: Mapping[str, Metric]) -> dict[str, Metric]:
+    """Return the metrics that are adjusted, by name."""
+    return {name: metric for name, metric in metrics.items() if metric.follows_speed}
 
-AS_MEASURED: Mapping[str, Measure] = {
-    as_measured_name(name): Measure(as_measured_name(name), f"{metric.title}, as measured", metric.unit)
-    for name, metric in _RAW.items()
-}
+
+def as_measured(metrics: Mapping[str, Metric]) -> dict[str, Measure]:
+    """Return the measures that keep values as measured, by name."""
+    return {
+        as_measured_name(name): Measure(as_measured_name(name), f"{metric.title}, as measured", metric.unit)
+        for name, metric in timed(metrics).items()
+    }
 
 
 Pieces = Mapping[str, FloatArray]
 """A trial's window in pieces, by metric: a row for each, with the logarithms of the covariate and of the metric."""
 
 
-def pieces(data: TrialData) -> Pieces:
-    """Measure each piece of a trial's window by itself."""
-    rows: dict[str, list[tuple[float, float]]] = {name: [] for name in _RAW}
+def pieces(data: TrialData, metrics: Mapping[str, Metric]) -> Pieces:
+    """Measure each piece of a trial's window by itself, in the metrics that are adjusted."""
+    rows: dict[str, list[tuple[float, float]]] = {name: [] for name in timed(metrics)}
     for part in _parts(data):
         step = known(_cache_step_ns, part)
-        for name, metric in _RAW.items():
-            value = known(metric.compute, part) if step else None
+        for name, found in rows.items():
+            value = known(metrics[name].compute, part) if step else None
             if step and value:
-                rows[name].append((math.log(step), math.log(value)))
+                found.append((math.log(step), math.log(value)))
     return {name: np.array(found).reshape(-1, 2) for name, found in rows.items()}
 
 
@@ -105,17 +97,17 @@ def _parts(data: TrialData) -> Iterator[TrialData]:
 
 
 def with_adjusted_values(
-    trials: Sequence[TrialSummary], windows: Sequence[Pieces]
+    trials: Sequence[TrialSummary], windows: Sequence[Pieces], metrics: Collection[str]
 ) -> tuple[list[TrialSummary], dict[str, Adjustment | PlaceAdjustment]]:
-    """Adjust each valid trial's times, and keep the values as measured; return how each metric was adjusted.
+    """Adjust each valid trial's `metrics`, and keep the values as measured; return how each metric was adjusted.
 
     A trial without the covariate has values as measured only: it cannot be compared with the others. Nothing is
     changed without a covariate, or if a metric does not clearly follow it. Side by side nothing is changed if there
     are too few blocks to separate places from levels.
     """
     if any(STOOD in trial.values for trial in trials):
-        return _at_equal_places(trials)
-    slopes = {name: within_slope([one[name] for one in windows]) for name in _RAW}
+        return _at_equal_places(trials, metrics)
+    slopes = {name: within_slope([one[name] for one in windows]) for name in metrics}
     clear = {name: slope for name, slope in slopes.items() if slope is not None and slope.clear}
     measured = [trial.values[CACHE_STEP] for trial in trials if trial.valid and CACHE_STEP in trial.values]
     if not clear or not measured:
@@ -136,11 +128,11 @@ def _at_usual_speed(trial: TrialSummary, slopes: Mapping[str, Slope], usual: flo
 
 
 def _at_equal_places(
-    trials: Sequence[TrialSummary],
+    trials: Sequence[TrialSummary], metrics: Collection[str]
 ) -> tuple[list[TrialSummary], dict[str, Adjustment | PlaceAdjustment]]:
     """Remove the effect of a trial's place in the order of starts from each metric for which it can be estimated."""
     adjusted, how = list(trials), dict[str, Adjustment | PlaceAdjustment]()
-    for name in _RAW:
+    for name in metrics:
         rows = {
             index: Row(trial.level, trial.block, trial.position, math.log(trial.values[name]))
             for index, trial in enumerate(trials)

@@ -43,6 +43,7 @@ class CollectorDeclaration:
     containers = True
     settings = CollectorSettings
     level = CollectorLevelSettings
+    example = ({"pipeline": "discard"}, {"memory_mib": 512})
     files: ClassVar[Mapping[str, type[Shape]]] = {}
     streams = {"counters": 1, "results": 1, "speed": 1}  # noqa: RUF012
 

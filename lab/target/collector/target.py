@@ -31,6 +31,10 @@ class Collector:
         """See `Target.deployment`."""
         return CollectorDeployment(level, place, out)
 
+    def versions(self, trial: Path) -> Mapping[str, str]:
+        """See `Target.versions`: the image's version says all."""
+        return {}
+
     def profiled(self, level: CollectorLevel, agent: str) -> None:
         """See `Target.profiled`: a Collector has no JVM."""
 

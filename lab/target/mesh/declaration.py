@@ -73,6 +73,7 @@ class MeshDeclaration:
     containers = True
     settings = MeshSettings
     level = MeshLevelSettings
+    example = ({"topology": "mesh"}, {"telemetry": "otel-manual", "sidecar": NO_SIDECAR})
     files = {"topology": Topology}  # noqa: RUF012
     streams = {"requests": 1, "counters": 1, "trace": 1, "speed": 1, "faults": 1}  # noqa: RUF012
 
@@ -129,18 +130,18 @@ class MeshDeclaration:
             yield from _fault_problems(experiment, level)
 
     def _unknown_names(self, experiment: Experiment) -> Iterator[Problem]:
-        variants, topologies = self.variants(), self.topologies()
-        for factor, levels in experiment.factors.items():
-            for name, patch in levels.items():
-                telemetry = getattr(patch, "telemetry", None)
-                if "telemetry" in patch.model_fields_set and telemetry not in variants:
-                    yield Problem(
-                        ("factors", factor, name, "telemetry"),
-                        f"unknown variant '{telemetry}'; {suggestion(str(telemetry), variants)}",
-                    )
-        for topology in _topologies(experiment):
-            if topology not in topologies:
-                yield Problem(("topology",), f"unknown topology '{topology}'; {suggestion(topology, topologies)}")
+        known = {"telemetry": ("variant", self.variants()), "topology": ("topology", self.topologies())}
+        places: list[tuple[Path, object]] = [
+            (("factors", factor, name, key), getattr(patch, key))
+            for factor, levels in experiment.factors.items()
+            for name, patch in levels.items()
+            for key in known
+            if key in patch.model_fields_set
+        ]
+        for path, given in (*places, (("target", "topology"), experiment.target.level_defaults()["topology"])):
+            what, names = known[str(path[-1])]
+            if given not in names:
+                yield Problem(path, f"unknown {what} '{given}'; {suggestion(str(given), names)}")
 
     def _unreachable_backends(self, experiment: Experiment) -> Iterator[Problem]:
         """Yield the levels whose variant cannot send to their backend."""

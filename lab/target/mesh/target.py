@@ -1,5 +1,6 @@
 """The target `mesh`: Spring services that call each other, with telemetry variants and Envoy sidecars."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache, cached_property
@@ -53,6 +54,11 @@ class Mesh:
     def deployment(self, level: MeshLevel, place: Place, out: Path) -> MeshDeployment:
         """See `Target.deployment`."""
         return MeshDeployment(self.parts(level.settings.topology_name), level.settings, place, out)
+
+    def versions(self, trial: Path) -> Mapping[str, str]:
+        """See `Target.versions`: each service wrote them when it was ready."""
+        ready = [json.loads(path.read_text()) for path in sorted(trial.glob("ready/*.json"))]
+        return {name: version for one in ready for name, version in one.get("versions", {}).items()}
 
     def profiled(self, level: MeshLevel, agent: str) -> MeshLevel:
         """See `Target.profiled`: the agent is one of the JVMs' options, after those that they already have."""
