@@ -13,7 +13,7 @@ from rich.markup import escape
 from typer.exceptions import TyperException
 
 from lab.analysis.lab import Lab
-from lab.command import commands, overview, play
+from lab.command import check, commands, overview, play
 from lab.command import migrate as migration
 from lab.command.commands import console
 from lab.command.paths import EXPERIMENTS, RESULTS, ROOT, SCRATCH, results_folder
@@ -33,6 +33,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Measures what watching a microservice system costs. Start with: lab experiment quick",
 )
+app.add_typer(check.app, name="check")
 
 Name = Annotated[str, typer.Argument(help="A name from `lab list`, or a path to an experiment file.")]
 Overrides = Annotated[

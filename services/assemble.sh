@@ -60,7 +60,7 @@ for file in telemetry/*/variant.yaml; do
   : > "$variant/grpc"
   if [ -f "$module/jvm.options" ]; then
     cp -p "$module/jvm.options" "$module"/target/lib/*.jar "$variant/"
-  elif [ -d "$module/target/lib" ]; then
+  elif [ -f "$module/target/classpath" ]; then
     class_path "$module" > "$work/variant"
     added "$work/everywhere" < "$work/variant" > "$variant/classpath"
   fi

@@ -61,11 +61,10 @@ def print_plan(console: Console, experiment: Experiment, lab: Lab, half_width: f
 
 
 def _ends_sooner(protocol: Protocol) -> str:
-    ends = []
-    if protocol.budget_min is not None:
-        ends.append(f"after {minutes(60 * protocol.budget_min)} at the latest")
-    if protocol.half_width is not None:
-        ends.append(f"sooner once every interval is within ±{protocol.half_width:.1%}")
+    ends = [
+        *([f"after {minutes(60 * protocol.budget_min)} at the latest"] if protocol.budget_min is not None else []),
+        *([f"sooner once every interval is within ±{protocol.half_width:.1%}"] if protocol.half_width else []),
+    ]
     return f", ending {', or '.join(ends)}" if ends else ""
 
 

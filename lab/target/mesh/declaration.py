@@ -75,7 +75,7 @@ class MeshDeclaration:
     level = MeshLevelSettings
     example = ({"topology": "mesh"}, {"telemetry": "otel-manual", "sidecar": NO_SIDECAR})
     files = {"topology": Topology}  # noqa: RUF012
-    streams = {"requests": 1, "counters": 1, "trace": 1, "speed": 1, "faults": 1}  # noqa: RUF012
+    streams = {"requests": 1, "counters": 1, "trace": 1, "speed": 1, "faults": 1, "results": 1}  # noqa: RUF012
 
     def headline(self, metrics: Collection[str]) -> Headline:
         """See `Declaration.headline`: the sidecars' CPU is a part of what a level with sidecars costs."""

@@ -18,6 +18,8 @@ from lab.target.mesh.system import System
 # Ten times as long as the longest ejection of the patterns (envoy/patterns/outliers.yaml).
 EJECTED_BOUND_S = 100.0
 EJECTED_EVERY_S = 0.1
+# After the node's name: what a service writes when it ends.
+COUNTED = ".results.json"
 
 
 @dataclass(frozen=True)
@@ -67,8 +69,13 @@ class MeshDeployment(System):
             yield MeshMeasuring(self, level.settings.error_probability, before)
 
     def drain(self) -> DeliveryPart:
-        """See `Deployment.drain`: an SDK delivers its last spans when its service ends; then the backend is read."""
+        """See `Deployment.drain`: an SDK delivers its last spans when its service ends; then the backend is read.
+
+        What services counted themselves becomes a record of the trial.
+        """
         self.driver.stop([*self.topology.nodes, OBSERVER])
+        for path in (self.out / "ready").glob(f"*{COUNTED}"):
+            path.rename(self.out / f"results-{path.name.removesuffix(COUNTED)}.json")
         return delivered(self)
 
     def roles(self) -> Mapping[str, str]:

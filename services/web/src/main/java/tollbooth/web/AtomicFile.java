@@ -7,11 +7,12 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 
 /** Writes a file and then renames it into place, so no reader finds a part of it. */
-final class AtomicFile {
+public final class AtomicFile {
 
   private AtomicFile() {}
 
-  static void write(Path file, String text) {
+  /** Replaces the file; throws {@code UncheckedIOException} if that fails. */
+  public static void write(Path file, String text) {
     Path unfinished = file.resolveSibling("." + file.getFileName() + ".unfinished");
     try {
       Files.writeString(unfinished, text);

@@ -1,0 +1,72 @@
+"""What a `lab check` says: a row for each thing that is required of a run, with PASS or FAIL. Pure."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from lab.analysis.stats.intervals import Interval
+
+INCONCLUSIVE = "inconclusive"
+MISSING = "not measured"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One thing that is required. `value`: what was found, `bound`: what is required of it, both as text."""
+
+    name: str
+    value: str
+    bound: str
+    verdict: Literal["PASS", "FAIL"]
+
+    @property
+    def passed(self) -> bool:
+        """Whether the run keeps the bound."""
+        return self.verdict == "PASS"
+
+
+def within(name: str, found: Interval | None, low: float, high: float, decimals: int = 3, unit: str = "") -> Row:
+    """Require the complete interval to lie from `low` to `high`.
+
+    If only the estimate lies there, the row fails as inconclusive: more sets could decide.
+    """
+    ends = _ends(found)
+    passed = ends is not None and low <= ends[0] and ends[1] <= high
+    undecided = not passed and found is not None and low <= found.mean <= high
+    value = shown(found, decimals, unit) + (f", {INCONCLUSIVE}" if undecided else "")
+    return _row(name, value, f"within {low:.{decimals}f} to {high:.{decimals}f}{unit}", passed)
+
+
+def contains(name: str, found: Interval | None, truth: float, decimals: int = 3, unit: str = "") -> Row:
+    """Require the interval to contain `truth`."""
+    ends = _ends(found)
+    passed = ends is not None and ends[0] <= truth <= ends[1]
+    return _row(name, shown(found, decimals, unit), f"contains {truth:.{decimals}f}{unit}", passed)
+
+
+def at_least(name: str, found: float, least: float) -> Row:
+    """Require a number of at least `least`."""
+    return _row(name, f"{found:g}", f"at least {least:g}", found >= least)
+
+
+def at_most(name: str, found: float, most: float, unit: str = "") -> Row:
+    """Require a number of at most `most`."""
+    return _row(name, f"{found:.3g}{unit}", f"at most {most:g}{unit}", found <= most)
+
+
+def shown(found: Interval | None, decimals: int, unit: str = "") -> str:
+    """Return an estimate and its interval as text."""
+    if found is None:
+        return MISSING
+    ends = _ends(found)
+    interval = f" ({ends[0]:.{decimals}f} to {ends[1]:.{decimals}f})" if ends else ""
+    return f"{found.mean:.{decimals}f}{interval}{unit}"
+
+
+def _ends(found: Interval | None) -> tuple[float, float] | None:
+    if found is None or found.low is None or found.high is None:
+        return None
+    return found.low, found.high
+
+
+def _row(name: str, value: str, bound: str, passed: bool) -> Row:
+    return Row(name, value, bound, "PASS" if passed else "FAIL")

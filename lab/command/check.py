@@ -1,0 +1,76 @@
+"""`lab check NAME`: prints what is required of a run, row by row, and exits with 1 if it fails."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lab.analysis.effects import half_effects, place_effects, predecessor_effects, slice_costs
+from lab.analysis.known_answer import known_answer
+from lab.command.commands import console
+from lab.command.paths import RESULTS, ROOT, results_folder
+from lab.errors import UserError
+from lab.record import Summary, packed, read_manifest, read_summary, read_trial
+from lab.report.checklist import checklist_table, effects_table
+from lab.report.terminal import print_tables
+
+FAILED = 1
+
+app = typer.Typer(no_args_is_help=True, help="Checks what is required of a run; exits with 1 if something fails.")
+
+Run = Annotated[Path | None, typer.Argument(help="A results folder; the newest one, or the kept one, if left out.")]
+
+
+@app.command(epilog="Example: lab check alternating docs/results/known-answer")
+def alternating(run: Run = None) -> None:
+    """Checks whether alternating load finds costs that are known (experiment known-answer)."""
+    folder = results_folder(run or _newest("known-answer"))
+    summary = read_summary(folder / "summary.json")
+    rows = known_answer(summary, _seed(folder))
+    print_tables([checklist_table("Does alternating load find what is known?", rows)], console)
+    if _has_raw_records(folder, summary):
+        _print_effects(folder, summary)
+    if not all(row.passed for row in rows):
+        raise typer.Exit(FAILED)
+
+
+@app.command(epilog="Example: lab check effects results/quick/latest")
+def effects(run: Run = None) -> None:
+    """Prints whether it mattered when the systems of an alternating run had their turns; has no bounds."""
+    folder = results_folder(run)
+    summary = read_summary(folder / "summary.json")
+    if not _has_raw_records(folder, summary):
+        raise UserError(f"{folder} does not have the raw records of all trials", "name a folder of results/")
+    _print_effects(folder, summary)
+
+
+def _newest(experiment: str) -> Path:
+    """The newest run of an experiment that was analysed, otherwise the kept one."""
+    runs = sorted(path.parent for path in RESULTS.glob(f"{experiment}/2*Z/summary.json"))
+    kept = ROOT / "docs" / "results" / experiment
+    if not runs and not kept.exists():
+        raise UserError(f"there is no run of {experiment}", f"run `lab experiment {experiment}`")
+    return runs[-1] if runs else kept
+
+
+def _seed(folder: Path) -> int:
+    return int(read_manifest(folder)["spec"]["protocol"]["seed"])
+
+
+def _has_raw_records(folder: Path, summary: Summary) -> bool:
+    """Whether the records of all valid trials are there; a kept run has those of some trials, thinned."""
+    records = [folder / "trials" / one.trial / "counters.jsonl" for one in summary.trials if one.valid]
+    return all(path.exists() or packed(path).exists() for path in records)
+
+
+def _print_effects(folder: Path, summary: Summary) -> None:
+    trials = (read_trial(folder / "trials" / one.trial) for one in summary.trials if one.valid)
+    costs, seed = slice_costs(trials), _seed(folder)
+    if not costs:
+        raise UserError(f"the systems of {folder} did not take turns", "name a run with a schedule of slices")
+    tables = [
+        effects_table("Place in the round", place_effects(costs, seed)),
+        effects_table("The system that had the slice before", predecessor_effects(costs, seed)),
+        effects_table("First and second half of a set's rounds", half_effects(costs, summary.compared_with, seed)),
+    ]
+    print_tables(tables, console)

@@ -1,0 +1,151 @@
+"""`lab check effects`: what a slice costs, and whether it matters when a system has its turn."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from lab.analysis.effects import Effect, SliceCost, half_effects, place_effects, predecessor_effects, slice_costs
+from lab.record import ContainerRecord, Requests, Series, Slice, TrialData, TrialRecord, Window
+from lab.record.counters import Counters
+from lab.run.turns import williams_square
+from tests.command_line import lab, one_line
+from tests.labs import ROOT
+
+LEVELS = ("baseline", "placebo", "otel-manual", "otel-agent")
+TRACED = ("otel-manual", "otel-agent")
+USUAL_MS = {"baseline": 24.0, "placebo": 24.0, "otel-manual": 28.0, "otel-agent": 34.0}
+SECOND_NS = 1_000_000_000
+
+
+def costs(factor: Callable[[SliceCost], float], sets: int = 3, squares: int = 2) -> list[SliceCost]:
+    """Slices of sets in balanced orders, each at its level's usual cost times `factor`, in sets of different speed."""
+    found = []
+    for number in range(sets):
+        before: str | None = None
+        for round_, order in enumerate(williams_square(4) * squares):
+            for position, system in enumerate(order):
+                level = LEVELS[system]
+                # Across rounds, orders are not balanced.
+                one = SliceCost(number, level, level in TRACED, round_, position, before if position else None, 1.0)
+                cpu_ms = USUAL_MS[level] * (1 + 0.1 * number) * factor(one)
+                found.append(SliceCost(**{**vars(one), "cpu_ms": cpu_ms}))
+                before = level
+    return found
+
+
+def by_name(effects: list[Effect]) -> dict[str, float]:
+    return {effect.what: effect.ratio.mean for effect in effects}
+
+
+def test_equal_slices_have_no_effects() -> None:
+    equal = costs(lambda _: 1.0)
+    effects = [*place_effects(equal, 1), *predecessor_effects(equal, 1), *half_effects(equal, LEVELS[:2], 1)]
+    assert len(effects) == 8 + 4 + 5 + 2
+    for effect in effects:
+        assert effect.ratio.mean == pytest.approx(1)
+        assert (effect.ratio.low, effect.ratio.high) == pytest.approx((1, 1))
+
+
+def test_a_place_that_costs_more_is_found() -> None:
+    effects = place_effects(costs(lambda one: 1.1 if one.position == 2 else 1.0), 1)
+    found = by_name(effects)
+    assert found["place 3"] == pytest.approx(1.1)
+    assert found["place 3, traced"] == pytest.approx(1)
+    assert found["place 1"] == pytest.approx(1.1 ** (-1 / 3))
+
+
+def test_a_place_that_costs_traced_systems_more_is_found() -> None:
+    found = by_name(place_effects(costs(lambda one: 1.1 if one.position == 0 and one.traced else 1.0), 1))
+    # A place's cost is relative to the mean of all four places, which this one raises too.
+    assert found["place 1, traced"] == pytest.approx(1.1 / 1.025)
+    assert found["place 2, traced"] == pytest.approx(1 / 1.025)
+
+
+def test_what_a_system_leaves_to_the_next_is_found() -> None:
+    found = by_name(predecessor_effects(costs(lambda one: 1.05 if one.before == "otel-agent" else 1.0), 1))
+    assert found["after otel-agent"] == pytest.approx(1.05, abs=0.005)
+    assert found["after baseline"] == pytest.approx(1, abs=0.02)
+    assert set(found) == {f"after {level}" for level in LEVELS}
+
+
+def test_a_change_from_the_first_half_to_the_second_is_found() -> None:
+    def warmer(one: SliceCost) -> float:
+        late = one.round >= 4
+        return (0.95 if one.level == "otel-agent" else 0.98) if late else 1.0
+
+    found = by_name(half_effects(costs(warmer), LEVELS[:2], 1))
+    assert found["CPU of baseline"] == pytest.approx(0.98)
+    assert found["CPU of otel-agent"] == pytest.approx(0.95)
+    assert found["ratio of otel-agent"] == pytest.approx(0.95 / 0.98)
+    assert found["ratio of otel-manual"] == pytest.approx(1)
+    assert found["CPU of all levels"] == pytest.approx((0.98**3 * 0.95) ** 0.25)
+
+
+def test_the_interval_is_over_sets() -> None:
+    late = [
+        half_effects(costs(lambda one: 1 + 0.01 * one.set if one.round >= 4 else 1.0, sets), LEVELS[:2], 1)[0].ratio
+        for sets in (1, 2, 6)
+    ]
+    assert late[0].low is None
+    assert late[1].low is not None and late[2].low is not None
+    assert late[1].low < 1 < late[2].low < late[2].mean == pytest.approx(1.025, abs=0.001)
+
+
+def trial(level: str, place: int, cost_ms: float, spans: float | None = None) -> TrialData:
+    """A system with two slices of 10 requests in two rounds of two systems, each of 1 s and no gap.
+
+    Its counter grows only in its own slices.
+    """
+    turns = [Slice(round=r, position=place, start_ns=s, end_ns=s, next_ns=s + SECOND_NS) for r, s in starts(place)]
+    edges = sorted({t for turn in turns for t in (turn.start_ns, turn.next_ns)})
+    used_ns = [
+        sum(min(max(t - turn.start_ns, 0), SECOND_NS) for turn in turns) / SECOND_NS for t in (0, *edges, 10**10)
+    ]
+    values = np.array([round(share * 10 * cost_ms * 1e6) for share in used_ns])
+    counter = Series(np.array([0, *edges, 10**10]), values)
+    sent = np.array([turn.start_ns + number * 10**8 for turn in turns for number in range(10)])
+    zeros = np.zeros(len(sent), dtype=np.int64)
+    requests = Requests(zeros, np.full(len(sent), "a1"), sent, sent, sent + 10**7, zeros + 200, zeros, False)
+    record = TrialRecord(
+        number=place,
+        attempt=1,
+        block=0,
+        position=place,
+        level=level,
+        settings={},
+        slices=turns,
+        expected_spans_per_request=spans,
+        containers={
+            name: ContainerRecord(role=role, image="", restarts=0, oom_killed=False, exit_code=0)
+            for name, role in (("a1", "service"), ("sink", "backend"))
+        },
+        window=Window(load_start_ns=0, start_ns=0, end_ns=10**10),
+    )
+    containers = {"a1": {"cpu_usage_ns": counter}, "sink": {"cpu_usage_ns": Series(counter.t_ns, values * 5)}}
+    counters = Counters(SECOND_NS, containers, {}, (), {}, {}, (), False)
+    return TrialData(record, {"requests": {"local": requests}, "counters": {"local": counters}})
+
+
+def starts(place: int) -> list[tuple[int, int]]:
+    return [(r, SECOND_NS * (1 + 2 * r + place)) for r in (0, 1)]
+
+
+def test_a_slices_cost_is_the_services_cpu_per_request() -> None:
+    found = slice_costs([trial("otel-agent", 1, 30.0, spans=123), trial("baseline", 0, 20.0)])
+    assert [(one.level, one.before, one.traced) for one in found] == [
+        ("baseline", None, False),
+        ("otel-agent", "baseline", True),
+        ("baseline", "otel-agent", False),
+        ("otel-agent", "baseline", True),
+    ]
+    assert [one.cpu_ms for one in found] == pytest.approx([20, 30, 20, 30])
+    assert [(one.round, one.position) for one in found] == [(0, 0), (0, 1), (1, 0), (1, 1)]
+
+
+def test_where_a_trial_is_left_out_nothing_is_known_to_come_before() -> None:
+    assert [one.before for one in slice_costs([trial("baseline", 0, 20.0)])] == [None, None]
+
+
+def test_a_kept_run_without_raw_records_is_not_used() -> None:
+    assert "raw records" in one_line(lab("check", "effects", str(ROOT / "docs" / "results" / "quick")))
