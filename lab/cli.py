@@ -13,7 +13,7 @@ from rich.markup import escape
 from typer.exceptions import TyperException
 
 from lab.analysis.lab import Lab
-from lab.command import check, commands, overview, play
+from lab.command import check, commands, overview, play, runs
 from lab.command import migrate as migration
 from lab.command.commands import console
 from lab.command.paths import EXPERIMENTS, RESULTS, ROOT, SCRATCH, results_folder
@@ -102,6 +102,9 @@ def sample(
 ) -> None:
     """Writes a small copy of a run: all of its estimates, and raw records of one trial per level."""
     commands.sample(results_folder(folder), out)
+
+
+app.add_typer(runs.app)
 
 
 @app.command(name="list")

@@ -1,5 +1,6 @@
 """The files of a results folder: models, readers and writers."""
 
+from lab.record.combined import Combined, CombinedEstimate, CombinedRun, RunValue, read_combined, write_combined
 from lab.record.counters import Fields, read_counters, write_targets
 from lab.record.data import TrialData, read_trial, streams_in
 from lab.record.faults import ENDED, Action, Course, FaultLog, Injection, Seen, ended_on_purpose
@@ -76,6 +77,9 @@ __all__ = [
     "BackendRecord",
     "Censoring",
     "Column",
+    "Combined",
+    "CombinedEstimate",
+    "CombinedRun",
     "ContainerRecord",
     "Course",
     "DeliveryPart",
@@ -97,6 +101,7 @@ __all__ = [
     "Record",
     "Requests",
     "Results",
+    "RunValue",
     "Seen",
     "Series",
     "SettlingPart",
@@ -119,6 +124,7 @@ __all__ = [
     "json_object",
     "newest_end_ns",
     "packed",
+    "read_combined",
     "read_counters",
     "read_json",
     "read_manifest",
@@ -128,6 +134,7 @@ __all__ = [
     "read_trial",
     "read_trial_record",
     "streams_in",
+    "write_combined",
     "write_json_atomic",
     "write_packed",
     "write_results",

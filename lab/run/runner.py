@@ -25,7 +25,7 @@ from lab.run.progress import Progress, Report
 from lab.run.side_by_side import run_side_by_side
 from lab.run.start import Context
 from lab.run.stopping import Budget, budget, narrow_enough
-from lab.spec import Level
+from lab.spec import Level, without_ends
 
 # With less free space a record may be incomplete.
 FULL_DISK_BYTES = 1 << 20
@@ -74,10 +74,6 @@ def new_run(context: Context, results: Path, command: list[str], images: dict[st
     return run
 
 
-# What ends a run, and changes nothing in its trials.
-_ENDS = ("budget_min", "half_width", "repetitions")
-
-
 def unfinished_run(context: Context, results: Path) -> Run:
     """The newest run of this experiment that was interrupted, or may now continue: longer, more precise, more blocks.
 
@@ -88,7 +84,7 @@ def unfinished_run(context: Context, results: Path) -> Run:
     for folder in sorted((results / context.experiment.name).glob("2*Z"), reverse=True):
         manifest = read_manifest(folder)
         longer = len(order) - len(manifest["order"])
-        same = longer >= 0 and _without_ends(manifest["spec"]) == _without_ends(wanted)
+        same = longer >= 0 and without_ends(manifest["spec"]) == without_ends(wanted)
         further = same and (longer or (manifest.get("stopped") and manifest["spec"] != wanted))
         if manifest["finished"] is not None and not further:
             continue
@@ -99,10 +95,6 @@ def unfinished_run(context: Context, results: Path) -> Run:
             )
         return Run(folder, {**manifest, "spec": wanted, "order": order, "finished": None, "stopped": None})
     raise UserError(f"no interrupted run of {context.experiment.name} to continue", "start one without --resume")
-
-
-def _without_ends(spec: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {**spec, "protocol": {name: value for name, value in spec["protocol"].items() if name not in _ENDS}}
 
 
 def complete(context: Context, run: Run, progress: Progress) -> None:

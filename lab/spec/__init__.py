@@ -1,5 +1,6 @@
 """The experiment file: frozen models, and messages that name the place and the nearest valid name."""
 
+from lab.spec.design import without_ends
 from lab.spec.experiment import PLACEBO, Experiment, FileName, Protocol
 from lab.spec.level import Environment, Level, LevelSettings, TargetSettings
 from lab.spec.load import Capability, EntryProtocol, Load, Schedule
@@ -55,4 +56,5 @@ __all__ = [
     "unknown_names",
     "user_error",
     "validate",
+    "without_ends",
 ]

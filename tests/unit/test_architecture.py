@@ -14,14 +14,15 @@ LAB_FOLDER = ROOT / "lab"
 MOST_LOOSE_FILES = 5
 # At f411f24, before the restructuring.
 MOST_STATEMENTS = 10_768
-# What the lab can do since: the target and the generators that came with the restructuring, alternating slices, and
-# `lab check`, which judges a run by what is required of it.
+# What the lab can do since: the target and the generators that came with the restructuring; alternating slices, and
+# waiting until systems have settled; `lab check`; `lab combine` and `lab compare`.
 NEW = (
     "target/collector",
     "load/telemetrygen.py",
     "load/open_loop.py",
     "run/alternating.py",
     "run/turns.py",
+    "run/settling.py",
     "analysis/metrics/alternating.py",
     "analysis/metrics/burn.py",
     "analysis/checklist.py",
@@ -29,6 +30,13 @@ NEW = (
     "analysis/effects.py",
     "report/checklist.py",
     "command/check.py",
+    "analysis/designs.py",
+    "analysis/runs.py",
+    "analysis/two_runs.py",
+    "command/runs.py",
+    "record/combined.py",
+    "report/runs.py",
+    "spec/design.py",
 )
 CONTRACT_MAY_IMPORT = ("lab.contract", "lab.spec", "lab.record")
 

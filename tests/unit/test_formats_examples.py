@@ -11,6 +11,7 @@ import pytest
 from lab.analysis.claims.records import read_verdicts
 from lab.analysis.profile.records import ProfileRecord
 from lab.backend.backend import record
+from lab.record.combined import read_combined
 from lab.record.counters import parse_counters, parse_speed, write_targets
 from lab.record.data import STREAMS
 from lab.record.faults import parse_injections
@@ -181,6 +182,7 @@ CHECKS: dict[str, Callable[[str, Path], None]] = {
     "tollbooth.trial": of_model(read_trial_file),
     "tollbooth.profile": of_model(read_profile),
     "tollbooth.summary": of_model(read_summary),
+    "tollbooth.combined": of_model(read_combined),
 }
 
 

@@ -1,0 +1,90 @@
+"""Two runs, of one design or of two: the ratio of their ratios, level by level (docs/statistics.md)."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from lab.analysis.pooled import censoring
+from lab.analysis.stats.compare import Comparison, holm, log_ratios, mean_of, paired
+from lab.analysis.stats.intervals import Interval
+from lab.analysis.stats.ttests import welch
+from lab.record import Estimate, Summary
+
+Contrast = Literal["differs", "same within margin", "inconclusive"]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A level in two runs: its ratio to the baseline in each, and the second run's ratio divided by the first's.
+
+    `quotient` is None where a value is only a bound. It has no interval if one of the runs has fewer than two blocks.
+    """
+
+    level: str
+    one: Estimate
+    other: Estimate
+    quotient: Interval | None
+    word: Contrast = "inconclusive"
+
+
+def compare_runs(one: Summary, other: Summary, metric: str) -> list[Compared]:
+    """Compare a metric's ratios to the baseline, of the levels for which both runs have one.
+
+    Welch's interval of the difference of log ratios, from the values of each run's blocks, which share nothing across
+    runs; p values are corrected for the number of levels (Holm).
+    """
+    found = {row.level: row for row in _compared(one, other, metric)}
+    p_values = {name: row.quotient.p_value for name, row in found.items() if row.quotient}
+    adjusted = holm({name: p_value for name, p_value in p_values.items() if p_value is not None})
+    alpha, margin = 1 - one.confidence, one.equivalence_margin
+    return [
+        Compared(row.level, row.one, row.other, row.quotient, _word(row.quotient, adjusted.get(name), alpha, margin))
+        for name, row in found.items()
+    ]
+
+
+def _word(quotient: Interval | None, p_adjusted: float | None, alpha: float, margin: float) -> Contrast:
+    found = Comparison(0, quotient, Interval(0.0)).finding(p_adjusted, alpha, margin)
+    return "differs" if found in {"higher", "lower"} else found  # type: ignore[return-value]
+
+
+def _compared(one: Summary, other: Summary, metric: str) -> Iterator[Compared]:
+    rows, others = ({row.level: row for row in run.estimates if row.metric == metric} for run in (one, other))
+    for level in rows:
+        if level in others and rows[level].ratio is not None and others[level].ratio is not None:
+            logs = log_ratios_of(one, metric, level), log_ratios_of(other, metric, level)
+            found = quotient(*logs, one.confidence) if all(logs) else None
+            yield Compared(level, rows[level], others[level], found)
+
+
+def quotient(one: Sequence[float], other: Sequence[float], confidence: float) -> Interval:
+    """Return exp(mean of `other` - mean of `one`), both log ratios by block, with Welch's interval.
+
+    There is no interval where a side has fewer than two blocks, or no side's values vary.
+    """
+    if min(len(one), len(other)) < 2 or len(set(one)) == len(set(other)) == 1:
+        return Interval(math.exp(float(np.mean(other) - np.mean(one))))
+    found = welch(other, one, confidence)
+    return Interval(math.exp(found.difference), math.exp(found.low), math.exp(found.high), found.p_value)
+
+
+def log_ratios_of(summary: Summary, metric: str, level: str) -> Sequence[float]:
+    """Return a level's log ratio to what it is compared with, in each block that has both.
+
+    Nothing if a value is only a bound or not positive.
+    """
+    others = [name for name in summary.compared_with if name != level]
+    trials = [trial for trial in summary.trials if trial.valid and trial.level in {level, *others}]
+    if censoring(metric, trials):
+        return []
+    values = {
+        name: {trial.block: trial.values[metric] for trial in trials if trial.level == name and metric in trial.values}
+        for name in {level, *others}
+    }
+    pairs = np.array(paired(values[level], mean_of([values[name] for name in others]))).reshape(-1, 2)
+    if not len(pairs) or pairs.min() <= 0:
+        return []
+    return list(map(float, log_ratios(*pairs.T)))
