@@ -41,17 +41,13 @@ class Settling:
 
     @property
     def settled(self) -> bool:
-        """Whether every system's compilers were quiet in the last blocks."""
-        return all(self._quiet(known) for known in self.fractions)
-
-    def _quiet(self, known: Sequence[float]) -> bool:
-        last = known[-QUIET_BLOCKS:]
-        return len(last) == QUIET_BLOCKS and max(last) <= SETTLED_JIT_FRACTION
+        """Whether every system has settled: its compilers were once quiet for several blocks in a row."""
+        return all(map(_quiet, self.fractions))
 
     def said(self) -> str:
         """The last block in words."""
         busiest = max(known[-1] for known in self.fractions)
-        done = sum(self._quiet(known) for known in self.fractions)
+        done = sum(map(_quiet, self.fractions))
         return (
             f"warm-up block {self.blocks}: compilers use up to {busiest:.1%} of a system's CPU "
             f"(limit {SETTLED_JIT_FRACTION:.0%}); {done} of {self.systems} systems have settled"
@@ -62,10 +58,16 @@ class Settling:
         return SettlingPart(settled=self.settled, jit_cpu_fractions=self.fractions[system])
 
 
+def _quiet(fractions: Sequence[float]) -> bool:
+    """Whether some `QUIET_BLOCKS` blocks in a row were quiet. A later burst of compilation may still come."""
+    quiet = [fraction <= SETTLED_JIT_FRACTION for fraction in fractions]
+    return any(all(quiet[first : first + QUIET_BLOCKS]) for first in range(len(quiet) - QUIET_BLOCKS + 1))
+
+
 def settle(
     starts: Sequence[Start], send: Callable[[int], list[Path]], clock: Clock, say: Callable[[str], None]
 ) -> tuple[Settling, list[list[Path]]]:
-    """Sends blocks of requests to all systems until they have settled, for at most `LONGEST_S`.
+    """Sends blocks of requests to all systems until each has settled, for at most `LONGEST_S`.
 
     `send` sends so many requests to each system at the same time and returns their records. Returns the blocks and
     their records, each a list with an entry for each system. Raises `UserError` where the kernel does not count the

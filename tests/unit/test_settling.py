@@ -1,0 +1,43 @@
+"""When systems have settled."""
+
+import pytest
+
+from lab.run.settling import QUIET_BLOCKS, Settling
+
+QUIET, BUSY = 0.01, 0.011
+
+
+def settling(*systems: list[float]) -> Settling:
+    made = Settling(len(systems))
+    for block in zip(*systems, strict=True):
+        made.add(block)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("fractions", "settled"),
+    [
+        ([], False),
+        ([QUIET] * (QUIET_BLOCKS - 1), False),
+        ([QUIET] * QUIET_BLOCKS, True),
+        ([BUSY, QUIET, QUIET, BUSY, QUIET], False),
+        ([BUSY, *[QUIET] * QUIET_BLOCKS, BUSY], True),  # settled before the burst
+    ],
+)
+def test_a_system_settles_with_three_quiet_blocks_in_a_row(fractions: list[float], settled: bool) -> None:
+    assert settling(fractions).settled == settled
+
+
+def test_all_systems_have_to_settle() -> None:
+    quiet, busy = [QUIET] * 4, [QUIET, QUIET, BUSY, QUIET]
+    assert not settling(quiet, busy).settled
+    assert settling(quiet, quiet).settled
+
+
+def test_what_is_said_and_recorded() -> None:
+    made = settling([0.04, QUIET, QUIET, QUIET], [0.05, 0.002, 0.003, 0.02])
+    assert made.said() == (
+        "warm-up block 4: compilers use up to 2.0% of a system's CPU (limit 1%); 1 of 2 systems have settled"
+    )
+    assert made.part(1).settled is False
+    assert made.part(1).jit_cpu_fractions == [0.05, 0.002, 0.003, 0.02]
