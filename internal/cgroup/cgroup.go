@@ -23,7 +23,8 @@ type SlowUsage struct {
 	// MemoryWorkingSetBytes is usage less inactive file pages: memory that cannot be reclaimed without cost.
 	MemoryWorkingSetBytes               parse.Count
 	MemoryRSSBytes                      parse.Count // anonymous pages
-	MemoryPeakBytes                     parse.Count
+	MemoryPageCacheBytes                parse.Count // pages of files, those of tmpfs included
+	MemoryPeakBytes                     parse.Count // the highest usage since the container's start, page cache included
 	CPUThrottledNs, CPUThrottledPeriods parse.Count
 	BlockReadBytes, BlockWriteBytes     parse.Count
 }
@@ -99,8 +100,8 @@ func readCount(buffer *kernfile.Buffer, file *kernfile.File) (parse.Count, error
 // memoryFiles are a group's memory counters; the versions name the files differently, and the fields of stat.
 type memoryFiles struct{ usage, peak, stat kernfile.File }
 
-// readSlow reads the memory counters of the slow interval. Two fields of stat are given by name.
-func (m *memoryFiles) readSlow(buffer *kernfile.Buffer, rss, inactiveFile string, slow *SlowUsage) (err error) {
+// readSlow reads the memory counters of the slow interval. The fields of stat are given by name.
+func (m *memoryFiles) readSlow(buffer *kernfile.Buffer, rss, pageCache, inactiveFile string, slow *SlowUsage) (err error) {
 	if slow.MemoryPeakBytes, err = readCount(buffer, &m.peak); err != nil {
 		return err
 	}
@@ -113,6 +114,7 @@ func (m *memoryFiles) readSlow(buffer *kernfile.Buffer, rss, inactiveFile string
 		return err
 	}
 	slow.MemoryRSSBytes = parse.Field(stat, rss)
+	slow.MemoryPageCacheBytes = parse.Field(stat, pageCache)
 	slow.MemoryWorkingSetBytes = workingSet(usage, parse.Field(stat, inactiveFile))
 	return nil
 }

@@ -122,8 +122,8 @@ func TestSlowUsage(t *testing.T) {
 		}
 		want := SlowUsage{
 			MemoryRSSBytes: parse.Known(180 << 20), MemoryWorkingSetBytes: parse.Known(192 << 20),
-			MemoryPeakBytes: parse.Known(240 << 20),
-			CPUThrottledNs:  parse.Known(4_000_000), CPUThrottledPeriods: parse.Known(3),
+			MemoryPageCacheBytes: parse.Known(20 << 20), MemoryPeakBytes: parse.Known(240 << 20),
+			CPUThrottledNs: parse.Known(4_000_000), CPUThrottledPeriods: parse.Known(3),
 			BlockReadBytes: parse.Known(8192), BlockWriteBytes: parse.Known(4096),
 		}
 		if usage != want {

@@ -55,7 +55,7 @@ func (g *v1Group) ReadUsage(buffer *kernfile.Buffer, usage *Usage) (err error) {
 
 func (g *v1Group) ReadSlowUsage(buffer *kernfile.Buffer, usage *SlowUsage) error {
 	// "total_" counts groups below this one too, as usage_in_bytes does.
-	if err := g.memory.readSlow(buffer, "total_rss", "total_inactive_file", usage); err != nil {
+	if err := g.memory.readSlow(buffer, "total_rss", "total_cache", "total_inactive_file", usage); err != nil {
 		return err
 	}
 	cpuLimit, err := buffer.Read(&g.cpuLimit)

@@ -53,7 +53,7 @@ func (g *v2Group) ReadUsage(buffer *kernfile.Buffer, usage *Usage) error {
 }
 
 func (g *v2Group) ReadSlowUsage(buffer *kernfile.Buffer, usage *SlowUsage) error {
-	if err := g.memory.readSlow(buffer, "anon", "inactive_file", usage); err != nil {
+	if err := g.memory.readSlow(buffer, "anon", "file", "inactive_file", usage); err != nil {
 		return err
 	}
 	cpuStat, err := buffer.Read(&g.cpuStat)

@@ -168,6 +168,7 @@ func TestWhatIsReadIsRecorded(t *testing.T) {
 		"network":   {"name": "a1", "interface": "eth1", "network": nil, "rx_bytes": 70.0},
 		"slow": {"name": "a1", "threads": 3.0, "processes": 2.0, "context_switches_voluntary": 123.0,
 			"context_switches_involuntary": 12.0, "block_write_bytes": 4096.0, "memory_working_set_bytes": float64(192 << 20),
+			"memory_page_cache_bytes": float64(20 << 20), "memory_peak_bytes": float64(240 << 20),
 			"jit_cpu_ns": 2.5e9, "gc_cpu_ns": 0.0, "exporter_cpu_ns": 0.0},
 		"jvm": {"name": "a1", "eden_used_bytes": 0.0, "eden_capacity_bytes": 35782656.0, "young_gc_count": 7.0,
 			"young_gc_time_ns": 6950522.0, "young_gc_last_t_ns": 1795278979320000087.0,

@@ -82,6 +82,7 @@ func AppendSlow(line []byte, tNs int64, name string, s *Slow) []byte {
 	line = appendString(line, "name", name)
 	line = appendCount(line, "memory_working_set_bytes", s.MemoryWorkingSetBytes)
 	line = appendCount(line, "memory_rss_bytes", s.MemoryRSSBytes)
+	line = appendCount(line, "memory_page_cache_bytes", s.MemoryPageCacheBytes)
 	line = appendCount(line, "memory_peak_bytes", s.MemoryPeakBytes)
 	line = appendCount(line, "cpu_throttled_ns", s.CPUThrottledNs)
 	line = appendCount(line, "cpu_throttled_periods", s.CPUThrottledPeriods)

@@ -45,7 +45,8 @@ func everyKindOfLine() (lines []byte) {
 	unnamed := netdev.Interface{Name: "eth1", Counters: netdev.Counters{TxBytes: 70, TxPackets: 1}}
 	slow := Slow{
 		SlowUsage: cgroup.SlowUsage{
-			MemoryWorkingSetBytes: parse.Known(192 << 20), MemoryRSSBytes: parse.Known(180 << 20), MemoryPeakBytes: parse.Known(240 << 20),
+			MemoryWorkingSetBytes: parse.Known(192 << 20), MemoryRSSBytes: parse.Known(180 << 20),
+			MemoryPageCacheBytes: parse.Known(20 << 20), MemoryPeakBytes: parse.Known(240 << 20),
 			CPUThrottledNs: parse.Known(4_000_000), CPUThrottledPeriods: parse.Known(3),
 			BlockReadBytes: parse.Known(8192), BlockWriteBytes: parse.Known(4096)},
 		Usage: threads.Usage{Voluntary: 12345, Involuntary: 678, RanNs: threads.PerGroup{
