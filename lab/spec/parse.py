@@ -104,7 +104,8 @@ def parse_experiment(text: str, name: str, grammar: Grammar, overrides: Sequence
     _reject_other_formats(data)
     kind = grammar.kind_of(data)
     file, experiment = grammar.files[kind], grammar.experiments[kind]
-    data = override(data, overrides, field_paths(file.model_json_schema()))
+    # Making the schema takes longer than all the rest.
+    data = override(data, overrides, field_paths(file.model_json_schema())) if overrides else data
     parsed = validate(experiment, {**dict(validate(file, data)), "name": name})
     if problems := list(contradictions(parsed)) or list(grammar.targets[kind].problems(parsed)):
         raise SpecError(problems)

@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +24,14 @@ TOPOLOGIES = sorted(path.stem for path in TOPOLOGY_FILES.glob("*.yaml"))
 HOST_PID = {"observer"}
 
 
-def config(tmp_path: Path, telemetry: Telemetry, topology: str = "mesh", generator: str = "locust") -> dict[str, Any]:
+def config(
+    tmp_path: Path, telemetry: Telemetry, topology: str = "mesh", generators: Iterable[str] = ("locust",)
+) -> dict[str, Any]:
     """What Compose makes of one combination."""
     path = TOPOLOGY_FILES / f"{topology}.yaml"
     wanted = stack(
         telemetry, load_topology(path), CpuSplit((0,), (1,)), paths.ROOT, tmp_path, {},
-        ("observer", GENERATORS[generator].service), {},
+        ("observer", *(GENERATORS[name].service for name in generators)), {},
     )  # fmt: skip
     overlay = tmp_path / "overlay.json"
     overlay.write_text(json.dumps(wanted.overlay))
@@ -43,11 +46,11 @@ def config(tmp_path: Path, telemetry: Telemetry, topology: str = "mesh", generat
     return services
 
 
-@pytest.mark.parametrize("generator", GENERATORS)
 @pytest.mark.parametrize("topology", TOPOLOGIES)
 @pytest.mark.parametrize("telemetry", VARIANTS)
-def test_every_combination(tmp_path: Path, telemetry: str, topology: str, generator: str) -> None:
-    services = config(tmp_path, chosen(VARIANTS[telemetry]), topology, generator)
+def test_every_combination(tmp_path: Path, telemetry: str, topology: str) -> None:
+    """With all generators at once: a process of Compose for each would take five times as long."""
+    services = config(tmp_path, chosen(VARIANTS[telemetry]), topology, GENERATORS)
     are_safe(services)
     nodes = load_topology(TOPOLOGY_FILES / f"{topology}.yaml").nodes
     assert all(services[node]["environment"]["NODE"] == node for node in nodes)
@@ -55,6 +58,11 @@ def test_every_combination(tmp_path: Path, telemetry: str, topology: str, genera
     for node in nodes:
         found = {network: (given or {}).get("aliases", []) for network, given in services[node]["networks"].items()}
         assert found == {"app": [f"{node}.internal"], "telemetry": []}
+
+
+@pytest.mark.parametrize("generator", GENERATORS)
+def test_every_generator_needs_no_other(tmp_path: Path, generator: str) -> None:
+    are_safe(config(tmp_path, chosen(VARIANTS["baseline"]), generators=[generator]))
 
 
 @pytest.mark.parametrize("backend", BACKENDS)

@@ -67,9 +67,9 @@ def test_side_by_side_every_level_has_each_place_once_in_as_many_blocks_as_level
 
 
 def test_side_by_side_no_order_is_drawn_more_often_than_others() -> None:
-    plans = [
-        make_plan(load_experiment(SIDE_BY_SIDE, LAB.grammar, ["repetitions=3", f"seed={seed}"])) for seed in range(600)
-    ]
+    experiment = load_experiment(SIDE_BY_SIDE, LAB.grammar, ["repetitions=3"])
+    protocols = (experiment.protocol.model_copy(update={"seed": seed}) for seed in range(600))
+    plans = [make_plan(experiment.model_copy(update={"protocol": protocol})) for protocol in protocols]
     for block in range(3):
         second = [orders(plan)[block][1] for plan in plans]
         # Binomial with n = 600 and p = 1/8: five standard deviations are 41.
