@@ -58,6 +58,7 @@ COLLECTOR = "The Collector's pipelines have a folder of their own."
 INCONCLUSIVE = "What the data do not decide is called inconclusive."
 REJECTED = "A trial that does not count is called rejected."
 CENSORED = "An estimate can be a bound."
+SETTLED = "Alternating systems can be waited for until they have settled."
 PLAIN = "Plain English: the same check, the same numbers, other words."
 
 
@@ -98,6 +99,9 @@ ALLOWED: tuple[Row, ...] = (
     Added("summaries/*/estimates/*/censored", CENSORED),
     Added("summaries/*/estimates/*/comparison_censored", CENSORED),
     Added("summaries/*/trials/*/censored", CENSORED),
+    Added("summaries/*/trials/*/settled", SETTLED),
+    Added("summaries/*/levels/*/not_settled", SETTLED),
+    Added("summaries/*/levels/*/settings/memory_mib", "A level may limit the memory of its services."),
     RenamedText("summaries/*/metrics/*/title", r", beside the services$", ", while the services ran", PLAIN),
     RenamedText(
         "summaries/*/metrics/*/title", r"had stood, side by side$", "had run before its window, side by side", PLAIN
