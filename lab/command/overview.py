@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from lab.analysis.lab import Lab
+from lab.command.expected import expected_lines
 from lab.contract import Declaration
 from lab.errors import UserError
 from lab.record import read_summary, read_trial_record
@@ -55,6 +56,8 @@ def print_plan(console: Console, experiment: Experiment, lab: Lab, half_width: f
         f"{len(plan.trials)} trials, about {minutes(takes_s)} here{_ends_sooner(experiment.protocol)}.\n"
         f"Intervals of ±{half_width:.1%} need {blocks} blocks ({source}: ratios vary by {sd:.1%} between blocks), "
         f"about {minutes(takes_s * blocks / experiment.protocol.repetitions)}: --set repetitions={blocks}",
+        *expected_lines(experiment, results / experiment.name / "latest"),
+        sep="\n",
         highlight=False,
         soft_wrap=True,
     )

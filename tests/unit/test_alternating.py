@@ -11,6 +11,7 @@ import pytest
 
 from lab.analysis import checks
 from lab.backend import BACKENDS
+from lab.command.expected import expected_lines
 from lab.engine import StartFailed
 from lab.errors import UserError
 from lab.record import Slice, TrialData, read_trial_record
@@ -194,6 +195,18 @@ def test_ratios_are_those_of_the_systems(tmp_path: Path) -> None:
     assert rows["cpu_per_request_services_ms", "otel-manual"].ratio == pytest.approx(truth, rel=0.05)
     assert rows["cpu_per_request_without_idle_services_ms", "otel-manual"].ratio == pytest.approx(truth, rel=0.05)
     assert rows["cpu_idle_services_cores", "baseline"].mean == pytest.approx(0, abs=0.01)
+
+
+def test_a_plan_says_what_the_last_run_lets_expect(tmp_path: Path) -> None:
+    on, _ = alternating()
+    assert expected_lines(on.experiment, tmp_path) == []
+    run, _ = complete(on, tmp_path)
+    analyse(run.folder)
+    *levels, advice = expected_lines(on.experiment, run.folder)
+    rounds = int(run.manifest["calibration"]["rounds"])
+    assert [line.split(":")[0] for line in levels] == ["otel-manual", "zipkin"]
+    assert all(f"with 2 sets of {rounds} rounds" in line for line in levels)
+    assert "(a round takes" in advice or "more rounds, of" in advice
 
 
 def test_one_rejected_system_rejects_its_set(tmp_path: Path) -> None:

@@ -28,6 +28,8 @@ NEW = (
     "analysis/checklist.py",
     "analysis/known_answer.py",
     "analysis/effects.py",
+    "analysis/components.py",
+    "command/expected.py",
     "report/checklist.py",
     "command/check.py",
     "analysis/designs.py",

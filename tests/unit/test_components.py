@@ -1,0 +1,57 @@
+"""Variance components of alternating runs, with a known truth."""
+
+import math
+
+import numpy as np
+import pytest
+
+from lab.analysis.components import Components, components
+from lab.analysis.effects import SliceCost
+
+ROUND_SD, SET_SD, RATIO = 0.09, 0.02, 1.4
+LEVELS = {"baseline": 1.0, "placebo": 1.0, "agent": RATIO}
+
+
+def costs(sets: int, rounds: int, seed: int) -> list[SliceCost]:
+    """A run whose levels scatter by `ROUND_SD` in all, and the agent's sets by `SET_SD`."""
+    draw = np.random.default_rng(seed)
+    found = []
+    for number in range(sets):
+        of_set = draw.normal(0, SET_SD)
+        for count in range(rounds):
+            for position, (level, ratio) in enumerate(LEVELS.items()):
+                noise = draw.normal(0, ROUND_SD) + of_set if level == "agent" else 0.0
+                found.append(SliceCost(number, level, False, count, position, None, 20 * ratio * math.exp(noise)))
+    return found
+
+
+def test_the_components_of_many_runs_are_the_truth() -> None:
+    runs = [next(components(costs(6, 20, seed), ("baseline", "placebo"))) for seed in range(200)]
+    assert {run.level for run in runs} == {"agent"}
+    assert (runs[0].sets, runs[0].rounds) == (6, 20)
+    assert np.mean([run.round_sd for run in runs]) == pytest.approx(ROUND_SD, rel=0.02)
+    # The moment estimate is cut off at 0, which makes the mean a little larger.
+    assert np.mean([run.set_sd**2 for run in runs]) == pytest.approx(SET_SD**2, rel=0.25)
+    assert np.mean([run.ratio for run in runs]) == pytest.approx(RATIO, rel=0.005)
+
+
+def test_one_set_has_no_components() -> None:
+    assert not list(components(costs(1, 20, 1), ("baseline", "placebo")))
+
+
+def test_the_expected_half_width_is_that_of_students_t() -> None:
+    known = Components("agent", 1.4, 0.08, 0.01, 3, 8)
+    error = math.sqrt((0.01**2 + 0.08**2 / 16) / 4)
+    assert known.half_width(4, 16) == pytest.approx(1.4 * 3.182446 * error)
+    assert known.half_width(1, 16) == math.inf
+
+
+def test_the_best_number_of_rounds_balances_their_time_with_that_of_a_set() -> None:
+    assert Components("agent", 1.4, 0.08, 0.01, 3, 8).best_rounds(72, 2) == pytest.approx(48)
+    assert Components("agent", 1.4, 0.08, 0.0, 3, 8).best_rounds(72, 2) == math.inf
+
+    def variance(rounds: float) -> float:
+        sets = 1000 / (72 + 2 * rounds)
+        return (0.01**2 + 0.08**2 / rounds) / sets
+
+    assert variance(48) < min(variance(40), variance(56))
