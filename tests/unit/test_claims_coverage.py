@@ -30,7 +30,8 @@ def levels(*values: float, baseline: float = 50) -> dict[str, float]:
 # comparison alone; true ones are true by just the margin, in all. Where a range ends, either verdict is the wrong one.
 CASES = {
     "equal": (ORDER, levels(50), {HOLDS}),
-    "higher by the margin": (ORDER, levels(50 * MARGIN), {FAILS}),
+    "higher by 2 %": (ORDER, levels(51), {FAILS}),
+    "higher by a hair": (ORDER, levels(50.001), {FAILS}),
     "equal, beyond the noise": (f"{ORDER}, by_more_than: noise_floor", levels(50), {HOLDS}),
     "one of six equal": (BEST, levels(50, 70, 70, 70, 70, 70), {HOLDS}),
     "six higher by the margin": (BEST, levels(*[50 * MARGIN] * 6), {FAILS}),

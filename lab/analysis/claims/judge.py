@@ -110,13 +110,25 @@ def _part(summary: Summary, values: Values, question: Question, refuting: float,
     if reason := _unusable(summary, blocks, question, floor):
         return part.model_copy(update={"reason": reason})
     found = _share(summary, question) or evidence(question.quantity, blocks, seed)
-    answer: Answer = "does not hold" if found.misses(question.allowed, refuting) else "inconclusive"
+    answer: Answer = "does not hold" if found.misses(question.bounds, refuting) else "inconclusive"
     if found.within(bounds, summary.confidence):
         answer = "holds"
     low, high = found.interval(summary.confidence) or (None, None)
-    reason = None if low is not None else f"{question.levels[1]} may cost no more than {question.levels[2]}"
-    estimate = {"estimate": found.estimate, "low": low, "high": high, "answer": answer, "reason": reason}
-    return part.model_copy(update=estimate)
+    estimate = {"estimate": found.estimate, "low": low, "high": high, "answer": answer}
+    undecided = answer == "inconclusive" and found.misses(question.clear, summary.confidence)
+    return part.model_copy(update=estimate | {"reason": _excluded(question, low, high, undecided)})
+
+
+def _excluded(question: Question, low: float | None, high: float | None, undecided: bool) -> str | None:
+    """Say what an interval excludes, or why there is none. `undecided`: it excludes a difference beyond the margin."""
+    if low is None or high is None:
+        return f"{question.levels[1]} may cost no more than {question.levels[2]}"
+    if not undecided:
+        return None
+    largest = high - 1 if question.bounds.low else 1 - low
+    if largest <= 0:
+        return "against the claim, but not once corrected for the number of comparisons"
+    return f"no larger than {100 * largest:.1f} %"
 
 
 def _share(summary: Summary, question: Question) -> ShareEvidence | None:

@@ -32,7 +32,7 @@ Limit = Annotated[float, Field(ge=0, le=1e9)]
 Range = Annotated[tuple[Limit, Limit], Field(strict=False)]
 
 _HINT = "docs/adding-a-claim.md describes the format; experiments/claims/ has examples"
-_MARGIN = "a ratio within 1 ± margin is no difference; the summary's equivalence margin where it is left out"
+_MARGIN = "a smaller difference that the data do not decide is reported by its largest size; default 5 %"
 
 
 class Order(Shape):
@@ -104,7 +104,9 @@ class Trend(Shape):
     goes: Literal["up", "down", "nowhere"]
     over: list[LevelRef] = Field(min_length=3, description="in order; equal steps apart, such as halvings")
     steadily: bool = Field(default=False, description="no step goes the other way by more than the margin")
-    margin: Margin | None = Field(default=None, description=f"of the change over the complete list: {_MARGIN}")
+    margin: Margin | None = Field(
+        default=None, description=f"`nowhere`: changes that are none; `steadily`: steps back; else {_MARGIN}"
+    )
     because: Reason | None = Field(default=None, description="why this margin")
 
 
