@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from lab.analysis.claims.evidence import ShareEvidence, evidence
+from lab.analysis.claims.excluded import excluded
 from lab.analysis.claims.questions import Bounds, Question, questions
 from lab.analysis.claims.records import Answer, Beside, Judged, Part, Verdict, Verdicts
 from lab.analysis.claims.spec import Study
@@ -115,20 +116,8 @@ def _part(summary: Summary, values: Values, question: Question, refuting: float,
         answer = "holds"
     low, high = found.interval(summary.confidence) or (None, None)
     estimate = {"estimate": found.estimate, "low": low, "high": high, "answer": answer}
-    undecided = answer == "inconclusive" and found.misses(question.clear, summary.confidence)
-    return part.model_copy(update=estimate | {"reason": _excluded(question, low, high, undecided)})
-
-
-def _excluded(question: Question, low: float | None, high: float | None, undecided: bool) -> str | None:
-    """Say what an interval excludes, or why there is none. `undecided`: it excludes a difference beyond the margin."""
-    if low is None or high is None:
-        return f"{question.levels[1]} may cost no more than {question.levels[2]}"
-    if not undecided:
-        return None
-    largest = high - 1 if question.bounds.low else 1 - low
-    if largest <= 0:
-        return "against the claim, but not once corrected for the number of comparisons"
-    return f"no larger than {100 * largest:.1f} %"
+    small = answer == "inconclusive" and found.misses(question.clear, summary.confidence)
+    return part.model_copy(update=estimate | {"reason": excluded(question, low, high, small)})
 
 
 def _share(summary: Summary, question: Question) -> ShareEvidence | None:
@@ -151,10 +140,12 @@ def _complete_blocks(values: Mapping[str, Mapping[int, float]], levels: Sequence
 def _unusable(summary: Summary, blocks: FloatArray, question: Question, floor: float | None) -> str | None:
     """Say why the blocks allow no answer, if so."""
     trials = [trial for trial in summary.trials if trial.valid and trial.level in question.levels]
+    # Where the baseline has nothing, a value is an overhead.
+    divided = blocks[:, :2] if question.quantity == "overhead ratio" else blocks
     reasons = {
         "a value is only a bound": censoring(question.metric, trials),
         "fewer than 2 blocks have a valid trial of each level": len(blocks) < 2,
-        "a value is 0, so there is no ratio": question.quantity != "value" and np.any(blocks <= 0),
+        "a value is 0, so there is no ratio": question.quantity != "value" and np.any(divided <= 0),
         "the placebo shows no noise floor": question.beyond_noise and floor is None,
     }
     return next((reason for reason, is_so in reasons.items() if is_so), None)

@@ -61,7 +61,7 @@ def _questions(test: Test, metric: str, baseline: str, margin: float) -> Iterato
         case Same(levels=levels):
             near = _near(test.margin)
             for pair in itertools.combinations(levels, 2):
-                if test.of == "value":
+                if test.of == "value" or baseline in pair:
                     yield Question(metric, "ratio", pair, near)
                 else:
                     yield Question(metric, "overhead ratio", (*pair, baseline), near)
