@@ -10,6 +10,7 @@ from lab.analysis.metrics.speed import Pieces, pieces, timed, with_adjusted_valu
 from lab.analysis.pooled import by_counts, censoring, opposite, share_interval
 from lab.analysis.stats.compare import Comparison, compare, holm, mean_of, paired
 from lab.analysis.stats.intervals import Interval, mean_interval
+from lab.analysis.stats.margins import of_overheads
 from lab.contract import Judgement, Measure, Target
 from lab.record import (
     Column,
@@ -92,7 +93,8 @@ def contrasts(
 ) -> dict[tuple[str, str], Estimate]:
     """Estimate a metric of levels against other levels: (level, compared with), of the pairs whose levels have it.
 
-    Against the baseline these are the summary's own estimates. The other pairs are corrected for their number.
+    Against the baseline these are the summary's own estimates. The other pairs are corrected for their number, and are
+    the same where their overheads are.
     """
     rows = {row.level: row for row in summary.estimates if row.metric == metric}
     known = [pair for pair in pairs if all(level in rows for level in pair)]
@@ -103,13 +105,14 @@ def contrasts(
         if to != summary.baseline
     }
     adjusted = holm({name: one.p_value for name, one in found.items() if one and one.p_value is not None})
+    margins = {pair: of_overheads(EQUIVALENCE_MARGIN, *(rows[one].ratio for one in pair)) for pair in known}
     return {
         (level, to): rows[level]
         if to == summary.baseline
         else Estimate.model_validate(
             rows[level].model_dump(include=OF_ONE_LEVEL)
             | {"baseline": to}
-            | _compared(found[f"{level} {to}"], adjusted.get(f"{level} {to}"))
+            | _compared(found[f"{level} {to}"], adjusted.get(f"{level} {to}"), margins[level, to])
         )
         for level, to in known
     }
@@ -237,7 +240,9 @@ def _by_block(metric: str, trials: Sequence[TrialSummary]) -> dict[int, float]:
     return {trial.block: trial.values[metric] for trial in trials}
 
 
-def _compared(comparison: Comparison | None, p_adjusted: float | None) -> dict[str, object]:
+def _compared(
+    comparison: Comparison | None, p_adjusted: float | None, margin: float = EQUIVALENCE_MARGIN
+) -> dict[str, object]:
     """Return an estimate's fields that hold the comparison; None: no block has both."""
     if comparison is None:
         return {"n": 0, "finding": "inconclusive"}
@@ -257,7 +262,7 @@ def _compared(comparison: Comparison | None, p_adjusted: float | None) -> dict[s
         "n": comparison.n,
         "p_value": comparison.p_value,
         "p_adjusted": p_adjusted,
-        "finding": comparison.finding(p_adjusted, 1 - CONFIDENCE, EQUIVALENCE_MARGIN),
+        "finding": comparison.finding(p_adjusted, 1 - CONFIDENCE, margin),
     }
 
 

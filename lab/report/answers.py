@@ -11,6 +11,7 @@ from lab.report.compared import Crossing
 from lab.report.facts import mapping
 from lab.report.findings import change_interval, change_of, compared_levels, estimate_of, title_of, within_noise
 from lab.report.numbers import bounded, interval, noise, number, ratio, scale_for, within
+from lab.report.sameness import name_of, name_of_estimate
 
 MOST_LEVELS = 8
 """With more levels, an answer that names each is no answer: they are grouped by factor."""
@@ -66,7 +67,7 @@ def _sentence(summary: Summary, estimate: Estimate, than: str) -> str:
     other = estimate_of(summary, estimate.metric, estimate.baseline)
     as_means = estimate.ratio is None or summary.metrics[estimate.metric].share_of is not None
     means = " against ".join(_mean(summary, row, ends=as_means) for row in (estimate, other) if row)
-    title, finding = title_of(summary, estimate.metric), str(estimate.finding or "not compared")
+    title, finding = title_of(summary, estimate.metric), name_of_estimate(summary, estimate)
     if estimate.n == 0:
         finding = f"no ratio: {'both are only bounds' if estimate.censored else 'no block has a valid trial of both'}"
     if as_means:
@@ -96,7 +97,7 @@ def _interactions(summary: Summary, crossing: Crossing) -> list[Answer]:
             crossing.title,
             f"{title_of(summary, metric.metric)}: at {crossing.factors[1]} {at} the ratio of {level} to "
             f"{crossing.first[0]} is {ratio(found.ratio.mean)} times ({within(found.ratio, ratio)}) that at "
-            f"{crossing.second[0]}: {metric.findings[level, at]}.",
+            f"{crossing.second[0]}: {name_of(metric.findings[level, at], found.ratio, summary)}.",
             size=found.ratio.mean,
         )
         for metric in crossing.metrics
@@ -135,7 +136,7 @@ def _ordered(summary: Summary, metric: str, pairs: Sequence[tuple[str, str]], se
 
 
 def _range(summary: Summary, rows: Sequence[Estimate]) -> str:
-    counts = Counter(row.finding for row in rows).most_common()
+    counts = Counter(name_of_estimate(summary, row) for row in rows).most_common()
     return (
         f"{title_of(summary, rows[0].metric)}: {change_of(rows[0])} to {change_of(rows[-1])}, depending on the other "
         f"factors ({', '.join(f'{count} {word}' for word, count in counts)})."

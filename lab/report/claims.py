@@ -110,7 +110,8 @@ def claims(verdicts: Verdicts) -> Claims:
     found = [judged.verdict for judged in verdicts.claims]
     note = (
         f"( ) are {percent(verdicts.confidence)} intervals. A claim holds if every comparison does. A comparison "
-        "fails if its interval, corrected for the claim's number of comparisons, excludes what was claimed."
+        "fails if its interval, corrected for the claim's number of comparisons, excludes what was claimed. No larger "
+        "than: it is inconclusive, and its interval excludes larger differences."
     )
     return Claims(
         counts="; ".join(f"{verdict}: {found.count(verdict)}" for verdict in _MARKS if verdict in found),

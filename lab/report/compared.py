@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from lab.analysis.stats.compare import Cell as Place
 from lab.analysis.stats.compare import Comparison, compare, holm, interactions, mean_of, paired
 from lab.analysis.stats.intervals import Interval, mean_interval
+from lab.analysis.stats.margins import of_interactions
 from lab.analysis.stats.proportions import Pooled
 from lab.errors import UserError
 from lab.record import VERSION_HINT, Finding, Summary
@@ -20,6 +21,7 @@ from lab.report.facts import mapping
 from lab.report.figures.curves import FrontierPanel, Point
 from lab.report.findings import title_of
 from lab.report.numbers import Scale, divided, fixed, number, ratio, scale_for, signed, within
+from lab.report.sameness import name_of
 from lab.report.tables import LEVEL, NOTHING, Cell, Column, Row, Table, finding, named
 from lab.spec import Frontier, Interaction, Sweep, Waterfall, parse_views
 
@@ -265,12 +267,12 @@ def _crossed(summary: Summary, metric: str, names: Mapping[Place, str], referenc
     # Holm's method names what it corrects by text.
     p_values = {"/".join(cell): found.p_value for cell, found in differing.items()}
     adjusted = holm({name: p_value for name, p_value in p_values.items() if p_value is not None})
-    alpha, margin = 1 - summary.confidence, summary.equivalence_margin
+    alpha, margins = 1 - summary.confidence, of_interactions(summary.equivalence_margin, ratios, reference[1])
     return Crossed(
         metric,
         ratios,
         differing,
-        {cell: found.finding(adjusted.get("/".join(cell)), alpha, margin) for cell, found in differing.items()},
+        {cell: found.finding(adjusted.get("/".join(cell)), alpha, margins[cell]) for cell, found in differing.items()},
     )
 
 
@@ -293,7 +295,11 @@ def crossing_table(summary: Summary, crossing: Crossing) -> Table:
                 Cell(summary.metrics[metric.metric].title),
                 *map(Cell, cell),
                 _ratio(cost),
-                *((Cell(), Cell()) if found is None else (_ratio(found), Cell(finding=finding(metric.findings[cell])))),
+                *(
+                    (Cell(), Cell())
+                    if found is None
+                    else (_ratio(found), Cell(finding=finding(name_of(metric.findings[cell], found.ratio, summary))))
+                ),
                 Cell(str((found or cost).n)),
             ]
             for metric in crossing.metrics
@@ -302,7 +308,8 @@ def crossing_table(summary: Summary, crossing: Crossing) -> Table:
         ],
         [
             "Last ratio: how many times larger the cost is than at the other factor's first level, paired within "
-            "blocks. 1: the factors' costs multiply, and neither changes the other."
+            "blocks. 1: the factors' costs multiply, and neither changes the other. Same within margin: the overheads "
+            f"differ by less than {100 * summary.equivalence_margin:g} % of the larger one."
         ],
     )
 

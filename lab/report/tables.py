@@ -6,7 +6,7 @@ from textwrap import wrap
 from typing import Literal
 
 from lab.record import Estimate, Summary
-from lab.report import findings
+from lab.report import findings, sameness
 from lab.report.numbers import (
     DASH,
     Scale,
@@ -106,14 +106,18 @@ def named(level: str) -> Cell:
 def finding(word: str, within_noise: bool = False, better: str = "lower") -> Finding:
     """Return a finding with its symbol and tone; what is not beyond the noise is no news."""
     tone = "neutral" if within_noise or word not in {"higher", "lower"} else "better" if word == better else "worse"
-    return Finding(f"{word}, within noise" if within_noise else word, SYMBOLS[word], tone)
+    return Finding(f"{word}, within noise" if within_noise else word, SYMBOLS.get(word, "≈"), tone)
 
 
 def finding_of(summary: Summary, estimate: Estimate | None) -> Finding | None:
     """Return an estimate's finding; None where it has none."""
     if estimate is None or estimate.finding is None:
         return None
-    return finding(estimate.finding, findings.within_noise(estimate), summary.metrics[estimate.metric].better)
+    return finding(
+        sameness.name_of_estimate(summary, estimate),
+        findings.within_noise(estimate),
+        summary.metrics[estimate.metric].better,
+    )
 
 
 def metric_scale(summary: Summary, name: str) -> Scale:

@@ -126,10 +126,52 @@ def test_an_order_has_the_numbers_of_the_summarys_ratio() -> None:
     assert (found.verdict, part.answer, part.wanted_low, part.wanted_high) == ("holds here", "holds", 1.0, None)
 
 
-def test_a_difference_within_the_margin_is_no_order() -> None:
+def test_a_small_difference_is_not_refuted_but_bounded_by_what_the_data_exclude() -> None:
     near = {"baseline": [50.0, 50.0, 50.0], "agent": [50.4, 50.0, 50.3]}
-    assert judged(study(ORDER), summary({CPU: near})).verdict == "does not hold here"
-    assert judged(study(ORDER), summary({CPU: near}, margin=0.001)).verdict == "inconclusive"
+    (part,) = judged(study(ORDER), summary({CPU: near})).parts
+    assert (part.answer, part.high) == ("inconclusive", pytest.approx(1.0153, abs=1e-3))
+    assert part.reason == "no larger than 1.5 %"
+    (part,) = judged(study(f"{ORDER}, margin: 0.01, because: why"), summary({CPU: near})).parts
+    assert (part.answer, part.reason) == ("inconclusive", None)
+
+
+def test_what_only_the_corrected_interval_allows_is_said() -> None:
+    """Of 3 blocks the plain interval reaches 4.3 standard errors, that of two comparisons 6.2; the mean is at 5.2."""
+    lower = {"baseline": [50.0] * 3, "agent": [50 * 0.98, 50 * 0.985, 50 * 0.99], "manual": [60.0, 61.0, 60.5]}
+    part, _ = judged(study("kind: order, lower: [baseline], higher: [agent, manual]"), summary({CPU: lower})).parts
+    assert part.high is not None
+    assert part.high < 1
+    assert part.answer == "inconclusive"
+    assert part.reason == "against the claim, but not once corrected for the number of comparisons"
+    assert judged(study(ORDER), summary({CPU: lower})).verdict == "does not hold here"
+
+
+# A test, the levels it is about with their logarithms, and the level whose 2 % are measured ever more precisely.
+TWO_PERCENT = {
+    "order": (ORDER, {"baseline": 0, "agent": 0.02}, "agent"),
+    "trend up": (f"kind: trend, goes: up, {OVER}", dict(zip(LADDER, (0, 0.01, 0.02), strict=True)), "batch-1"),
+    "trend down": (f"kind: trend, goes: down, {OVER}", dict(zip(LADDER, (0, -0.01, -0.02), strict=True)), "batch-1"),
+    "step back": (
+        f"kind: trend, goes: up, steadily: true, {OVER}",
+        dict(zip(LADDER, (0, -0.02, 0.3), strict=True)),
+        "batch-2",
+    ),
+}
+# Blocks, and how far each block's logarithm is from the truth: the intervals of the audit.
+EVIDENCE = ((4, 0.03), (6, 0.022), (10, 0.015))
+
+
+@pytest.mark.parametrize(("test", "truth", "measured"), TWO_PERCENT.values(), ids=TWO_PERCENT.keys())
+def test_a_verdict_never_turns_as_evidence_grows(test: str, truth: dict[str, float], measured: str) -> None:
+    """The same 2 % used to be inconclusive with 4 blocks, refuted with 6, and to hold with 10."""
+    found = []
+    for blocks, error in EVIDENCE:
+        errors = error * np.tile([1.0, -1.0], blocks // 2)
+        logs = {level: np.full(blocks, value) + errors * (level == measured) for level, value in truth.items()}
+        run = summary({CPU: {level: (50 * np.exp(values)).tolist() for level, values in logs.items()}})
+        found.append(judged(study(test), run).verdict)
+    assert (found[0], found[-1]) == ("inconclusive", "holds here")
+    assert "does not hold here" not in found
 
 
 def test_the_best_of_three_is_refuted_by_one() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from lab.analysis.claims.evidence import ShareEvidence, evidence
+from lab.analysis.claims.excluded import excluded
 from lab.analysis.claims.questions import Bounds, Question, questions
 from lab.analysis.claims.records import Answer, Beside, Judged, Part, Verdict, Verdicts
 from lab.analysis.claims.spec import Study
@@ -110,13 +111,13 @@ def _part(summary: Summary, values: Values, question: Question, refuting: float,
     if reason := _unusable(summary, blocks, question, floor):
         return part.model_copy(update={"reason": reason})
     found = _share(summary, question) or evidence(question.quantity, blocks, seed)
-    answer: Answer = "does not hold" if found.misses(question.allowed, refuting) else "inconclusive"
+    answer: Answer = "does not hold" if found.misses(question.bounds, refuting) else "inconclusive"
     if found.within(bounds, summary.confidence):
         answer = "holds"
     low, high = found.interval(summary.confidence) or (None, None)
-    reason = None if low is not None else f"{question.levels[1]} may cost no more than {question.levels[2]}"
-    estimate = {"estimate": found.estimate, "low": low, "high": high, "answer": answer, "reason": reason}
-    return part.model_copy(update=estimate)
+    estimate = {"estimate": found.estimate, "low": low, "high": high, "answer": answer}
+    small = answer == "inconclusive" and found.misses(question.clear, summary.confidence)
+    return part.model_copy(update=estimate | {"reason": excluded(question, low, high, small)})
 
 
 def _share(summary: Summary, question: Question) -> ShareEvidence | None:
@@ -139,10 +140,12 @@ def _complete_blocks(values: Mapping[str, Mapping[int, float]], levels: Sequence
 def _unusable(summary: Summary, blocks: FloatArray, question: Question, floor: float | None) -> str | None:
     """Say why the blocks allow no answer, if so."""
     trials = [trial for trial in summary.trials if trial.counts and trial.level in question.levels]
+    # Where the baseline has nothing, a value is an overhead.
+    divided = blocks[:, :2] if question.quantity == "overhead ratio" else blocks
     reasons = {
         "a value is only a bound": censoring(question.metric, trials),
         "fewer than 2 blocks have a valid trial of each level": len(blocks) < 2,
-        "a value is 0, so there is no ratio": question.quantity != "value" and np.any(blocks <= 0),
+        "a value is 0, so there is no ratio": question.quantity != "value" and np.any(divided <= 0),
         "the placebo shows no noise floor": question.beyond_noise and floor is None,
     }
     return next((reason for reason, is_so in reasons.items() if is_so), None)

@@ -22,19 +22,23 @@ class Bounds:
     high: float = math.inf
 
 
+ABOVE = Bounds(low=1.0)
+
+
 @dataclass(frozen=True)
 class Question:
     """Whether a ratio lies within `bounds`.
 
-    The answer is yes if the interval lies within `bounds`. It is no if the interval misses `allowed`, the ratios for
-    which the claim is true by more than the margin. With `beyond_noise`, `bounds` begin above the noise floor.
+    The answer is yes if the interval lies within `bounds`, and no if it misses them: both only become more likely with
+    more data. With `beyond_noise`, a yes must lie above the noise floor too. `clear`: the ratios that differ from 1 as
+    claimed and by more than the margin. Data that do not decide may still exclude them.
     """
 
     metric: str
     quantity: Quantity
     levels: tuple[str, ...]
     bounds: Bounds
-    allowed: Bounds
+    clear: Bounds = Bounds()
     beyond_noise: bool = False
 
 
@@ -51,22 +55,22 @@ def questions(claim: Claim, baseline: str, margin: float) -> list[Question]:
 def _questions(test: Test, metric: str, baseline: str, margin: float) -> Iterator[Question]:
     match test:
         case Order(lower=lower, higher=higher):
-            above, clearly = _beyond(test.margin or margin)
+            clear = Bounds(low=1 + (test.margin or margin))
             for below, level in itertools.product(lower, higher):
-                yield Question(metric, "ratio", (level, below), above, clearly, test.by_more_than is not None)
+                yield Question(metric, "ratio", (level, below), ABOVE, clear, test.by_more_than is not None)
         case Same(levels=levels):
             near = _near(test.margin)
             for pair in itertools.combinations(levels, 2):
-                if test.of == "value":
-                    yield Question(metric, "ratio", pair, near, near)
+                if test.of == "value" or baseline in pair:
+                    yield Question(metric, "ratio", pair, near)
                 else:
-                    yield Question(metric, "overhead ratio", (*pair, baseline), near, near)
+                    yield Question(metric, "overhead ratio", (*pair, baseline), near)
         case OverheadRatio(level=level, to=to, within=within):
-            yield Question(metric, "overhead ratio", (level, to, baseline), Bounds(*within), Bounds(*within))
+            yield Question(metric, "overhead ratio", (level, to, baseline), Bounds(*within))
         case Ratio(level=level, to=to, within=within):
-            yield Question(metric, "ratio", (level, to), Bounds(*within), Bounds(*within))
+            yield Question(metric, "ratio", (level, to), Bounds(*within))
         case Value(level=level, within=within):
-            yield Question(metric, "value", (level,), Bounds(*within), Bounds(*within))
+            yield Question(metric, "value", (level,), Bounds(*within))
         case Trend(over=over):
             yield from _trend(test, metric, over, test.margin or margin)
 
@@ -78,25 +82,18 @@ def _trend(test: Trend, metric: str, over: Sequence[str], margin: float) -> Iter
     """
     levels = tuple(over)
     if test.goes == "nowhere":
-        yield Question(metric, "change", levels, _near(margin), _near(margin))
+        yield Question(metric, "change", levels, _near(margin))
         return
     turned = _inverse if test.goes == "down" else lambda bounds: bounds
-    above, clearly = map(turned, _beyond(margin))
-    yield Question(metric, "change", levels, above, clearly)
+    yield Question(metric, "change", levels, turned(ABOVE), turned(Bounds(low=1 + margin)))
     if test.steadily:
-        hardly_back, not_back = map(turned, (Bounds(low=1 / (1 + margin)), Bounds(low=1.0)))
         for before, after in itertools.pairwise(levels):
-            yield Question(metric, "ratio", (after, before), hardly_back, not_back)
+            yield Question(metric, "ratio", (after, before), turned(Bounds(low=1 / (1 + margin))))
 
 
 def _inverse(bounds: Bounds) -> Bounds:
     """Return the same bounds of the inverse ratio."""
     return Bounds(1 / bounds.high, 1 / bounds.low if bounds.low else math.inf)
-
-
-def _beyond(margin: float) -> tuple[Bounds, Bounds]:
-    """Return the bounds of ratios above 1, and of those above it by more than the margin."""
-    return Bounds(low=1.0), Bounds(low=1 + margin)
 
 
 def _near(margin: float) -> Bounds:

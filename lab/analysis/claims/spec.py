@@ -32,14 +32,19 @@ Limit = Annotated[float, Field(ge=0, le=1e9)]
 Range = Annotated[tuple[Limit, Limit], Field(strict=False)]
 
 _HINT = "docs/adding-a-claim.md describes the format; experiments/claims/ has examples"
-_MARGIN = "a ratio within 1 ± margin is no difference; the summary's equivalence margin where it is left out"
+_MARGIN = "a smaller difference that the data do not decide is reported by its largest size; default 5 %"
 
 
-class Order(Shape):
+class OnMetrics(Shape):
+    """What is tested of each of some metrics."""
+
+    metrics: Metrics
+
+
+class Order(OnMetrics):
     """Each of some levels is below each of others; one against all others says which is best."""
 
     kind: Literal["order"]
-    metrics: Metrics
     lower: list[LevelRef] = Field(min_length=1, description="each of these is below each of `higher`")
     higher: list[LevelRef] = Field(min_length=1)
     by_more_than: Literal["noise_floor"] | None = Field(
@@ -49,24 +54,23 @@ class Order(Shape):
     because: Reason | None = Field(default=None, description="why this margin")
 
 
-class Same(Shape):
-    """All levels are the same: the ratio of every pair is near 1."""
+class Same(OnMetrics):
+    """All levels are the same: the ratio of every pair's overheads, or values, is near 1."""
 
     kind: Literal["same"]
-    metrics: Metrics
     levels: list[LevelRef] = Field(min_length=2)
     of: Literal["value", "overhead"] = Field(
-        default="value", description="`overhead`: what a level has above the experiment's baseline"
+        default="overhead",
+        description="`overhead`: what a level has above the experiment's baseline; with the baseline it is the value",
     )
     margin: Margin = Field(description="ratios from 1/(1 + margin) to 1 + margin are the same")
     because: Reason = Field(description="why this margin")
 
 
-class OverheadRatio(Shape):
+class OverheadRatio(OnMetrics):
     """A level's overhead over the baseline is a multiple of another's."""
 
     kind: Literal["overhead_ratio"]
-    metrics: Metrics
     level: LevelRef
     to: LevelRef = Field(description="the level whose overhead `level`'s is divided by")
     within: Annotated[tuple[Bound, Bound], Field(strict=False)] = Field(
@@ -75,36 +79,35 @@ class OverheadRatio(Shape):
     because: Reason = Field(description="why this range")
 
 
-class Ratio(Shape):
+class Ratio(OnMetrics):
     """A level is a multiple of another."""
 
     kind: Literal["ratio"]
-    metrics: Metrics
     level: LevelRef
     to: LevelRef = Field(description="the level that `level` is divided by")
     within: Range = Field(description="the smallest and the largest ratio that the claim allows")
     because: Reason = Field(description="why this range")
 
 
-class Value(Shape):
+class Value(OnMetrics):
     """A level's own value lies within a range, in the metric's unit."""
 
     kind: Literal["value"]
-    metrics: Metrics
     level: LevelRef
     within: Range = Field(description="the smallest and the largest value that the claim allows")
     because: Reason = Field(description="why this range")
 
 
-class Trend(Shape):
+class Trend(OnMetrics):
     """A metric rises, falls or stays over levels that follow each other in equal steps."""
 
     kind: Literal["trend"]
-    metrics: Metrics
     goes: Literal["up", "down", "nowhere"]
     over: list[LevelRef] = Field(min_length=3, description="in order; equal steps apart, such as halvings")
     steadily: bool = Field(default=False, description="no step goes the other way by more than the margin")
-    margin: Margin | None = Field(default=None, description=f"of the change over the complete list: {_MARGIN}")
+    margin: Margin | None = Field(
+        default=None, description=f"`nowhere`: changes that are none; `steadily`: steps back; else {_MARGIN}"
+    )
     because: Reason | None = Field(default=None, description="why this margin")
 
 
