@@ -22,6 +22,9 @@ NEW = (
     "run/alternating.py",
     "run/turns.py",
     "analysis/metrics/alternating.py",
+    # Blocks that are correlated, and what is chance in the effect of places.
+    "analysis/stats/serial.py",
+    "analysis/stats/places.py",
 )
 CONTRACT_MAY_IMPORT = ("lab.contract", "lab.spec", "lab.record")
 
