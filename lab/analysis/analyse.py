@@ -11,6 +11,7 @@ from lab.analysis.pooled import by_counts, censoring, opposite, share_interval
 from lab.analysis.stats.compare import Comparison, compare, holm, mean_of, paired
 from lab.analysis.stats.intervals import Interval, mean_interval
 from lab.analysis.stats.margins import of_overheads
+from lab.analysis.stats.serial import correlation_of
 from lab.contract import Judgement, Measure, Target
 from lab.record import (
     Column,
@@ -57,7 +58,14 @@ def summarise(
     trials, adjustments = with_adjusted_values(trials, windows, timed(target.judgement.metrics))
     trials = with_paired_values(trials, _compared_with(experiment), target.judgement.paired)
     counted = [trial for trial in trials if trial.counts and trial.level in levels]
-    estimates = [row for measure in known.values() for row in _estimates(measure, experiment, list(levels), counted)]
+    correlations = {
+        name: correlation_of([_by_block(name, found) for found in _by_level(name, counted).values()]) for name in known
+    }
+    estimates = [
+        row
+        for name, measure in known.items()
+        for row in _estimates(measure, experiment, list(levels), counted, correlations[name])
+    ]
     shown = {estimate.metric for estimate in estimates}
     return Summary(
         experiment=experiment.name,
@@ -85,6 +93,7 @@ def summarise(
         estimates=estimates,
         trials=trials,
         adjustments=adjustments,
+        block_correlation={name: correlation for name, correlation in correlations.items() if correlation},
     )
 
 
@@ -99,8 +108,9 @@ def contrasts(
     rows = {row.level: row for row in summary.estimates if row.metric == metric}
     known = [pair for pair in pairs if all(level in rows for level in pair)]
     by_level = _by_level(metric, [trial for trial in summary.trials if trial.counts])
+    how = summary.metrics[metric].share_of, summary.block_correlation.get(metric, 0.0), seed
     found = {
-        f"{level} {to}": _comparison(metric, summary.metrics[metric].share_of, by_level, level, (to,), seed)
+        f"{level} {to}": _comparison(metric, by_level, level, (to,), *how)
         for level, to in known
         if to != summary.baseline
     }
@@ -159,9 +169,13 @@ def _summarised(folder: Path, judgement: Judgement) -> tuple[TrialSummary, Piece
 
 
 def _estimates(
-    measure: Measure, experiment: Experiment, levels: Sequence[str], trials: Sequence[TrialSummary]
+    measure: Measure,
+    experiment: Experiment,
+    levels: Sequence[str],
+    trials: Sequence[TrialSummary],
+    correlation: float,
 ) -> list[Estimate]:
-    """Return a row for each level that has the metric."""
+    """Return a row for each level that has the metric, whose neighbouring blocks have this correlation."""
     metric, seed = measure.name, experiment.protocol.seed
     by_level = _by_level(metric, trials)
     references = _compared_with(experiment)
@@ -169,7 +183,7 @@ def _estimates(
         level: found
         for level in by_level
         if level != experiment.baseline
-        and (found := _comparison(metric, measure.share_of, by_level, level, references, seed)) is not None
+        and (found := _comparison(metric, by_level, level, references, measure.share_of, correlation, seed)) is not None
     }
     adjusted = holm({name: found.p_value for name, found in comparisons.items() if found.p_value is not None})
     noise_floor = _noise_floor(comparisons.get(PLACEBO))
@@ -215,10 +229,11 @@ def _compared_with(experiment: Experiment) -> tuple[str, ...]:
 
 def _comparison(
     metric: str,
-    share_of: tuple[str, str] | None,
     by_level: Mapping[str, Sequence[TrialSummary]],
     level: str,
     references: Sequence[str],
+    share_of: tuple[str, str] | None,
+    correlation: float,
     seed: int,
 ) -> Comparison | None:
     """Compare a level with the mean of the `references` other than itself.
@@ -232,7 +247,7 @@ def _comparison(
     kinds = censoring(metric, trials) | opposite(censoring(metric, compared))
     if not pairs or len(kinds) > 1:
         return None
-    comparison = replace(compare(pairs, CONFIDENCE, seed), bound=next(iter(kinds), None))
+    comparison = replace(compare(pairs, CONFIDENCE, seed, correlation), bound=next(iter(kinds), None))
     return comparison if share_of is None else by_counts(share_of, comparison, trials, compared, CONFIDENCE)
 
 

@@ -125,15 +125,21 @@ class PlaceAdjustment(Record):
     """How a metric was adjusted to equal places in the order of starts: as measured / the ratio of the trial's place.
 
     `ratios`: by place, to the geometric mean of all. `explained`: the share of what levels and blocks leave of the
-    metric's variance that goes with the place.
+    metric's variance that goes with the place. `by_chance`: the share that is expected where places add nothing, and
+    `p_value` of the F test of that; older summaries, whose ratios were fitted one by one, do not say.
     """
 
     ratios: Sequence[float]
     explained: float
+    by_chance: float | None = None
+    p_value: float | None = None
 
 
 class Summary(Record):
-    """`summary.json`."""
+    """`summary.json`.
+
+    `block_correlation`: of neighbouring blocks, by metric, where one was seen; the comparisons' intervals include it.
+    """
 
     format: Literal["tollbooth.summary"] = "tollbooth.summary"
     version: Literal[2] = 2
@@ -152,6 +158,7 @@ class Summary(Record):
     trials: Sequence[TrialSummary]
     adjustments: Mapping[str, Adjustment | PlaceAdjustment] = Field(default_factory=dict)
     """By the metric that was adjusted; none where it was not."""
+    block_correlation: Mapping[str, float] = Field(default_factory=dict)
 
 
 def read_summary(path: Path) -> Summary:

@@ -62,7 +62,7 @@ def less(summary: Summary, metric: str, level: str, twin: str, factor: float = 1
     pairs = paired(by_block(summary, level, metric), by_block(summary, twin, metric))
     if not pairs:
         return NOTHING
-    difference = compare(pairs, summary.confidence, SEED).difference
+    difference = compare(pairs, summary.confidence, SEED, summary.block_correlation.get(metric, 0.0)).difference
 
     def show(value: float) -> str:
         return number(value / factor)

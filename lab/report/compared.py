@@ -105,6 +105,7 @@ def _climb(summary: Summary, levels: Sequence[str], measure: Measure, seed: int)
     compared = {*levels, summary.placebo, *summary.compared_with}
     values = {level: by_block(summary, level, *measure.metrics) for level in compared}
     references = mean_of([values[name] for name in summary.compared_with])
+    correlation = max(summary.block_correlation.get(name, 0.0) for name in measure.metrics)
     if measure.of_foot:
         foots = references if levels[0] == summary.baseline else values[levels[0]]
         values = {level: _shares(own, foots) for level, own in values.items()}
@@ -113,7 +114,7 @@ def _climb(summary: Summary, levels: Sequence[str], measure: Measure, seed: int)
     def step(upper: Mapping[int, float], lower: Mapping[int, float]) -> Comparison | None:
         pairs = paired(upper, lower)
         # Differences add up along the ladder; ratios do not.
-        return replace(compare(pairs, summary.confidence, seed), ratio=None) if pairs else None
+        return replace(compare(pairs, summary.confidence, seed, correlation), ratio=None) if pairs else None
 
     # The placebo is compared with the baseline alone, all others with the mean of both.
     noise = _reach(step(values[summary.placebo], values[summary.baseline]))
@@ -258,12 +259,13 @@ def cross(summary: Summary, view: Interaction, factors: Mapping[str, Sequence[st
 def _crossed(summary: Summary, metric: str, names: Mapping[Place, str], reference: Place, seed: int) -> Crossed:
     cells = {cell: by_block(summary, name, metric) for cell, name in names.items()}
     cells[reference] = mean_of([by_block(summary, name, metric) for name in summary.compared_with])
+    correlation = summary.block_correlation.get(metric, 0.0)
     ratios = {
-        (a, b): compare(pairs, summary.confidence, seed)
+        (a, b): compare(pairs, summary.confidence, seed, correlation)
         for (a, b), blocks in cells.items()
         if a != reference[0] and (pairs := paired(blocks, cells[reference[0], b]))
     }
-    differing = interactions(cells, reference, summary.confidence, seed)
+    differing = interactions(cells, reference, summary.confidence, seed, correlation)
     # Holm's method names what it corrects by text.
     p_values = {"/".join(cell): found.p_value for cell, found in differing.items()}
     adjusted = holm({name: p_value for name, p_value in p_values.items() if p_value is not None})

@@ -89,7 +89,19 @@ def remarks(summary: Summary) -> list[str]:
     """Return remarks on the table: what is compared, how times were adjusted, what measuring and compiling cost."""
     both = f"Within each block, levels are compared with {references(summary)}, which are the same system."
     compared = both if len(summary.compared_with) > 1 else ""
-    return [remark for remark in (compared, _adjustment(summary), _measuring(summary), _settled(summary)) if remark]
+    said = (compared, _adjustment(summary), _correlated(summary), _measuring(summary), _settled(summary))
+    return [remark for remark in said if remark]
+
+
+def _correlated(summary: Summary) -> str:
+    """Say for which of the headline's metrics neighbouring blocks resemble each other; empty where none do."""
+    found = summary.block_correlation
+    seen = [
+        f"{title_of(summary, name)} ({found[name]:.1f})" for name in dict.fromkeys(_first(summary)) if name in found
+    ]
+    if not seen:
+        return ""
+    return f"Neighbouring blocks are correlated, so intervals are wider: {', '.join(seen)}."
 
 
 def references(summary: Summary) -> str:
@@ -108,11 +120,15 @@ def _adjustment(summary: Summary) -> str:
 
 
 def _places(found: PlaceAdjustment, title: str) -> str:
-    return (
+    said = (
         "Times are adjusted to equal places in the order of starts. Compared with the mean of all places, "
         f"{title} was {change(found.ratios[0])} at the first place and {change(found.ratios[-1])} at the last. "
         f"Places explain {percent(found.explained)} of the variance that levels and blocks leave."
     )
+    if found.by_chance is None or found.p_value is None:
+        return said
+    p_value = "< 0.001" if found.p_value < 0.001 else f"= {found.p_value:.2g}"
+    return f"{said} Chance alone explains {percent(found.by_chance)} (F test: p {p_value})."
 
 
 def _followed(summary: Summary, found: Adjustment, title: str) -> str:

@@ -42,6 +42,9 @@ NEW = (
     "analysis/claims/excluded.py",
     "analysis/stats/margins.py",
     "report/sameness.py",
+    # Blocks that are correlated, and what is chance in the effect of places.
+    "analysis/stats/serial.py",
+    "analysis/stats/places.py",
 )
 CONTRACT_MAY_IMPORT = ("lab.contract", "lab.spec", "lab.record")
 

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from lab.analysis.analyse import summarise
 from lab.analysis.metrics.speed import STOOD, as_measured_name, with_adjusted_values
-from lab.analysis.stats.adjustments import Row, without_places
+from lab.analysis.stats.places import Row, without_places
 from lab.record.summary import PlaceAdjustment, TrialSummary
 from lab.report.findings import cautions, remarks
 from lab.run.plan import make_plan
@@ -18,8 +19,10 @@ from tests.unit.test_adjusted import log_ratios
 
 CPU = "cpu_per_request_services_ms"
 TRUTH = {"baseline": 96.0, "placebo": 96.0, "manual": 110.0, "metrics": 120.0, "agent": 130.0, "other": 140.0}
-# As on the machine where this was built: the first costs most, by far.
+# As on the machine where this was built: the first costs most, by far, and the others fall nearly in a line.
 ADDED = np.array([0.02, 0.003, 0.0, -0.004, -0.009, -0.01])
+# What two numbers can describe: the first place, and a line.
+IN_A_LINE = np.array([0.02, 0.003, 0.0, -0.003, -0.006, -0.009])
 SPEC = """
 format: tollbooth.experiment
 version: 2
@@ -64,19 +67,40 @@ def rows(trials: Sequence[TrialSummary]) -> list[Row]:
 
 
 def test_without_noise_exactly_the_places_part_is_taken_out() -> None:
-    found = without_places(rows(study(np.random.default_rng(1), orders(6, 1), noise=0.0)))
+    found = without_places(rows(study(np.random.default_rng(1), orders(6, 1), IN_A_LINE, noise=0.0)))
     assert found is not None
-    assert found.effects == pytest.approx(ADDED - ADDED.mean(), abs=1e-9)
+    assert found.effects == pytest.approx(IN_A_LINE - IN_A_LINE.mean(), abs=1e-9)
     assert found.explained == pytest.approx(1)
-    plain = study(np.random.default_rng(1), orders(6, 1), np.full(6, ADDED.mean()), noise=0.0)
+    assert found.p_value == pytest.approx(0)
+    plain = study(np.random.default_rng(1), orders(6, 1), np.full(6, IN_A_LINE.mean()), noise=0.0)
     assert found.left == pytest.approx([row.measure for row in rows(plain)], abs=1e-9)
 
 
 def test_a_place_is_told_from_a_level_where_a_trial_is_missing_too() -> None:
-    trials = study(np.random.default_rng(2), orders(6, 2), noise=0.0)
+    trials = study(np.random.default_rng(2), orders(6, 2), IN_A_LINE, noise=0.0)
     found = without_places(rows(trials[:7] + trials[8:]))
     assert found is not None
-    assert found.effects == pytest.approx(ADDED - ADDED.mean(), abs=1e-9)
+    assert found.effects == pytest.approx(IN_A_LINE - IN_A_LINE.mean(), abs=1e-9)
+
+
+def test_where_places_add_nothing_the_share_by_chance_and_the_f_test_are_right() -> None:
+    rng, planned = np.random.default_rng(10), orders(6, 10)
+    found = [without_places(rows(study(rng, planned, np.zeros(6)))) for _ in range(1_000)]
+    explained, p_values = (np.array([getattr(one, name) for one in found]) for name in ("explained", "p_value"))
+    # 36 trials less 6 levels and 5 further blocks are 25 free values, of which 2 go to places.
+    assert found[0] is not None
+    assert found[0].by_chance == pytest.approx(2 / 25)
+    assert explained.mean() == pytest.approx(2 / 25, abs=0.008)
+    assert np.mean(p_values < 0.05) == pytest.approx(0.05, abs=0.021)
+    assert np.mean(p_values < 0.5) == pytest.approx(0.5, abs=0.05)
+
+
+def test_the_p_value_is_that_of_the_f_test() -> None:
+    found = without_places(rows(study(np.random.default_rng(11), orders(4, 11))))
+    assert found is not None
+    # 24 trials less 6 levels, 3 further blocks and 2 numbers of places leave 13.
+    statistic = found.explained / (1 - found.explained) * 13 / 2
+    assert found.p_value == pytest.approx(stats.f.sf(statistic, 2, 13))
 
 
 @pytest.mark.parametrize("blocks", [1, 2])
@@ -130,5 +154,17 @@ def test_the_report_says_so() -> None:
     summary = summarise(spec, MESH, study(np.random.default_rng(9), orders(18, 9)))
     sentence = remarks(summary)[1]
     assert sentence.startswith("Times are adjusted to equal places in the order of starts.")
-    assert "of the variance that levels and blocks leave" in sentence
+    found = summary.adjustments[CPU]
+    assert isinstance(found, PlaceAdjustment)
+    assert found.by_chance == pytest.approx(2 / (108 - 6 - 17))
+    assert "of the variance that levels and blocks leave. Chance alone explains 2.4 % (F test: p < 0.001)." in sentence
+
+
+def test_a_kept_summary_does_not_say_what_is_chance() -> None:
+    kept = PlaceAdjustment(ratios=[1.02, 1.0, 0.98], explained=0.4)
+    levels = ", ".join(f"{level}: {{telemetry: baseline}}" for level in TRUTH if level != "placebo")
+    spec = parse_experiment(SPEC.replace("LEVELS", levels).replace("BLOCKS", "6"), "test")
+    summary = summarise(spec, MESH, study(np.random.default_rng(9), orders(6, 9)))
+    sentence = remarks(summary.model_copy(update={"adjustments": {CPU: kept}}))[1]
+    assert "of the variance that levels and blocks leave. The other measures" in sentence
     assert not [caution for caution in cautions(summary) if "the adjustment removed" in caution]

@@ -11,25 +11,26 @@ from lab.analysis.claims.questions import Bounds, Quantity
 from lab.analysis.stats.compare import log_ratios
 from lab.analysis.stats.intervals import FloatArray, bootstrap_standard_error
 from lab.analysis.stats.proportions import Pooled
+from lab.analysis.stats.serial import independent
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What `n` blocks say about a ratio.
+    """What blocks say about a ratio; `freedom`: the degrees of freedom of the standard error.
 
     `excess` returns, for a bound, the mean and the standard error of something whose true mean is positive exactly
     where the ratio is above the bound. `limits` returns the ratio's interval for a quantile of Student's distribution:
     all bounds that a t test of the excess does not reject, None where they have no end.
     """
 
-    n: int
+    freedom: float
     estimate: float | None
     excess: Callable[[float], tuple[float, float]]
     limits: Callable[[float], tuple[float, float] | None]
 
     def interval(self, confidence: float) -> tuple[float, float] | None:
         """Return the ratio's interval; None where the blocks do not bound it."""
-        return self.limits(_quantile(confidence, self.n - 1))
+        return self.limits(_quantile(confidence, self.freedom))
 
     def within(self, bounds: Bounds, confidence: float) -> bool:
         """Whether all ratios that the data allow lie within the bounds."""
@@ -46,7 +47,7 @@ class Evidence:
     def _is(self, side: int, bound: float, confidence: float) -> bool:
         """Whether the ratio is above (side 1) or below (side -1) a bound, at half of what confidence leaves."""
         mean, error = self.excess(bound)
-        return side * mean > _quantile(confidence, self.n - 1) * error
+        return side * mean > _quantile(confidence, self.freedom) * error
 
 
 @dataclass(frozen=True)
@@ -79,20 +80,20 @@ class ShareEvidence:
         return high < bounds.low or bounds.high < low
 
 
-def evidence(quantity: Quantity, blocks: FloatArray, seed: int) -> Evidence:
+def evidence(quantity: Quantity, blocks: FloatArray, seed: int, correlation: float = 0.0) -> Evidence:
     """Return what `blocks` (a row per block, a column per level of the question) say; at least 2 rows.
 
-    Of ratios all are positive.
+    Of ratios all are positive. `correlation`: of neighbouring blocks (`serial`).
     """
     match quantity:
         case "value":
-            return _of_mean(blocks[:, 0], seed)
+            return _of_mean(blocks[:, 0], seed, correlation)
         case "ratio":
-            return _of_mean(log_ratios(blocks[:, 0], blocks[:, 1]), seed, logarithms=True)
+            return _of_mean(log_ratios(blocks[:, 0], blocks[:, 1]), seed, correlation, logarithms=True)
         case "change":
-            return _of_mean(_fitted_changes(np.log(blocks)), seed, logarithms=True)
+            return _of_mean(_fitted_changes(np.log(blocks)), seed, correlation, logarithms=True)
         case "overhead ratio":
-            return _of_overheads(blocks, seed)
+            return _of_overheads(blocks, seed, correlation)
 
 
 def _fitted_changes(logs: FloatArray) -> FloatArray:
@@ -102,9 +103,9 @@ def _fitted_changes(logs: FloatArray) -> FloatArray:
     return np.asarray(logs @ position / (position @ position) * steps)
 
 
-def _of_mean(values: FloatArray, seed: int, logarithms: bool = False) -> Evidence:
+def _of_mean(values: FloatArray, seed: int, correlation: float, logarithms: bool = False) -> Evidence:
     """Compare the mean of `values` itself, or what they are the logarithms of."""
-    mean, error = float(values.mean()), float(bootstrap_standard_error(values, seed))
+    mean, error = float(values.mean()), float(bootstrap_standard_error(values, seed, correlation=correlation))
     scale, back = (np.log, np.exp) if logarithms else (np.float64, np.float64)
 
     def excess(bound: float) -> tuple[float, float]:
@@ -113,10 +114,10 @@ def _of_mean(values: FloatArray, seed: int, logarithms: bool = False) -> Evidenc
     def limits(quantile: float) -> tuple[float, float]:
         return float(back(mean - quantile * error)), float(back(mean + quantile * error))
 
-    return Evidence(len(values), float(back(mean)), excess, limits)
+    return Evidence(_freedom(values, correlation), float(back(mean)), excess, limits)
 
 
-def _of_overheads(blocks: FloatArray, seed: int) -> Evidence:
+def _of_overheads(blocks: FloatArray, seed: int, correlation: float) -> Evidence:
     """Compare overheads: the ratio of (first - baseline) to (second - baseline), with Fieller's interval.
 
     That ratio is r where (first - baseline) - r (second - baseline) is 0 on average, which a t test can say of every r;
@@ -127,7 +128,8 @@ def _of_overheads(blocks: FloatArray, seed: int) -> Evidence:
     levels = blocks / blocks.mean(axis=1, keepdims=True)
     overheads = (levels[:, :2] - levels[:, 2:]).T
     first, second = (float(mean) for mean in overheads.mean(axis=1))
-    errors = bootstrap_standard_error(np.vstack([overheads, overheads[0] - overheads[1]]), seed)
+    three = np.vstack([overheads, overheads[0] - overheads[1]])
+    errors = bootstrap_standard_error(three, seed, correlation=correlation)
     variance, second_variance, of_difference = (float(error) ** 2 for error in errors)
     covariance = (variance + second_variance - of_difference) / 2
 
@@ -143,9 +145,13 @@ def _of_overheads(blocks: FloatArray, seed: int) -> Evidence:
         root = float(np.sqrt(max(0.0, middle**2 - square * (first**2 - quantile**2 * variance))))
         return (middle - root) / square, (middle + root) / square
 
-    return Evidence(len(levels), first / second if second > 0 else None, excess, limits)
+    return Evidence(_freedom(levels, correlation), first / second if second > 0 else None, excess, limits)
+
+
+def _freedom(blocks: FloatArray, correlation: float) -> float:
+    return float(independent(len(blocks), correlation)[1])
 
 
 @cache
-def _quantile(confidence: float, freedom: int) -> float:
+def _quantile(confidence: float, freedom: float) -> float:
     return float(special.stdtrit(freedom, (1 + confidence) / 2))

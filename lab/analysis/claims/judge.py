@@ -110,7 +110,8 @@ def _part(summary: Summary, values: Values, question: Question, refuting: float,
     )
     if reason := _unusable(summary, blocks, question, floor):
         return part.model_copy(update={"reason": reason})
-    found = _share(summary, question) or evidence(question.quantity, blocks, seed)
+    correlation = summary.block_correlation.get(question.metric, 0.0)
+    found = _share(summary, question) or evidence(question.quantity, blocks, seed, correlation)
     answer: Answer = "does not hold" if found.misses(question.bounds, refuting) else "inconclusive"
     if found.within(bounds, summary.confidence):
         answer = "holds"

@@ -15,8 +15,9 @@ from dataclasses import asdict
 import numpy as np
 
 from lab.analysis.metrics.window import known, over
-from lab.analysis.stats.adjustments import Row, Slope, within_slope, without_places
+from lab.analysis.stats.adjustments import Slope, within_slope
 from lab.analysis.stats.intervals import FloatArray
+from lab.analysis.stats.places import Row, without_places
 from lab.contract import Measure, Metric
 from lab.record import Adjustment, NotDerivableError, PlaceAdjustment, TrialData, TrialSummary
 
@@ -143,7 +144,12 @@ def _at_equal_places(
             continue
         for index, left in zip(rows, found.left, strict=True):
             adjusted[index] = _replaced(adjusted[index], [name], {name: math.exp(left)})
-        how[name] = PlaceAdjustment(ratios=np.exp(found.effects).tolist(), explained=found.explained)
+        how[name] = PlaceAdjustment(
+            ratios=np.exp(found.effects).tolist(),
+            explained=found.explained,
+            by_chance=found.by_chance,
+            p_value=found.p_value,
+        )
     return adjusted, how
 
 

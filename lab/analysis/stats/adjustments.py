@@ -1,4 +1,4 @@
-"""What a measure owes to a covariate that was measured at the same time, and to a trial's place in its block."""
+"""What a measure owes to a covariate that was measured at the same time."""
 
 import math
 from collections.abc import Sequence
@@ -50,74 +50,3 @@ def within_slope(windows: Sequence[FloatArray]) -> Slope | None:
     left = float(np.sum((y - exponent * x) ** 2))
     total = float(y @ y)
     return Slope(exponent, math.sqrt(left / free / squares), len(x), 1 - left / total if total else 0.0)
-
-
-@dataclass(frozen=True)
-class Row:
-    """One trial: its level, block and place, and the logarithm of the measure."""
-
-    level: str
-    block: int
-    place: int
-    measure: float
-
-
-@dataclass(frozen=True)
-class Places:
-    """What places add to a measure, and what is left of it without.
-
-    `effects`: in the order of places, as logarithms with mean 0. `explained`: the share of what levels and blocks leave
-    of the variance. `left`: each row's measure without its place's part.
-    """
-
-    effects: FloatArray
-    explained: float
-    left: FloatArray
-
-
-def without_places(rows: Sequence[Row]) -> Places | None:
-    """Fit levels, blocks and places to the rows, and remove the places' part: the analysis of a Latin square.
-
-    (Fisher, The Design of Experiments, 1935; the orders of side-by-side blocks are rows of one.) The
-    residuals of the fit are smaller than the true noise, because places were fitted to the same rows. With fewer blocks
-    than places, levels are also less precise. The residuals are enlarged to correct for both, so intervals computed
-    from the rows keep their coverage. None if places cannot be estimated (fewer than three blocks).
-    """
-    measure = np.array([row.measure for row in rows], dtype=np.float64)
-    levels, blocks, places = (
-        _indicators(found)
-        for found in ([row.level for row in rows], [row.block for row in rows], [row.place for row in rows])
-    )
-    few, many = np.hstack((levels, blocks)), np.hstack((levels, blocks, places))
-    rank_few, rank_many = (int(np.linalg.matrix_rank(design)) for design in (few, many))
-    # Levels, blocks and places each sum to the same column of ones.
-    if rank_many == len(rows) or rank_many < many.shape[1] - 2:
-        return None
-    fitted = np.linalg.lstsq(many, measure, rcond=None)[0]
-    of_places = fitted[-places.shape[1] :]
-    effects = of_places - of_places.mean()
-    noise = measure - many @ fitted
-    before = measure - few @ np.linalg.lstsq(few, measure, rcond=None)[0]
-    total = float(before @ before)
-    fewer_free = (len(rows) - rank_few) / (len(rows) - rank_many)
-    larger = np.sqrt(fewer_free * _variance(many, levels) / _variance(few, levels))
-    return Places(
-        effects=effects,
-        explained=1 - float(noise @ noise) / total if total else 0.0,
-        left=measure - places @ effects + (larger - 1) * noise,
-    )
-
-
-def _indicators(found: Sequence[str | int]) -> FloatArray:
-    return np.array([[one == name for name in sorted(set(found))] for one in found], dtype=np.float64)
-
-
-def _variance(design: FloatArray, levels: FloatArray) -> float:
-    """Return the mean variance of the differences between levels, in units of the noise's variance.
-
-    Levels are the design's first columns.
-    """
-    count = levels.shape[1]
-    covariance = np.linalg.pinv(design.T @ design)[:count, :count]
-    centred = np.eye(count) - 1 / count
-    return float(np.trace(centred @ covariance @ centred))

@@ -75,18 +75,18 @@ def mean_of(runs: Sequence[Mapping[Key, float]]) -> dict[Key, float]:
     return {key: statistics.fmean(run[key] for run in runs if key in run) for key in sorted(set().union(*runs))}
 
 
-def compare(pairs: Sequence[tuple[float, float]], confidence: float, seed: int) -> Comparison:
+def compare(pairs: Sequence[tuple[float, float]], confidence: float, seed: int, correlation: float = 0.0) -> Comparison:
     """Compare (level, baseline) pairs, one per block; raises `ValueError` without any.
 
     What the trials of a block share, the machine's state at the time, cancels within a pair (Kalibera and Jones, 2013;
-    Abedi and Brecht, 2017).
+    Abedi and Brecht, 2017). `correlation`: of neighbouring blocks (`serial`).
     """
     level, baseline = np.array(pairs, dtype=np.float64).reshape(-1, 2).T
-    difference = mean_interval(level - baseline, confidence, seed)
+    difference = mean_interval(level - baseline, confidence, seed, correlation)
     if np.any(level <= 0) or np.any(baseline <= 0):
         return Comparison(len(level), None, difference)
     logs = log_ratios(level, baseline)
-    found = mean_interval(logs, confidence, seed)
+    found = mean_interval(logs, confidence, seed, correlation)
     low, high = (None if bound is None else float(np.exp(bound)) for bound in (found.low, found.high))
     ratio = Interval(float(np.exp(found.mean)), low, high, found.p_value)
     return Comparison(len(level), ratio, difference, float(logs.std(ddof=1)) if len(logs) > 1 else None)
@@ -101,7 +101,9 @@ def log_ratios(level: FloatArray, baseline: FloatArray) -> FloatArray:
     return np.log(level) - np.log(baseline)
 
 
-def interactions(cells: Mapping[Cell, Blocks], reference: Cell, confidence: float, seed: int) -> dict[Cell, Comparison]:
+def interactions(
+    cells: Mapping[Cell, Blocks], reference: Cell, confidence: float, seed: int, correlation: float = 0.0
+) -> dict[Cell, Comparison]:
     """Compare the first factor's cost at each level of the second with its cost at the reference level.
 
     A cell's `ratio` is (a, b) / (a0, b) over (a, b0) / (a0, b0), of geometric means, paired within blocks: 1 where the
@@ -115,7 +117,7 @@ def interactions(cells: Mapping[Cell, Blocks], reference: Cell, confidence: floa
         for a, b in cells
         if a != a0 and b != b0
     }
-    return {cell: compare(found, confidence, seed) for cell, found in pairs.items() if found}
+    return {cell: compare(found, confidence, seed, correlation) for cell, found in pairs.items() if found}
 
 
 def _pairs(both: Blocks, second: Blocks, first: Blocks, neither: Blocks) -> Iterator[tuple[float, float]]:

@@ -7,6 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
+from lab.analysis.stats.serial import independent
+
 FloatArray = NDArray[np.float64]
 
 RESAMPLES = 10_000
@@ -25,30 +27,34 @@ class Interval:
     p_value: float | None = None
 
 
-def mean_interval(blocks: ArrayLike, confidence: float, seed: int) -> Interval:
-    """Return the mean of one value per block, with its t interval; raises `ValueError` without any block."""
+def mean_interval(blocks: ArrayLike, confidence: float, seed: int, correlation: float = 0.0) -> Interval:
+    """Return the mean of one value per block, with its t interval; raises `ValueError` without any block.
+
+    `correlation`: of neighbouring blocks, as `t_interval` has it.
+    """
     values = np.asarray(blocks, dtype=np.float64)
     if values.ndim != 1 or len(values) == 0:
         raise ValueError("a mean needs one value for each of at least 1 block")
     if len(values) == 1:
         return Interval(float(values[0]))
-    mean, reach, p_value = (float(part) for part in t_interval(values, confidence, seed))
+    mean, reach, p_value = (float(part) for part in t_interval(values, confidence, seed, correlation=correlation))
     return Interval(mean, mean - reach, mean + reach, p_value)
 
 
 def t_interval(
-    values: ArrayLike, confidence: float, seed: int, resamples: int = RESAMPLES
+    values: ArrayLike, confidence: float, seed: int, resamples: int = RESAMPLES, correlation: ArrayLike = 0.0
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return mean, reach (half of the interval) and p value along the last axis.
 
     The standard error is the bootstrap's and the quantile Student's (Hesterberg, 2015, "What teachers should know
     about the bootstrap"). So it keeps its level with few blocks, where the percentile bootstrap's 95 % cover 75 %;
-    docs/statistics.md has the simulation. Raises `ValueError` for fewer than 2 blocks.
+    docs/statistics.md has the simulation. Where neighbouring blocks are correlated (a number, or one for each mean),
+    the error is larger and its degrees of freedom are fewer. Raises `ValueError` for fewer than 2 blocks.
     """
     array = np.asarray(values, dtype=np.float64)
     mean = array.mean(axis=-1)
-    error = bootstrap_standard_error(array, seed, resamples)
-    freedom = array.shape[-1] - 1
+    error = bootstrap_standard_error(array, seed, resamples, correlation)
+    _, freedom = independent(array.shape[-1], correlation)
     reach = special.stdtrit(freedom, (1 + confidence) / 2) * error
     with np.errstate(divide="ignore", invalid="ignore"):
         p_value = 2 * special.stdtr(freedom, -np.abs(mean) / error)
@@ -56,13 +62,16 @@ def t_interval(
     return mean, reach, np.where((mean == 0) & (error == 0), 1.0, p_value)
 
 
-def bootstrap_standard_error(values: ArrayLike, seed: int, resamples: int = RESAMPLES) -> FloatArray:
+def bootstrap_standard_error(
+    values: ArrayLike, seed: int, resamples: int = RESAMPLES, correlation: ArrayLike = 0.0
+) -> FloatArray:
     """Return the standard error of the mean along the last axis, by resampling blocks with replacement.
 
     Of the hierarchy block - trial - request only the top is resampled. What varies within a trial varies its block's
     value already; drawing requests anew as well would count it twice (Ren et al., 2010, "Nonparametric bootstrapping
     for hierarchical data"). Blocks drawn from a sample of n vary less than those of the population, by the square
-    root of (n - 1)/n, which is put back (Hesterberg, 2015). Raises `ValueError` for fewer than 2 blocks.
+    root of (n - 1)/n, which is put back (Hesterberg, 2015). So is what a correlation of neighbouring blocks adds, since
+    resamples do not keep the blocks' order. Raises `ValueError` for fewer than 2 blocks.
     """
     array = np.asarray(values, dtype=np.float64)
     n = array.shape[-1]
@@ -70,7 +79,7 @@ def bootstrap_standard_error(values: ArrayLike, seed: int, resamples: int = RESA
         raise ValueError("a standard error needs at least 2 blocks")
     centred = array - array.mean(axis=-1, keepdims=True)
     replicates = centred @ _resampling_weights(n, seed, resamples)
-    return np.asarray(replicates.std(axis=-1) * np.sqrt(n / (n - 1)))
+    return np.asarray(replicates.std(axis=-1) * np.sqrt(n / (n - 1) * independent(n, correlation)[0]))
 
 
 @cache
