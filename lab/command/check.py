@@ -1,5 +1,6 @@
 """`lab check NAME`: prints what is required of a run, row by row, and exits with 1 if it fails."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +13,7 @@ from lab.command.paths import RESULTS, ROOT, results_folder
 from lab.errors import UserError
 from lab.record import Summary, packed, read_manifest, read_summary, read_trial
 from lab.report.checklist import checklist_table, effects_table
-from lab.report.terminal import print_tables
+from lab.report.tables import Table
 
 FAILED = 1
 
@@ -27,7 +28,7 @@ def alternating(run: Run = None) -> None:
     folder = results_folder(run or _newest("known-answer"))
     summary = read_summary(folder / "summary.json")
     rows = known_answer(summary, _seed(folder))
-    print_tables([checklist_table("Does alternating load find what is known?", rows)], console)
+    _print([checklist_table("Does alternating load find what is known?", rows)])
     if _has_raw_records(folder, summary):
         _print_effects(folder, summary)
     if not all(row.passed for row in rows):
@@ -73,4 +74,11 @@ def _print_effects(folder: Path, summary: Summary) -> None:
         effects_table("The system that had the slice before", predecessor_effects(costs, seed)),
         effects_table("First and second half of a set's rounds", half_effects(costs, summary.compared_with, seed)),
     ]
+    _print(tables)
+
+
+# Matplotlib takes a second to load, which other commands are not to wait for.
+def _print(tables: Sequence[Table]) -> None:
+    from lab.report.terminal import print_tables  # noqa: PLC0415
+
     print_tables(tables, console)
