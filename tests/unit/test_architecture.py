@@ -15,7 +15,7 @@ MOST_LOOSE_FILES = 5
 # At f411f24, before the restructuring.
 MOST_STATEMENTS = 10_768
 # What the lab can do since: the target and the generators that came with the restructuring, alternating
-# slices, and runs that are combined and compared.
+# slices, and runs that are combined, compared and kept.
 NEW = (
     "target/collector",
     "load/telemetrygen.py",
@@ -26,6 +26,7 @@ NEW = (
     "analysis/designs.py",
     "analysis/runs.py",
     "analysis/two_runs.py",
+    "command/keep.py",
     "command/runs.py",
     "record/combined.py",
     "report/runs.py",
