@@ -95,13 +95,13 @@ def report(folder: Folder = None) -> None:
     commands.report(results_folder(folder))
 
 
-@app.command(epilog="Example: lab sample results/quick/latest sample")
-def sample(
+@app.command(epilog="Example: lab keep results/quick/latest docs/results/quick")
+def keep(
     folder: Annotated[Path, typer.Argument(help="A results folder that was analysed.")],
     out: Annotated[Path, typer.Argument(help="A folder that is not there yet.")],
 ) -> None:
-    """Writes a small copy of a run: all of its estimates, and raw records of one trial per level."""
-    commands.sample(results_folder(folder), out)
+    """Stores a run small, with all that is needed to analyse it again."""
+    commands.keep(LAB, results_folder(folder), out)
 
 
 app.add_typer(runs.app)

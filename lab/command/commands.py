@@ -14,9 +14,9 @@ from lab.analysis import analyse as analysis
 from lab.analysis.claims.judge import judge
 from lab.analysis.claims.records import write_verdicts
 from lab.analysis.lab import Lab
+from lab.command import keep as keeping
 from lab.command import prepare
 from lab.command.paths import LOCK, RESULTS, shown
-from lab.command.sample import write_sample
 from lab.engine import images
 from lab.engine.lock import only_run
 from lab.errors import UserError
@@ -77,10 +77,10 @@ def report(folder: Path) -> None:
     say(f"report: {shown(build(folder))}")
 
 
-def sample(folder: Path, out: Path) -> None:
-    """Writes a small copy of a results folder."""
-    write_sample(folder, out)
-    say(f"sample: {shown(out)}")
+def keep(lab: Lab, folder: Path, out: Path) -> None:
+    """Stores a results folder small."""
+    keeping.keep(folder, out, lab)
+    say(f"kept: {shown(out)}")
 
 
 def down() -> None:

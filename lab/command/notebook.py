@@ -16,8 +16,8 @@ from lab.spec import suggestion
 STUDY = "telemetry-overhead"
 KEPT = ROOT / "docs" / "results"
 KEPT_NOTE = (
-    "This is a kept result of the repository. Its estimates come from all trials of a real run. Of the raw records it "
-    "keeps at most one trial per level, thinned: figures of latency and over time show only these."
+    "This is a kept result of the repository. Its estimates come from all trials of a real run. Its raw records are "
+    "thinned, and older results have those of one trial per level: figures of latency and over time show only these."
 )
 UNDONE = """
 table { color: inherit; font-size: inherit; table-layout: auto; }

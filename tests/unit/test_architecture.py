@@ -15,7 +15,8 @@ MOST_LOOSE_FILES = 5
 # At f411f24, before the restructuring.
 MOST_STATEMENTS = 10_768
 # What the lab can do since: the target and the generators that came with the restructuring; alternating slices, and
-# waiting until systems have settled; `lab check`, `lab combine` and `lab compare`; what verdicts and findings exclude.
+# waiting until systems have settled; `lab check`, `lab combine`, `lab compare` and `lab keep`; what verdicts and
+# findings exclude; correlated blocks.
 NEW = (
     "target/collector",
     "load/telemetrygen.py",
@@ -35,6 +36,7 @@ NEW = (
     "analysis/designs.py",
     "analysis/runs.py",
     "analysis/two_runs.py",
+    "command/keep.py",
     "command/runs.py",
     "record/combined.py",
     "report/runs.py",

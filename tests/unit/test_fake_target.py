@@ -14,9 +14,9 @@ from lab.analysis.claims.judge import judge
 from lab.analysis.claims.spec import load_claims
 from lab.analysis.lab import Lab
 from lab.analysis.metrics import measures
+from lab.command.keep import keep
 from lab.command.overview import print_plan
 from lab.command.prepare import context, needs, prepare
-from lab.command.sample import write_sample
 from lab.load import LOADS
 from lab.record.data import read_trial
 from lab.record.results import Censoring
@@ -223,8 +223,8 @@ def test_report(ran: Ran) -> None:
     assert "Capacity" in text
 
 
-def test_sample(ran: Ran, tmp_path: Path) -> None:
+def test_kept(ran: Ran, tmp_path: Path) -> None:
     """A small copy keeps the results, and can be shown like the run."""
-    write_sample(ran.folder, tmp_path / "sample")
-    assert read_trial(next((tmp_path / "sample").glob("trials/*-new"))).results.values[CAPACITY] == 120
-    assert "≥ 120" in build(tmp_path / "sample").read_text()
+    keep(ran.folder, tmp_path / "kept", LAB)
+    assert read_trial(next((tmp_path / "kept").glob("trials/*-new"))).results.values[CAPACITY] == 120
+    assert "≥ 120" in build(tmp_path / "kept").read_text()

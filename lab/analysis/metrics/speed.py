@@ -19,7 +19,7 @@ from lab.analysis.stats.adjustments import Slope, within_slope
 from lab.analysis.stats.intervals import FloatArray
 from lab.analysis.stats.places import Row, without_places
 from lab.contract import Measure, Metric
-from lab.record import Adjustment, NotDerivableError, PlaceAdjustment, TrialData, TrialSummary
+from lab.record import Adjustment, NotDerivableError, PlaceAdjustment, TrialData, TrialRecord, TrialSummary
 
 CACHE_STEP = "cache_step_ns"
 STOOD = "stood_side_by_side_s"
@@ -90,11 +90,14 @@ def pieces(data: TrialData, metrics: Mapping[str, Metric]) -> Pieces:
 
 def _parts(data: TrialData) -> Iterator[TrialData]:
     """Yield the trial with each piece of its window as its window."""
-    trial = data.trial
-    count = max(FEWEST_PARTS, round(trial.window_s / PIECE_S))
-    edges = np.linspace(trial.window_start_ns, trial.window_end_ns, count + 1).astype(np.int64).tolist()
-    for start_ns, end_ns in itertools.pairwise(edges):
+    for start_ns, end_ns in itertools.pairwise(piece_edges_ns(data.trial)):
         yield over(data, start_ns, end_ns)
+
+
+def piece_edges_ns(trial: TrialRecord) -> Sequence[int]:
+    """Return where the pieces of a trial's window begin, and where the last one ends."""
+    count = max(FEWEST_PARTS, round(trial.window_s / PIECE_S))
+    return list(map(int, np.linspace(trial.window_start_ns, trial.window_end_ns, count + 1).astype(np.int64)))
 
 
 def with_adjusted_values(

@@ -1,0 +1,152 @@
+"""`lab keep`: a run stored small, complete enough to be analysed again. It proves that by doing so."""
+
+import json
+import math
+import shutil
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lab.analysis.analyse import analyse
+from lab.analysis.lab import Lab
+from lab.analysis.metrics.speed import piece_edges_ns
+from lab.errors import UserError
+from lab.record import (
+    TrialRecord,
+    read_json,
+    read_summary,
+    read_text,
+    read_trial,
+    read_trial_record,
+    write_json_atomic,
+    write_packed,
+    write_small,
+)
+
+SAME = 1e-9
+"""By how much a number of the kept run may differ from the run's own, as a share. Sums of other parts round so."""
+GAUGES = {"slow", "jvm"}
+"""The kinds of samples with gauges, or with counters that only make sense together with one."""
+MARGIN_S = 60
+"""How long before the window gauges are complete. What a JVM allocated is known only at its collections."""
+SERIES = ("kind", "name", "interface", "thread")
+"""The fields that say to which series a sample belongs."""
+THINNED = ("counters", "speed")
+COURSE_POINTS = 20
+"""Of each counter, over the load: enough for curves a few centimetres wide."""
+SECOND_NS = 1_000_000_000
+
+Json = Mapping[str, Any]
+
+
+def keep(folder: Path, out: Path, lab: Lab) -> None:
+    """Store a run that was analysed in `out`, small, and analyse the result to prove that it gives the same numbers.
+
+    Of counters it keeps the samples around the times between which the analysis takes their increase; of the rest all
+    that the analysis reads. Rejected trials keep their reasons. Logs and profiles stay behind.
+    Raises `UserError` where `out` is there already, a file of the run is missing or broken, or a number differs.
+    """
+    if out.exists():
+        raise UserError(f"{out} is there already", "remove it first, or name another folder")
+    read_summary(folder / "summary.json")
+    summary = read_json(folder / "summary.json", "tollbooth.summary", 2)
+    trials = {path.parent: read_trial_record(path.parent) for path in sorted(folder.glob("trials/*/trial.json"))}
+    out.mkdir(parents=True)
+    for name in ("manifest.json", "claims.json"):
+        if (folder / name).exists():
+            shutil.copyfile(folder / name, out / name)
+    for source, trial in trials.items():
+        _keep_trial(source, out / "trials" / source.name, trial)
+    again = analyse(out, *lab.recorded(out)).model_dump(mode="json")
+    (out / "summary.json").unlink()
+    if wrong := next(different(summary, again), None):
+        shutil.rmtree(out)
+        raise UserError(
+            f"{folder} analysed again gives another {wrong}", f"analyse it with this lab first: lab analyse {folder}"
+        )
+    write_packed(out / "summary.json", json.dumps(summary, separators=(",", ":")))
+
+
+def different(one: Any, other: Any, path: str = "") -> Iterator[str]:
+    """Yield the places where the contents of two records differ by more than rounding."""
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        for name in {**one, **other}:
+            yield from different(one.get(name), other.get(name), f"{path}.{name}".lstrip("."))
+    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        for index, (first, second) in enumerate(zip(one, other, strict=True)):
+            yield from different(first, second, f"{path}[{index}]")
+    elif isinstance(one, float) and isinstance(other, float):
+        if not math.isclose(one, other, rel_tol=SAME):
+            yield path
+    elif one != other:
+        yield path
+
+
+def _keep_trial(source: Path, goal: Path, trial: TrialRecord) -> None:
+    goal.mkdir(parents=True)
+    streams = trial.streams if trial.valid else {}
+    write_json_atomic(goal / "trial.json", trial.model_copy(update={"streams": streams}).json_record())
+    if not trial.valid:
+        return
+    read_trial(source)  # thinning trusts the records' lines; this names one that is broken
+    # Of a process that a fault ended, what it counted until then is read from its last samples.
+    edged = trial.window is not None and "faults" not in streams
+    for name, stream in streams.items():
+        for file in stream.files.values():
+            text = read_text(source / file)
+            write_small(goal / file, thinned(text, times(trial)) if edged and name in THINNED else text)
+
+
+@dataclass(frozen=True)
+class Times:
+    """The times that matter in a trial. `edges_ns`: between these the analysis takes the increase of counters.
+
+    Gauges are kept completely from `complete_ns` on, and their largest values until `end_ns`, the window's end.
+    """
+
+    edges_ns: Sequence[int]
+    complete_ns: int
+    end_ns: int
+
+
+def times(trial: TrialRecord) -> Times:
+    """Return a trial's times that matter, with some for the course of its counters over the load."""
+    begin, end = trial.load_start_ns, trial.window_end_ns
+    turns = (time for one in trial.slices for time in (one.start_ns, one.end_ns, one.next_ns))
+    idle = (time for one in trial.idle for time in (one.start_ns, one.end_ns))
+    course = np.linspace(begin, end, COURSE_POINTS + 1).astype(np.int64).tolist()
+    edges = {begin, trial.window_start_ns, end, *turns, *idle, *piece_edges_ns(trial), *course}
+    return Times(sorted(edges), trial.window_start_ns - MARGIN_S * SECOND_NS, end)
+
+
+def thinned(text: str, wanted: Times) -> str:
+    """Return a complete `counters.jsonl` or `speed.jsonl` with the samples that matter, as they were."""
+    header, *lines = text.split("\n")[:-1]
+    samples = [json.loads(line) for line in lines]
+    series: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
+    for index, sample in enumerate(samples):
+        series[tuple(str(sample.get(name)) for name in SERIES)].append(index)
+    kept = sorted(found[place] for found in series.values() for place in _places([samples[i] for i in found], wanted))
+    return "\n".join([header, *(lines[index] for index in kept), ""])
+
+
+def _places(samples: Sequence[Json], wanted: Times) -> list[int]:
+    """Return which samples of a series stay: the first, the last, those next to the edges; of gauges also others."""
+    t_ns = np.array([sample["t_ns"] for sample in samples])
+    last = len(t_ns) - 1
+    before = np.searchsorted(t_ns, wanted.edges_ns, "right") - 1
+    after = np.searchsorted(t_ns, wanted.edges_ns, "left")
+    places = {0, last, *np.clip([*before, *after], 0, last).tolist()}
+    kind = samples[0].get("kind")
+    if kind == "event":
+        places.update(range(last + 1))
+    elif kind in GAUGES:
+        places.update(np.flatnonzero(t_ns >= wanted.complete_ns).tolist())
+        until = samples[: int(np.searchsorted(t_ns, wanted.end_ns, "right"))]
+        for name in {name for sample in until for name, value in sample.items() if isinstance(value, int)}:
+            places.add(max(range(len(until)), key=lambda place: until[place].get(name, 0)))
+    return sorted(places)

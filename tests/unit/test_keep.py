@@ -1,0 +1,202 @@
+"""A kept run is small, says what the run says, and gives the same numbers when it is analysed again."""
+
+import gzip
+import json
+import lzma
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from lab.command.keep import Times, different, keep, thinned
+from lab.command.notebook import KEPT, open_run
+from lab.errors import UserError
+from lab.record.counters import parse_counters
+from lab.record.data import read_trial
+from lab.record.files import read_json, read_text, write_small
+from lab.record.summary import read_summary
+from lab.record.trial import read_trial_record
+from tests import report_runs
+from tests.command_line import lab, one_line
+from tests.labs import LAB, analyse
+from tests.repository import ROOT, tracked
+
+PRIVATE_PATH = re.compile(rb"/(home|Users|tmp|root|work)/")
+MOST_TRACKED_BYTES = 10_000_000
+UNPACK = {".gz": gzip.decompress, ".xz": lzma.decompress}
+
+# What comes from the summary, the manifest, the verdicts and complete records; the other figures show thinned ones.
+COMPLETE = ("answer", "table", "intervals", "bytes", "trace", "rejected", "manifest", "reading", "again")
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Return a run, and what is kept of it."""
+    root = tmp_path_factory.mktemp("both")
+    run, kept = report_runs.quick(root / "run"), root / "kept"
+    keep(run, kept, LAB)
+    return run, kept
+
+
+def has_all_records(kept: Path) -> bool:
+    """Whether a kept result has the raw records of all valid trials, not only of one per level, or none."""
+    valid = {trial.trial for trial in read_summary(kept / "summary.json").trials if trial.valid}
+    return valid <= {path.parent.name for path in kept.glob("trials/*/trial.json")}
+
+
+def assert_same_numbers(kept: Path, copy: Path) -> None:
+    """Analyse a copy of a kept run, and compare every number with its summary."""
+    shutil.copytree(kept, copy)
+    (copy / "summary.json.gz").unlink()
+    analyse(copy)
+    summaries = (read_json(folder / "summary.json", "tollbooth.summary", 2) for folder in (kept, copy))
+    assert list(different(*summaries)) == []
+
+
+def test_a_kept_run_gives_the_same_numbers_again(both: tuple[Path, Path], tmp_path: Path) -> None:
+    _, kept = both
+    assert has_all_records(kept)
+    assert len(read_summary(kept / "summary.json").estimates) > 100
+    assert_same_numbers(kept, tmp_path / "copy")
+
+
+@pytest.mark.parametrize(
+    "kept", [path for path in sorted(KEPT.glob("*/")) if has_all_records(path)], ids=lambda path: path.name
+)
+def test_every_kept_result_gives_the_same_numbers_again(kept: Path, tmp_path: Path) -> None:
+    assert_same_numbers(kept, tmp_path / "copy")
+
+
+def test_a_number_that_differs_is_found() -> None:
+    one = {"a": [1.0, {"b": 2.0}], "c": None}
+    assert list(different(one, {"a": [1.0, {"b": 2.0 * (1 + 1e-10)}], "c": None})) == []
+    assert list(different(one, {"a": [1.0, {"b": 2.0 * (1 + 1e-8)}], "c": None})) == ["a[1].b"]
+    assert list(different(one, {"a": [1.0], "c": 1.0})) == ["a", "c"]
+
+
+def test_a_run_whose_numbers_differ_is_not_kept(both: tuple[Path, Path], tmp_path: Path) -> None:
+    changed = tmp_path / "run"
+    shutil.copytree(both[0], changed)
+    summary = json.loads((changed / "summary.json").read_text())
+    summary["estimates"][3]["mean"] *= 1.001
+    (changed / "summary.json").write_text(json.dumps(summary))
+    with pytest.raises(UserError, match=r"another estimates\[3\]\.mean") as refused:
+        keep(changed, tmp_path / "kept", LAB)
+    assert refused.value.hint.startswith("analyse it with this lab first: lab analyse ")
+    assert not (tmp_path / "kept").exists()
+
+
+def test_a_kept_run_says_what_its_run_says(both: tuple[Path, Path]) -> None:
+    of_run, of_kept = (open_run(folder).sections for folder in both)
+    assert list(of_kept) == list(of_run)
+    assert [name for name in COMPLETE if of_kept[name] != of_run[name]] == []
+
+
+def test_rejected_trials_keep_their_reasons_and_no_raw_records(both: tuple[Path, Path]) -> None:
+    run, kept = both
+    trials = {path.parent.name: read_trial_record(path.parent) for path in kept.glob("trials/*/trial.json")}
+    assert set(trials) == {path.parent.name for path in run.glob("trials/*/trial.json")}
+    (rejected,) = [name for name, trial in trials.items() if not trial.valid]
+    assert trials[rejected].reasons and not trials[rejected].streams
+    assert [path.name for path in (kept / "trials" / rejected).iterdir()] == ["trial.json"]
+
+
+def size_bytes(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def test_a_kept_run_is_small(both: tuple[Path, Path]) -> None:
+    run, kept = both
+    (run / "report.html").unlink(missing_ok=True)
+    assert size_bytes(kept) < size_bytes(run) / 4
+
+
+def test_kept_counters_are_samples_of_the_run_on_both_sides_of_the_window(both: tuple[Path, Path]) -> None:
+    run, kept = both
+    for path in kept.glob("trials/*/counters.jsonl.xz"):
+        complete, thin = read_trial(run / "trials" / path.parent.name), read_trial(path.parent)
+        assert set(thin.counters.containers) == set(complete.counters.containers)
+        for name, fields in thin.counters.containers.items():
+            cpu, all_cpu = fields["cpu_usage_ns"], complete.counters.containers[name]["cpu_usage_ns"]
+            assert set(zip(cpu.t_ns, cpu.values, strict=True)) <= set(zip(all_cpu.t_ns, all_cpu.values, strict=True))
+            assert cpu.t_ns[0] <= thin.trial.load_start_ns < thin.trial.window_end_ns <= cpu.t_ns[-1]
+
+
+def container(t_ns: int, kind: str, value: int) -> str:
+    return json.dumps({"kind": kind, "t_ns": t_ns, "name": "a1", f"of_{kind}": value})
+
+
+def test_which_samples_stay() -> None:
+    header = json.dumps({"format": "tollbooth.counters", "version": 1, "interval_ns": 10})
+    counters = [container(t_ns, "container", t_ns) for t_ns in range(0, 200, 10)]
+    gauges = [container(t_ns, "slow", 999 if t_ns == 40 else 5) for t_ns in range(0, 200, 10)]
+    text = "\n".join([header, *(line for pair in zip(counters, gauges, strict=True) for line in pair), ""])
+    kept = thinned(text, Times(edges_ns=[55, 100], complete_ns=150, end_ns=160)).splitlines()[1:]
+    stays = {
+        kind: [one["t_ns"] for one in map(json.loads, kept) if one["kind"] == kind] for kind in ("container", "slow")
+    }
+    assert stays["container"] == [0, 50, 60, 100, 190]
+    assert stays["slow"] == [0, 40, 50, 60, 100, 150, 160, 170, 180, 190]
+    before, after = (
+        parse_counters(one, "test").containers["a1"]["of_container"].increase(55, 100)
+        for one in ("\n".join([header, *counters, ""]), thinned(text, Times([55, 100], 150, 160)))
+    )
+    assert before == after == 45
+
+
+def test_nothing_is_overwritten(both: tuple[Path, Path]) -> None:
+    run, kept = both
+    with pytest.raises(UserError, match="is there already"):
+        keep(run, kept, LAB)
+
+
+def test_the_same_run_gives_the_same_bytes(both: tuple[Path, Path], tmp_path: Path) -> None:
+    run, kept = both
+    keep(run, tmp_path / "again", LAB)
+    for path in filter(Path.is_file, kept.rglob("*")):
+        assert path.read_bytes() == (tmp_path / "again" / path.relative_to(kept)).read_bytes()
+
+
+def test_a_compressed_summary_says_what_the_plain_one_says(both: tuple[Path, Path]) -> None:
+    plain, compressed = (read_json(folder / "summary.json", "tollbooth.summary", 2) for folder in both)
+    assert compressed == plain
+
+
+@pytest.mark.parametrize("name", ["summary.json.gz", "counters.jsonl.xz"])
+def test_a_compressed_record_that_was_cut_is_named(both: tuple[Path, Path], tmp_path: Path, name: str) -> None:
+    complete = next(both[1].rglob(name)).read_bytes()
+    (tmp_path / name).write_bytes(complete[:-20])
+    plain = name.rpartition(".")[0]
+    with pytest.raises(UserError, match=rf"{plain} cannot be read"):
+        read_text(tmp_path / plain)
+
+
+def test_a_plain_record_is_read_before_a_compressed_one(tmp_path: Path) -> None:
+    write_small(tmp_path / "x.csv", "compressed")
+    assert read_text(tmp_path / "x.csv") == "compressed"
+    (tmp_path / "x.csv").write_text("plain")
+    assert read_text(tmp_path / "x.csv") == "plain"
+
+
+def test_the_command(both: tuple[Path, Path], tmp_path: Path) -> None:
+    done = lab("keep", str(both[0]), str(tmp_path / "kept"))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("kept: ")
+    assert "is not a results folder" in one_line(lab("keep", str(tmp_path), str(tmp_path / "other")))
+
+
+@pytest.mark.parametrize("kept", sorted(KEPT.glob("*/")), ids=lambda path: path.name)
+def test_a_kept_result_is_small_and_names_no_private_path(kept: Path) -> None:
+    files = [path for path in kept.rglob("*") if path.is_file()]
+    assert has_all_records(kept) or sum(path.stat().st_size for path in files) < 500_000
+    assert [path.name for path in files if PRIVATE_PATH.search(content(path))] == []
+
+
+def content(path: Path) -> bytes:
+    return UNPACK.get(path.suffix, bytes)(path.read_bytes())
+
+
+def test_all_files_of_the_repository_are_small_together() -> None:
+    assert sum(path.stat().st_size for path in tracked("*")) <= MOST_TRACKED_BYTES
+    assert ROOT / "README.md" in tracked("*")
