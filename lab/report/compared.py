@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from lab.analysis.metrics.memory import memory_of
 from lab.analysis.stats.compare import Cell as Place
 from lab.analysis.stats.compare import Comparison, compare, holm, interactions, mean_of, paired
 from lab.analysis.stats.intervals import Interval, mean_interval
@@ -198,10 +199,6 @@ def _added(step: Step, scale: Scale) -> Cell:
     return Cell(signed(step.added.mean, scale), within(step.added, scale.show), found)
 
 
-FURTHER = ("memory_services_mean_mib", "latency_p95_ms")
-"""The metrics that are compared besides the headline's."""
-
-
 @dataclass(frozen=True)
 class Crossed:
     """One metric, by (level of the first factor, level of the second).
@@ -248,7 +245,7 @@ def cross(summary: Summary, view: Interaction, factors: Mapping[str, Sequence[st
     }
     found = [
         _crossed(summary, metric, names, (first[0], second[0]), seed)
-        for metric in dict.fromkeys((summary.headline.primary, *FURTHER))
+        for metric in dict.fromkeys((summary.headline.primary, memory_of(summary.metrics), "latency_p95_ms"))
     ]
     held = {factor: level for factor, level in reference.items() if factor not in view.factors}
     return Crossing(view.title, view.factors, held, first, second, [crossed for crossed in found if crossed.ratios])
@@ -313,7 +310,6 @@ def _ratio(found: Comparison) -> Cell:
 
 
 TAIL = "latency_p99_ms"
-PERCENT = 100.0
 
 
 def frontier_panels(summary: Summary, view: Frontier) -> list[FrontierPanel]:
@@ -344,7 +340,7 @@ def _points(summary: Summary, pooled: Mapping[str, Pooled], view: Frontier, metr
 def _success(found: Pooled, confidence: float) -> Interval:
     """Return the success rate in percent, of all requests together; its lower end is that of the most errors."""
     errors = found.interval(confidence)
-    return Interval(*(PERCENT * (1 - share) for share in (found.count.rate, errors.high, errors.low)))
+    return Interval(*(100 * (1 - share) for share in (found.count.rate, errors.high, errors.low)))
 
 
 def undominated(points: Sequence[Point]) -> list[str]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
+from lab.analysis.metrics.memory import memory_of
 from lab.analysis.stats.intervals import Interval
 from lab.record import Estimate, Summary, TrialRecord, TrialSummary
 from lab.report import findings
@@ -233,13 +234,12 @@ def order_cells(
 
 SIDE_BY_SIDE = 2
 SWEPT = (
-    "memory_services_mean_mib",
     "latency_p95_ms",
     "bytes_per_request_app",
     "bytes_received_per_request_backends",
     "cpu_per_request_backends_ms",
 )
-"""The metrics that a sweep shows besides the headline's."""
+"""The metrics that a sweep shows besides the headline's and the services' memory."""
 
 
 @dataclass(frozen=True)
@@ -287,7 +287,7 @@ def _bar(label: str, step: Step, scale: Scale, level: str | None = None, start: 
 
 def sweep(summary: Summary, view: Sweep, index: int) -> Titled:
     """Draw what follows the setting: ratios where the baseline has the metric, means where it has not."""
-    metrics = dict.fromkeys((summary.headline.primary, *SWEPT))
+    metrics = dict.fromkeys((summary.headline.primary, memory_of(summary.metrics), *SWEPT))
     panels = [panel for metric in metrics if (panel := _swept(summary, view, metric)) is not None]
     if not panels:
         return Titled(view.title, None)
@@ -404,7 +404,7 @@ def draw_all(source: Source, compared: Compared) -> Drawings:
         outages=outages(source, colours),
         latency=latency(source, colours),
         cpu=usage(source, "cpu", "CPU over time, per level", "CPUs busy", colours),
-        memory=usage(source, "memory", "Memory over time, per level", "working set (MiB)", colours),
+        memory=usage(source, "memory", "Memory over time, per level", "RSS (MiB)", colours),
         jvm=jvm(source, colours),
         planes=planes(summary, colours),
         traces=traces(source),

@@ -14,7 +14,8 @@ LAB_FOLDER = ROOT / "lab"
 MOST_LOOSE_FILES = 5
 # At f411f24, before the restructuring.
 MOST_STATEMENTS = 10_768
-# What the lab can do since: the target and the generators that came with the restructuring, and alternating slices.
+# What the lab can do since: the target and the generators that came with the restructuring, and alternating slices,
+# with their rejected sets; memory without page cache; and what overheads consist of.
 NEW = (
     "target/collector",
     "load/telemetrygen.py",
@@ -22,6 +23,9 @@ NEW = (
     "run/alternating.py",
     "run/turns.py",
     "analysis/metrics/alternating.py",
+    "analysis/metrics/memory.py",
+    "analysis/sets.py",
+    "report/overhead.py",
 )
 CONTRACT_MAY_IMPORT = ("lab.contract", "lab.spec", "lab.record")
 

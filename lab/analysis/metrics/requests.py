@@ -72,9 +72,15 @@ def _mean(of: Callable[[Recovery], float | None]) -> Callable[[TrialData], float
 METRICS = (
     Metric("latency_fastest_ms", "Latency, fastest", "ms", compute=_percentile_ms(0)),
     Metric("latency_slowest_ms", "Latency, slowest", "ms", compute=_percentile_ms(100)),
-    Metric("latency_mean_ms", "Latency, mean", "ms", compute=lambda data: float(_latencies_ns(data).mean()) / MS_NS),
-    Metric("latency_p50_ms", "Latency, median", "ms", compute=_percentile_ms(50)),
-    Metric("latency_p95_ms", "Latency, 95th percentile", "ms", compute=_percentile_ms(95)),
+    Metric(
+        "latency_mean_ms",
+        "Latency, mean",
+        "ms",
+        compute=lambda data: float(_latencies_ns(data).mean()) / MS_NS,
+        adjusted_as="time",
+    ),
+    Metric("latency_p50_ms", "Latency, median", "ms", compute=_percentile_ms(50), adjusted_as="time"),
+    Metric("latency_p95_ms", "Latency, 95th percentile", "ms", compute=_percentile_ms(95), adjusted_as="time"),
     Metric("latency_p99_ms", "Latency, 99th percentile", "ms", compute=_percentile_ms(99)),
     Metric(
         "latency_intended_p95_ms",

@@ -4,16 +4,19 @@ Another program on the same physical core makes the same work cost more CPU time
 The spinner measures this: its cache step is the covariate. How strongly a metric follows it is estimated *within*
 windows, piece by piece, where nothing else differs. Between trials it is then removed (docs/statistics.md).
 Side by side, all trials of a block share the machine's speed but not their place in the order of starts. There the
-effect of the place is removed.
+effect of the place is removed, and from memory also where systems alternate: files are charged to who reads them first.
+What is adjusted is declared by each metric (`Metric.adjusted_as`).
 """
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
 
 import numpy as np
 
+from lab.analysis.metrics.alternating import IDLE
+from lab.analysis.metrics.memory import METRICS as MEMORY
 from lab.analysis.metrics.requests import METRICS as REQUESTS
 from lab.analysis.metrics.resources import METRICS as RESOURCES
 from lab.analysis.metrics.window import known, over
@@ -28,17 +31,6 @@ SECOND_NS = 1e9
 # In shorter pieces noise hides the relation: the slope comes out too small.
 PIECE_S = 10.0
 FEWEST_PARTS = 3
-TIMES = (
-    "cpu_per_request_services_ms",
-    "cpu_per_request_backends_ms",
-    "cpu_per_request_total_ms",
-    "cpu_per_request_sidecars_ms",
-    "cpu_per_request_proxied_ms",
-    "latency_mean_ms",
-    "latency_p50_ms",
-    "latency_p95_ms",
-)
-"""What takes longer on a slower machine."""
 
 
 def _cache_step_ns(data: TrialData) -> float | None:
@@ -68,10 +60,11 @@ METRICS = (
 
 def as_measured_name(metric: str) -> str:
     """Return the name of a metric's value as measured: `latency_p95_as_measured_ms`."""
-    return f"{metric.removesuffix('_ms')}_as_measured_ms"
+    return "_as_measured_".join(metric.rsplit("_", 1))
 
 
-_RAW: Mapping[str, Metric] = {metric.name: metric for metric in (*RESOURCES, *REQUESTS) if metric.name in TIMES}
+_RAW: Mapping[str, Metric] = {metric.name: metric for metric in (*RESOURCES, *MEMORY, *REQUESTS) if metric.adjusted_as}
+TIMES = [name for name, metric in _RAW.items() if metric.adjusted_as == "time"]
 
 AS_MEASURED: Mapping[str, Measure] = {
     as_measured_name(name): Measure(as_measured_name(name), f"{metric.title}, as measured", metric.unit)
@@ -85,11 +78,11 @@ Pieces = Mapping[str, FloatArray]
 
 def pieces(data: TrialData) -> Pieces:
     """Measure each piece of a trial's window by itself."""
-    rows: dict[str, list[tuple[float, float]]] = {name: [] for name in _RAW}
+    rows: dict[str, list[tuple[float, float]]] = {name: [] for name in TIMES}
     for part in _parts(data):
         step = known(_cache_step_ns, part)
-        for name, metric in _RAW.items():
-            value = known(metric.compute, part) if step else None
+        for name in TIMES:
+            value = known(_RAW[name].compute, part) if step else None
             if step and value:
                 rows[name].append((math.log(step), math.log(value)))
     return {name: np.array(found).reshape(-1, 2) for name, found in rows.items()}
@@ -107,22 +100,23 @@ def _parts(data: TrialData) -> Iterator[TrialData]:
 def with_adjusted_values(
     trials: Sequence[TrialSummary], windows: Sequence[Pieces]
 ) -> tuple[list[TrialSummary], dict[str, Adjustment | PlaceAdjustment]]:
-    """Adjust each valid trial's times, and keep the values as measured; return how each metric was adjusted.
+    """Adjust each valid trial's times and memory, and keep the values as measured; return how each was adjusted.
 
     A trial without the covariate has values as measured only: it cannot be compared with the others. Nothing is
-    changed without a covariate, or if a metric does not clearly follow it. Side by side nothing is changed if there
-    are too few blocks to separate places from levels.
+    changed without a covariate, or if a metric does not clearly follow it. Nothing is adjusted to equal places if
+    there are too few blocks to separate places from levels.
     """
     if any(STOOD in trial.values for trial in trials):
-        return _at_equal_places(trials)
-    slopes = {name: within_slope([one[name] for one in windows]) for name in _RAW}
+        return _at_equal_places(trials, _RAW)
+    alternating = any(IDLE in trial.values for trial in trials)
+    adjusted, how = _at_equal_places(trials, [name for name in _RAW if alternating and name not in TIMES])
+    slopes = {name: within_slope([one[name] for one in windows]) for name in TIMES}
     clear = {name: slope for name, slope in slopes.items() if slope is not None and slope.clear}
     measured = [trial.values[CACHE_STEP] for trial in trials if trial.valid and CACHE_STEP in trial.values]
     if not clear or not measured:
-        return list(trials), {}
+        return adjusted, how
     usual = float(np.exp(np.mean(np.log(measured))))
-    adjusted = [_at_usual_speed(trial, clear, usual) if trial.valid else trial for trial in trials]
-    return adjusted, {
+    return [_at_usual_speed(trial, clear, usual) if trial.valid else trial for trial in adjusted], how | {
         name: Adjustment(covariate=CACHE_STEP, usual=usual, **asdict(slope)) for name, slope in clear.items()
     }
 
@@ -136,11 +130,11 @@ def _at_usual_speed(trial: TrialSummary, slopes: Mapping[str, Slope], usual: flo
 
 
 def _at_equal_places(
-    trials: Sequence[TrialSummary],
+    trials: Sequence[TrialSummary], names: Collection[str]
 ) -> tuple[list[TrialSummary], dict[str, Adjustment | PlaceAdjustment]]:
-    """Remove the effect of a trial's place in the order of starts from each metric for which it can be estimated."""
+    """Remove what a trial's place in the order of starts adds to each of the metrics, where that can be estimated."""
     adjusted, how = list(trials), dict[str, Adjustment | PlaceAdjustment]()
-    for name in _RAW:
+    for name in names:
         rows = {
             index: Row(trial.level, trial.block, trial.position, math.log(trial.values[name]))
             for index, trial in enumerate(trials)
