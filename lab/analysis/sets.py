@@ -26,7 +26,7 @@ def check_rejected(summary: Summary) -> None:
     rejected, sets = _rejected_sets(summary)
     if alternating(summary) and len(rejected) > MOST_REJECTED * len(sets):
         raise TooManyRejected(
-            f"{len(rejected)} of {len(sets)} sets were rejected (limit {MOST_REJECTED:.0%})",
+            f"{len(rejected)} of {len(sets)} sets were rejected (limit {100 * MOST_REJECTED:.0f} %)",
             "the lines that begin with `rejected` and the report say why; run it again on a quieter machine",
         )
 

@@ -1,7 +1,7 @@
 """Builds `report.html` of a results folder: one page that opens offline, and each of its sections alone."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
@@ -52,7 +52,7 @@ class Report:
 
     page: Page
     drawings: Drawings
-    overhead: Overhead
+    overhead: Overhead = field(default_factory=Overhead)
     claims: Claims | None = None
     profiles: Profiles | None = None
     resilience: Resilience | None = None

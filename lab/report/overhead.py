@@ -25,8 +25,8 @@ PARTS = (
 class Overhead:
     """`tables`: a row per level, for page and terminal. `sets`: each system of each set, for the page alone."""
 
-    tables: Sequence[Table]
-    sets: Table | None
+    tables: Sequence[Table] = ()
+    sets: Table | None = None
 
 
 def overhead(summary: Summary) -> Overhead:
@@ -48,17 +48,15 @@ def _parts(summary: Summary) -> Table:
     rows = {level: estimate_of(summary, _total(summary), level) for level in summary.levels}
     largest = max((abs(row.difference) for row in rows.values() if row and row.difference), default=0.0)
     scale = Scale("ms", 1.0, decimals_of(largest))
+    found = any(row and _found(row) for row in rows.values())
+    share = Column("%" if found else "", narrow="%" if found else None)
     return Table(
-        "What the overhead consists of: CPU per request of the services, ms",
+        "CPU beyond the baseline's, and its parts (services, ms per request)",
         [
             LEVEL,
-            Column("Beyond the baseline's", "interval", "overhead"),
-            *(
-                column
-                for _, title, narrow in PARTS
-                for column in (Column(title, "interval", narrow), Column("of it, %", narrow="%"))
-            ),
-            Column("JIT of all CPU, %", narrow="JIT of\nall, %"),
+            Column("Overhead", "interval", "overhead"),
+            *(column for _, title, narrow in PARTS for column in (Column(title, "interval", narrow), share)),
+            Column("JIT of all, %", "interval", "JIT of\nall, %"),
         ],
         [
             [
@@ -70,7 +68,7 @@ def _parts(summary: Summary) -> Table:
                     for part in (estimate_of(summary, metric, level),)
                     for cell in (_beyond(part, scale), _share(part, row))
                 ),
-                _percent(estimate_of(summary, JIT_FRACTION, level)),
+                mean_cell(summary, estimate_of(summary, JIT_FRACTION, level)),
             ]
             for level, row in rows.items()
         ],
@@ -93,14 +91,13 @@ def _beyond(estimate: Estimate | None, scale: Scale) -> Cell:
 
 def _share(part: Estimate | None, total: Estimate | None) -> Cell:
     """Divide a part by an overhead that was found: of what may be nothing there are no shares."""
-    if part is None or part.difference is None or total is None or not total.difference:
+    if part is None or part.difference is None or total is None or not total.difference or not _found(total):
         return Cell()
-    found = total.finding in {"higher", "lower"} and not within_noise(total)
-    return Cell(fixed(100 * part.difference / total.difference, 0)) if found else Cell()
+    return Cell(fixed(100 * part.difference / total.difference, 0))
 
 
-def _percent(estimate: Estimate | None) -> Cell:
-    return Cell(fixed(100 * estimate.mean, 1)) if estimate else NOTHING
+def _found(total: Estimate) -> bool:
+    return total.finding in {"higher", "lower"} and not within_noise(total)
 
 
 def _shown_in_turns(summary: Summary) -> list[tuple[str, str, str]]:

@@ -23,11 +23,14 @@ def memory_of(metrics: Collection[str]) -> str:
 
 def with_known_memory(headline: Headline, metrics: Collection[str]) -> Headline:
     """Return a headline of RSS and page cache with what older records have: no page cache, or the working set alone."""
-    known = [column for column in headline.columns if column.metric != PAGE_CACHE or PAGE_CACHE in metrics]
-    if RSS in metrics:
-        return headline.model_copy(update={"columns": known})
-    columns = [Column(metric=WORKING_SET, heading="MiB") if column.metric == RSS else column for column in known]
-    main = [WORKING_SET if name == RSS else name for name in headline.main if name != PAGE_CACHE]
+    lacking = set() if PAGE_CACHE in metrics else {PAGE_CACHE}
+    instead = {} if RSS in metrics else {RSS: WORKING_SET}
+    columns = [
+        Column(metric=WORKING_SET, heading="MiB") if column.metric in instead else column
+        for column in headline.columns
+        if column.metric not in lacking
+    ]
+    main = [instead.get(name, name) for name in headline.main if name not in lacking]
     return headline.model_copy(update={"columns": columns, "main": main})
 
 
