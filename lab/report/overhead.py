@@ -49,7 +49,7 @@ def _parts(summary: Summary) -> Table:
     largest = max((abs(row.difference) for row in rows.values() if row and row.difference), default=0.0)
     scale = Scale("ms", 1.0, decimals_of(largest))
     found = any(row and _found(row) for row in rows.values())
-    share = Column("%" if found else "", narrow="%" if found else None)
+    share = Column("of\N{NO-BREAK SPACE}it" if found else "", narrow="%" if found else None)
     return Table(
         "CPU beyond the baseline's, and its parts (services, ms per request)",
         [
@@ -93,7 +93,7 @@ def _share(part: Estimate | None, total: Estimate | None) -> Cell:
     """Divide a part by an overhead that was found: of what may be nothing there are no shares."""
     if part is None or part.difference is None or total is None or not total.difference or not _found(total):
         return Cell()
-    return Cell(fixed(100 * part.difference / total.difference, 0))
+    return Cell(f"{fixed(100 * part.difference / total.difference, 0)} %")
 
 
 def _found(total: Estimate) -> bool:

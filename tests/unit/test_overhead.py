@@ -62,7 +62,7 @@ def shown(table: Table, row: int) -> list[str]:
 def test_a_part_is_a_difference_with_its_interval_and_a_share() -> None:
     (parts,) = overhead(summary(*AGENT)).tables
     assert shown(parts, 1) == [
-        "agent", "+10.0 ± 1.0", "+0.9 ± 0.2", "9", f"{MINUS}0.4 ± 0.1", f"{MINUS}4", "+2.5 ± 0.5", "25", DASH,
+        "agent", "+10.0 ± 1.0", "+0.9 ± 0.2", "9 %", f"{MINUS}0.4 ± 0.1", f"{MINUS}4 %", "+2.5 ± 0.5", "25 %", DASH,
     ]  # fmt: skip
     assert shown(parts, 0)[:3] == ["baseline", DASH, DASH]
 
@@ -78,13 +78,13 @@ def test_a_part_is_a_difference_with_its_interval_and_a_share() -> None:
 def test_an_overhead_that_may_be_none_has_no_shares(total: Mapping[str, object]) -> None:
     (parts,) = overhead(summary(estimate(CPU, "agent", 10.0, 1.0, **total), *AGENT[1:])).tables
     assert shown(parts, 1)[1:4] == ["+10.0 ± 1.0", "+0.9 ± 0.2", ""]
-    assert "%" not in {column.title for column in parts.columns}
+    assert "%" not in {column.narrow for column in parts.columns}
 
 
 def test_parts_are_compared_with_the_overhead_as_measured() -> None:
     measured = estimate(AS_MEASURED, "agent", 9.0, 1.0, finding="higher", ratio=1.25, noise_floor=0.02)
     (parts,) = overhead(summary(*AGENT, measured)).tables
-    assert shown(parts, 1)[1:4] == ["+9.00 ± 1.00", "+0.90 ± 0.20", "10"]
+    assert shown(parts, 1)[1:4] == ["+9.00 ± 1.00", "+0.90 ± 0.20", "10 %"]
 
 
 def test_systems_that_alternate_have_idle_cores_and_collections_by_level_and_set() -> None:
