@@ -155,10 +155,14 @@ class Metric(Measure):
 
     `compute` returns None where the level has nothing of the kind (no backend); it raises `NotDerivableError`
     or, for a counter that was not recorded, `KeyError` where the records do not say.
+
+    `adjusted_as`: what differs between trials besides their levels, and is removed from the value. A `time` follows the
+    machine's speed and, where systems share the CPUs, the place in the order of starts. `memory` follows the place
+    wherever several systems run at once. None: the value stays as measured.
     """
 
     compute: Callable[[TrialData], float | None] = field(kw_only=True)
-    follows_speed: bool = field(default=False, kw_only=True)
+    adjusted_as: Literal["time", "memory"] | None = field(kw_only=True, default=None)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.analysis.metrics import measures, values, with_paired_values
-from lab.analysis.metrics.speed import Pieces, pieces, timed, with_adjusted_values
+from lab.analysis.metrics.speed import Pieces, adjusted, pieces, with_adjusted_values
 from lab.analysis.pooled import by_counts, censoring, opposite, share_interval
 from lab.analysis.stats.compare import Comparison, compare, holm, mean_of, paired
 from lab.analysis.stats.intervals import Interval, mean_interval
@@ -55,7 +55,7 @@ def summarise(
     known = measures(target.judgement)
     ordered = experiment.baseline_level(), experiment.placebo_level(), *experiment.levels()
     levels = {level.name: level.recorded() for level in ordered}
-    trials, adjustments = with_adjusted_values(trials, windows, timed(target.judgement.metrics))
+    trials, adjustments = with_adjusted_values(trials, windows, adjusted(target.judgement.metrics))
     trials = with_paired_values(trials, _compared_with(experiment), target.judgement.paired)
     counted = [trial for trial in trials if trial.counts and trial.level in levels]
     correlations = {

@@ -1,7 +1,6 @@
 """What commands do, once their words are parsed."""
 
 import contextlib
-import json
 import signal
 import sys
 import time
@@ -14,12 +13,14 @@ from lab.analysis import analyse as analysis
 from lab.analysis.claims.judge import judge
 from lab.analysis.claims.records import write_verdicts
 from lab.analysis.lab import Lab
+from lab.analysis.sets import check_rejected
 from lab.command import keep as keeping
 from lab.command import prepare
 from lab.command.paths import LOCK, RESULTS, shown
 from lab.engine import images
 from lab.engine.lock import only_run
 from lab.errors import UserError
+from lab.record import read_summary
 from lab.report.numbers import duration
 from lab.run import runner
 from lab.run.progress import Progress
@@ -39,9 +40,10 @@ def experiment(lab: Lab, name: str, overrides: Sequence[str], resume: bool) -> N
     folder = _measure(lab, name, overrides, resume)
     analyse(lab, folder)
     report(folder)
-    summary = json.loads((folder / "summary.json").read_text())
-    if empty := [name for name, level in summary["levels"].items() if not level["trials"]]:
+    summary = read_summary(folder / "summary.json")
+    if empty := [name for name, level in summary.levels.items() if not level.trials]:
         raise NoValidTrials(f"no valid trial of: {', '.join(empty)}", "the report says why each was rejected")
+    check_rejected(summary)
 
 
 def run(lab: Lab, name: str, overrides: Sequence[str], resume: bool) -> None:

@@ -1,7 +1,7 @@
 """Builds `report.html` of a results folder: one page that opens offline, and each of its sections alone."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from lab.report.claims import Claims, claims
 from lab.report.compared import compare_views
 from lab.report.drawings import Drawings, draw_all
 from lab.report.flame import Profiles, profiles
+from lab.report.overhead import Overhead, overhead
 from lab.report.palette import PALETTE
 from lab.report.resilience import Resilience, outages, resilience
 from lab.report.source import Source, read
@@ -22,6 +23,7 @@ SECTIONS = {
     "answer": "Answer",
     "claims": "Claims",
     "table": "Table",
+    "overhead": "Overhead",
     "intervals": "Intervals",
     "resilience": "Errors",
     "outages": "Outages",
@@ -50,6 +52,7 @@ class Report:
 
     page: Page
     drawings: Drawings
+    overhead: Overhead = field(default_factory=Overhead)
     claims: Claims | None = None
     profiles: Profiles | None = None
     resilience: Resilience | None = None
@@ -73,6 +76,7 @@ def report(results_dir: Path, source: Source) -> Report:
     return Report(
         page(source.summary, source.manifest, source.trials, compared),
         draw_all(source, compared),
+        overhead(source.summary),
         claims(source.verdicts) if source.verdicts else None,
         profiles(results_dir, source.summary),
         resilience(source.summary, source.trials),

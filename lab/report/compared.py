@@ -321,7 +321,6 @@ def _ratio(found: Comparison) -> Cell:
 
 
 TAIL = "latency_p99_ms"
-PERCENT = 100.0
 
 
 def frontier_panels(summary: Summary, view: Frontier) -> list[FrontierPanel]:
@@ -352,7 +351,7 @@ def _points(summary: Summary, pooled: Mapping[str, Pooled], view: Frontier, metr
 def _success(found: Pooled, confidence: float) -> Interval:
     """Return the success rate in percent, of all requests together; its lower end is that of the most errors."""
     errors = found.interval(confidence)
-    return Interval(*(PERCENT * (1 - share) for share in (found.count.rate, errors.high, errors.low)))
+    return Interval(*(100 * (1 - share) for share in (found.count.rate, errors.high, errors.low)))
 
 
 def undominated(points: Sequence[Point]) -> list[str]:

@@ -396,7 +396,7 @@ def draw_all(source: Source, compared: Compared) -> Drawings:
         outages=outages(source, colours),
         latency=latency(source, colours),
         cpu=usage(source, "cpu", "CPU over time, per level", "CPUs busy", colours),
-        memory=usage(source, "memory", "Memory over time, per level", "working set (MiB)", colours),
+        memory=usage(source, "memory", "Memory over time, per level", "RSS (MiB)", colours),
         jvm=jvm(source, colours),
         planes=planes(summary, colours),
         traces=traces(source),

@@ -44,10 +44,6 @@ def placebo_sentence(summary: Summary) -> str:
     return f"{shown} Differences below {noise(estimate.noise_floor)} are noise."
 
 
-MEASURING = ("observer_cpu_fraction", "generator_cpu_fraction")
-"""What observer and load generator use, as shares of the services' CPU."""
-
-
 @dataclass(frozen=True)
 class _Covariate:
     """How an adjustment by a covariate is described: to what times were adjusted, its range, its unit, what remains.
@@ -110,18 +106,23 @@ def references(summary: Summary) -> str:
 
 
 def _adjustment(summary: Summary) -> str:
-    """Say how the first of the headline's times was adjusted; empty where none was."""
-    metric = next((name for name in _first(summary) if name in summary.adjustments), None)
-    if metric is None:
-        return ""
+    """Say how the first of the headline's times, and of its sizes of memory, was adjusted; empty where none was."""
+    adjusted = [name for name in _first(summary) if name in summary.adjustments]
+    by_unit = {summary.metrics[name].unit: name for name in reversed(adjusted)}
+    said = " ".join(_adjusted(summary, metric) for metric in sorted(by_unit.values(), key=adjusted.index))
+    return said and f"{said} The other measures include the values as measured."
+
+
+def _adjusted(summary: Summary, metric: str) -> str:
     found, title = summary.adjustments[metric], title_of(summary, metric)
-    said = _places(found, title) if isinstance(found, PlaceAdjustment) else _followed(summary, found, title)
-    return f"{said} The other measures include the values as measured."
+    if isinstance(found, PlaceAdjustment):
+        return _places(found, title, "Memory is" if summary.metrics[metric].unit == "MiB" else "Times are")
+    return _followed(summary, found, title)
 
 
-def _places(found: PlaceAdjustment, title: str) -> str:
+def _places(found: PlaceAdjustment, title: str, what: str) -> str:
     said = (
-        "Times are adjusted to equal places in the order of starts. Compared with the mean of all places, "
+        f"{what} adjusted to equal places in the order of starts. Compared with the mean of all places, "
         f"{title} was {change(found.ratios[0])} at the first place and {change(found.ratios[-1])} at the last. "
         f"Places explain {percent(found.explained)} of the variance that levels and blocks leave."
     )
@@ -145,7 +146,7 @@ def _measuring(summary: Summary) -> str:
     """Say how much CPU measuring used, over the levels; empty where the run has no value of it."""
     observer, generator = (
         {estimate.level: estimate.mean for estimate in summary.estimates if estimate.metric == metric}
-        for metric in MEASURING
+        for metric in ("observer_cpu_fraction", "generator_cpu_fraction")
     )
     total = [observer[level] + generator[level] for level in observer.keys() & generator.keys()]
     if not total:
@@ -195,20 +196,20 @@ def cautions(summary: Summary) -> list[str]:
     ]
     empty = [f"{name} ({level.rejected} rejected)" for name, level in summary.levels.items() if level.trials == 0]
     differs = f"The {summary.placebo} differs from the baseline, although both are the same system: {'; '.join(wrong)}."
-    blocks = {trial.block for trial in summary.trials if trial.counts}
-    few = "At most one block has valid trials: this is a first impression, not a measurement."
+    few = len({trial.block for trial in summary.trials if trial.counts}) < 2
     return [
         *([differs] if wrong else []),
         *([f"No valid trial of {', '.join(empty)}."] if empty else []),
-        *([few] if len(blocks) < 2 else []),
+        *(["At most one block has valid trials: this is a first impression, not a measurement."] if few else []),
         *_covariate_differs(summary),
     ]
 
 
 def _covariate_differs(summary: Summary) -> Sequence[str]:
     """Name the levels at which the covariate differs: it may be the level that changed it, not the machine."""
-    found = next((summary.adjustments[name] for name in _first(summary) if name in summary.adjustments), None)
-    if not isinstance(found, Adjustment) or not _COVARIATES[found.covariate].by_level:
+    adjusted = (summary.adjustments.get(name) for name in _first(summary))
+    found = next((one for one in adjusted if isinstance(one, Adjustment)), None)
+    if found is None or not _COVARIATES[found.covariate].by_level:
         return []
     rows = [row for row in summary.estimates if row.metric == found.covariate]
     wrong = [f"{row.level} ({change_interval(row)})" for row in rows if row.finding in {"higher", "lower"}]

@@ -65,7 +65,7 @@ def observe(data: TrialData) -> Observed:
         from_start_ms=from_start_ms,
         from_intended_ms=from_intended_ms,
         cpu=_line(data, "cpu_usage_ns", _cpus),
-        memory=_line(data, "memory_working_set_bytes", _mebibytes),
+        memory=_line(data, "memory_rss_bytes", _mebibytes),
         jvm=_jvm(data),
         served=[_served(data, injection) for injection in data.injections if injection.injected and injection.lifted],
     )

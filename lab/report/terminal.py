@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from lab.analysis.claims.records import read_verdicts
+from lab.analysis.sets import rejections
 from lab.errors import UserError
 from lab.record import Summary, read_manifest, read_summary
 from lab.report.answers import Answer, answers
@@ -15,6 +16,7 @@ from lab.report.claims import claims
 from lab.report.compared import compare_views, crossing_table, frontier_table, ladder_tables
 from lab.report.facts import shared_machine
 from lab.report.findings import remarks
+from lab.report.overhead import overhead
 from lab.report.resilience import outages, resilience
 from lab.report.tables import Cell, Table, main_table, metric_table
 from lab.spec import suggestion
@@ -53,8 +55,9 @@ def print_summary(summary: Summary, console: Console) -> None:
     print_tables([main_table(summary)], console)
     for remark in remarks(summary):
         console.print(escape(remark), style="dim", highlight=False)
-    rejected = (trial for trial in summary.trials if not trial.valid)
-    print_lines((f"rejected {trial.trial}: {'; '.join(trial.reasons)}" for trial in rejected), console)
+    rejected = (f"rejected {trial.trial}: {'; '.join(trial.reasons)}" for trial in summary.trials if not trial.valid)
+    print_lines([*rejected, rejections(summary)], console)
+    print_tables(overhead(summary).tables, console)
 
 
 def print_answers(found: Sequence[Answer], console: Console) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from lab.analysis.sets import rejections
 from lab.record import Estimate, MetricSummary, Summary, TrialRecord
 from lab.report import facts, findings
 from lab.report.answers import Answer, answers
@@ -57,12 +58,10 @@ class Page:
 def page(summary: Summary, manifest: Mapping[str, Any], trials: Sequence[TrialRecord], compared: Compared) -> Page:
     """Build the page's words from the summary, the manifest, the trials' verdicts and what the views compare."""
     colours = level_colours(list(summary.levels), summary.baseline, summary.placebo)
-    spec = facts.mapping(manifest.get("spec"))
     main = main_metrics(summary)
-    others = [name for name in summary.metrics if name not in main]
     return Page(
         summary=summary,
-        question=" ".join(str(spec.get("question") or "").split()),
+        question=" ".join(str(facts.mapping(manifest.get("spec")).get("question") or "").split()),
         compared=_compared(summary),
         counts=_counts(summary, trials, manifest),
         colours={level: colour.variable for level, colour in colours.items()},
@@ -75,11 +74,11 @@ def page(summary: Summary, manifest: Mapping[str, Any], trials: Sequence[TrialRe
         remarks=findings.remarks(summary),
         glance=_glance(summary),
         table=[metric_table(summary, name) for name in main],
-        other_table=[metric_table(summary, name) for name in others],
+        other_table=[metric_table(summary, name) for name in summary.metrics if name not in main],
         ladders=ladder_tables(compared.ladders),
         crossings=[crossing_table(summary, crossing) for crossing in compared.crossings],
         frontiers=[frontier_table(summary, view) for view in compared.frontiers],
-        rejections=_rejections(trials),
+        rejections=_rejections(trials, rejections(summary)),
         facts=facts.facts(manifest),
         documents=facts.documents(manifest),
         commands=facts.commands(manifest),
@@ -97,18 +96,16 @@ def main_metrics(summary: Summary) -> Mapping[str, MetricSummary]:
 
 
 def _compared(summary: Summary) -> str:
-    levels = findings.compared_levels(summary)
-    names = f"{', '.join(levels[:-1])} and {levels[-1]}" if len(levels) > 1 else "".join(levels) or "nothing"
-    return f"{names} against {summary.baseline}"
+    levels = findings.compared_levels(summary) or ["nothing"]
+    return f"{' and '.join(filter(None, (', '.join(levels[:-1]), levels[-1])))} against {summary.baseline}"
 
 
 def _counts(summary: Summary, trials: Sequence[TrialRecord], manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
     valid = [trial for trial in trials if trial.valid]
-    blocks = {trial.block for trial in trials}
     took_s = facts.durations_s(manifest)
     return [
         _count(len(summary.levels), "level", "levels"),
-        _count(len(blocks), "block", "blocks"),
+        _count(len({trial.block for trial in trials}), "block", "blocks"),
         _count(len(valid), "valid trial", "valid trials"),
         _count(len(trials) - len(valid), "rejected attempt", "rejected attempts"),
         *([(duration(took_s.get("total", sum(took_s.values()))), "in all")] if took_s else []),
@@ -145,7 +142,7 @@ def _change(summary: Summary, estimate: Estimate | None) -> Cell:
     return replace(shown, value=f"{shown.value} {scale.unit}".rstrip(), finding=found)
 
 
-def _rejections(trials: Sequence[TrialRecord]) -> Table:
+def _rejections(trials: Sequence[TrialRecord], by_level: str) -> Table:
     return Table(
         "Attempts that do not count",
         [Column("Trial", "words"), LEVEL, *map(Column, ("Block", "Attempt")), Column("Because", "words")],
@@ -160,4 +157,5 @@ def _rejections(trials: Sequence[TrialRecord]) -> Table:
             for trial in trials
             if not trial.valid
         ],
+        [by_level],
     )

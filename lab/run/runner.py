@@ -13,6 +13,7 @@ from typing import Any
 
 from lab.analysis.analyse import analyse
 from lab.analysis.checks import judge, reject
+from lab.analysis.sets import WITH_ITS_SET
 from lab.engine import provenance
 from lab.errors import UserError
 from lab.record import MANIFEST_FORMAT, MANIFEST_VERSION, read_manifest, read_trial_record, write_json_atomic
@@ -224,7 +225,7 @@ def _judge_set(run: Run, trials: Sequence[Trial], reasons: Sequence[Sequence[str
     wrong = [trial.level for trial, why in zip(trials, reasons, strict=True) if why]
     if not wrong:
         return list(reasons)
-    reason = f"its set was rejected because of {', '.join(wrong)}"
+    reason = f"{WITH_ITS_SET} {', '.join(wrong)}"
     return [why or reject(_attempts(run, trial)[-1], reason) for trial, why in zip(trials, reasons, strict=True)]
 
 

@@ -32,8 +32,8 @@ RUNS: dict[str, Callable[[Path], Path]] = {
     "crossed": report_runs.crossed,
 }
 SECTIONS = {
-    "answer": 0, "table": 0, "intervals": 1, "latency": 1, "usage": 2, "jvm": 1, "bytes": 1, "trace": 2, "order": 1,
-    "rejected": 0, "manifest": 0, "reading": 0, "again": 0,
+    "answer": 0, "table": 0, "overhead": 0, "intervals": 1, "latency": 1, "usage": 2, "jvm": 1, "bytes": 1, "trace": 2,
+    "order": 1, "rejected": 0, "manifest": 0, "reading": 0, "again": 0,
 }  # fmt: skip
 """The page's sections in their order, and how many figures each has for `quick`."""
 MORE = {"study": {"claims": 0, "ladders": 1, "sweeps": 1}, "crossed": {"interactions": 1}}

@@ -1,7 +1,8 @@
 """What may differ from the golden records, and why: the only table of allowed renames and removals.
 
 A row applies to the golden side before the comparison. `where` is a pattern (`fnmatch`) of a place:
-the record, then keys and indexes, joined with "/". Every row must apply somewhere.
+the record, then keys and indexes, joined with "/". An item of a list that is about one metric has the metric's name
+instead of its index. Every row must apply somewhere.
 """
 
 import re
@@ -60,6 +61,8 @@ REJECTED = "A trial that does not count is called rejected."
 CENSORED = "An estimate can be a bound."
 SETTLED = "Alternating systems can be waited for until they have settled."
 PLAIN = "Plain English: the same check, the same numbers, other words."
+RSS = "Memory is RSS first: the working set has page cache, which the kernel charges to the first reader."
+PEAK = "The sum of samples of different moments gave way to the kernel's own peak of each service."
 
 
 def _reason(old: str, new: str) -> RenamedText:
@@ -108,6 +111,15 @@ ALLOWED: tuple[Row, ...] = (
     ),
     RenamedText("summaries/*/metrics/*/title", r"that a breaker or", "that a circuit breaker or", PLAIN),
     RenamedText("summaries/*/metrics/*/title", r"refused$", "rejected", PLAIN),
+    RenamedText(
+        "summaries/*/title",
+        r"^Memory, (services|sidecars|backends|services and backends), mean$",
+        r"Working set, \1, mean",
+        RSS,
+    ),
+    Added("*/memory_services_rss_mean_mib", RSS),
+    Added("*/memory_services_kernel_peak_mib", PEAK),
+    Removed("*/memory_services_peak_mib", PEAK),
     _reason("is not whole$", "is incomplete"),
     _reason("its log says why$", "see its log"),
     _reason("it measured itself$", "generator saturated"),
@@ -139,7 +151,8 @@ def _golden(data: Json, place: str, rows: tuple[Row, ...], used: set[Row]) -> Js
             _key(key, place, rows, used): _golden(value, f"{place}/{key}", rows, used) for key, value in kept.items()
         }
     if isinstance(data, list):
-        return [_golden(value, f"{place}/{index}", rows, used) for index, value in enumerate(data)]
+        left = _without(data, place, tuple(row for row in rows if isinstance(row, Removed)), used, deep=False)
+        return [_golden(value, f"{place}/{name}", rows, used) for name, value in _items(left)]
     if isinstance(data, str):
         for row in rows:
             if isinstance(row, RenamedText) and fnmatchcase(place, row.where) and re.search(row.old, data):
@@ -157,17 +170,25 @@ def _key(key: str, place: str, rows: tuple[Row, ...], used: set[Row]) -> str:
 
 
 def _without(data: Json, place: str, rows: tuple[Row, ...], used: set[Row], *, deep: bool = True) -> Json:
-    """Return `data` without the keys at the rows' places."""
+    """Return `data` without the keys and items at the rows' places."""
     if not rows:
         return data
+    if not isinstance(data, dict | list):
+        return data
+    kept = []
+    for name, value in _items(data):
+        found = [row for row in rows if fnmatchcase(f"{place}/{name}", row.where)]
+        used.update(found)
+        if not found:
+            kept.append((name, _without(value, f"{place}/{name}", rows, used) if deep else value))
+    return dict(kept) if isinstance(data, dict) else [value for _, value in kept]
+
+
+def _items(data: Json) -> list[tuple[str, Json]]:
+    """Return the names of a mapping's or a list's items in places, and the items."""
     if isinstance(data, dict):
-        kept = {}
-        for key, value in data.items():
-            found = [row for row in rows if fnmatchcase(f"{place}/{key}", row.where)]
-            used.update(found)
-            if not found:
-                kept[key] = _without(value, f"{place}/{key}", rows, used) if deep else value
-        return kept
-    if isinstance(data, list) and deep:
-        return [_without(value, f"{place}/{index}", rows, used) for index, value in enumerate(data)]
-    return data
+        return list(data.items())
+    return [
+        (str(item["metric"] if isinstance(item, dict) and "metric" in item else index), item)
+        for index, item in enumerate(data)
+    ]

@@ -80,7 +80,8 @@ def _sample(trial: Trial, t: int, first: int, ends: np.ndarray) -> list[dict[str
                 "kind": "container", "t_ns": t, "name": name, "cpu_user_ns": int(cpu_ns * 0.8),
                 "cpu_system_ns": int(cpu_ns * 0.2), "cpu_usage_ns": int(cpu_ns),
                 "memory_working_set_bytes": int(memory), "memory_rss_bytes": int(memory * 0.95),
-                "memory_usage_bytes": int(memory * 1.05), "memory_peak_bytes": int(memory * 1.1),
+                "memory_page_cache_bytes": int(memory * 0.1), "memory_usage_bytes": int(memory * 1.05),
+                "memory_peak_bytes": int(memory * 1.1),
             }
         )  # fmt: skip
         lines.append(

@@ -49,8 +49,9 @@ def spun(agent: TrialData, steps_per_s: float, step_ns: float) -> TrialData:
 OF_A_TRACED_LEVEL = """
     cpu_per_request_services_ms cpu_per_request_backends_ms cpu_per_request_total_ms cpu_per_request_proxied_ms
     cpu_services_cores cpu_generator_cores cpu_observer_cores generator_cpu_fraction observer_cpu_fraction
-    memory_services_mean_mib memory_services_peak_mib memory_backends_mean_mib memory_total_mean_mib
+    memory_services_mean_mib memory_backends_mean_mib memory_total_mean_mib
     startup_s context_switches_per_request
+    memory_services_rss_mean_mib memory_services_page_cache_mean_mib memory_services_kernel_peak_mib
     latency_fastest_ms latency_slowest_ms latency_mean_ms latency_p50_ms latency_p95_ms latency_p99_ms
     latency_intended_p95_ms requests_per_s requests requests_failed error_fraction
     bytes_per_request_app bytes_sent_per_request_app bytes_per_request_telemetry
@@ -100,7 +101,9 @@ def test_a_window_in_pieces_has_the_step_and_the_times_of_each(agent: TrialData)
         ("cpu_generator_cores", 0.15, 0.001),
         ("cpu_observer_cores", 0.005, 0.001),
         ("memory_services_mean_mib", AGENT.memory_mib, 0.02),
-        ("memory_services_peak_mib", AGENT.memory_mib, 0.02),
+        ("memory_services_rss_mean_mib", 0.95 * AGENT.memory_mib, 0.02),
+        ("memory_services_page_cache_mean_mib", 0.1 * AGENT.memory_mib, 0.02),
+        ("memory_services_kernel_peak_mib", 1.1 * AGENT.memory_mib, 0.02),
         ("memory_backends_mean_mib", 120, 0),
         ("memory_total_mean_mib", AGENT.memory_mib + 120, 0.02),
         ("bytes_per_request_app", AGENT.app_bytes, 0.02),
@@ -230,6 +233,31 @@ def test_a_window_that_was_not_observed_has_no_counters_metrics(agent: TrialData
     found = values(replace(agent, trial=agent.trial.model_copy(update={"window": later})))
     assert "memory_services_mean_mib" not in found
     assert "cpu_services_cores" not in found
+
+
+@pytest.mark.parametrize(
+    ("missing", "metrics", "columns"),
+    [
+        (set(), ["memory_services_rss_mean_mib", "memory_services_page_cache_mean_mib"], ["RSS\nMiB", "cache\nMiB"]),
+        ({"memory_page_cache_bytes"}, ["memory_services_rss_mean_mib"], ["RSS\nMiB"]),
+        ({"memory_page_cache_bytes", "memory_rss_bytes"}, ["memory_services_mean_mib"], ["MiB"]),
+    ],
+    ids=["now", "before page cache", "before RSS"],
+)
+def test_the_headline_has_the_memory_that_was_recorded(
+    agent: TrialData, missing: set[str], metrics: list[str], columns: list[str]
+) -> None:
+    containers = {
+        name: {field: fields[field] for field in fields if field not in missing}
+        for name, fields in agent.counters.containers.items()
+    }
+    found = values(with_streams(agent, counters=replace(agent.counters, containers=containers)))
+    headline = MESH.declaration.headline(found)
+    shown = [column for column in headline.columns if column.metric.startswith("memory_")]
+    assert [column.metric for column in shown] == metrics
+    assert [column.heading for column in shown] == columns
+    assert [name for name in headline.main if name.startswith("memory_")] == metrics
+    assert found.keys() >= set(metrics)
 
 
 def test_the_warm_up_does_not_count(agent: TrialData) -> None:

@@ -8,6 +8,8 @@ import pytest
 from scipy import stats
 
 from lab.analysis.analyse import summarise
+from lab.analysis.metrics.alternating import IDLE
+from lab.analysis.metrics.memory import PAGE_CACHE, RSS, WORKING_SET
 from lab.analysis.metrics.speed import STOOD, as_measured_name, with_adjusted_values
 from lab.analysis.stats.places import Row, without_places
 from lab.record.summary import PlaceAdjustment, TrialSummary
@@ -18,6 +20,7 @@ from tests.labs import parse as parse_experiment
 from tests.unit.test_adjusted import log_ratios
 
 CPU = "cpu_per_request_services_ms"
+MEMORY = (RSS, PAGE_CACHE, WORKING_SET)
 TRUTH = {"baseline": 96.0, "placebo": 96.0, "manual": 110.0, "metrics": 120.0, "agent": 130.0, "other": 140.0}
 # As on the machine where this was built: the first costs most, by far, and the others fall nearly in a line.
 ADDED = np.array([0.02, 0.003, 0.0, -0.004, -0.009, -0.01])
@@ -124,6 +127,28 @@ def test_what_a_place_adds_is_taken_out_and_the_levels_stay() -> None:
     # Six whole squares: places are the same for all levels, so that means are as measured.
     assert better.mean() == pytest.approx(raw.mean(), abs=1e-9)
     assert better.mean() == pytest.approx(np.log(130 / 96), abs=0.01)
+
+
+@pytest.mark.parametrize("way", [STOOD, IDLE], ids=["side by side", "alternating"])
+def test_memory_has_its_place_taken_out_where_systems_run_at_once(way: str) -> None:
+    """Times only where systems share the CPUs: those that alternate wait for each other."""
+    trials = [
+        one.model_copy(update={"values": {way: 1.0, CPU: one.values[CPU], **dict.fromkeys(MEMORY, one.values[CPU])}})
+        for one in study(np.random.default_rng(10), orders(6, 10))
+    ]
+    adjusted, how = with_adjusted_values(trials, [])
+    assert set(how) == {*MEMORY, *([CPU] if way == STOOD else [])}
+    for name in MEMORY:
+        raw, better = (log_ratios(adjusted, one, "agent") for one in (as_measured_name(name), name))
+        assert better.std() < raw.std()
+
+
+def test_alone_memory_is_left_as_it_is() -> None:
+    trials = [
+        one.model_copy(update={"values": dict.fromkeys(MEMORY, one.values[CPU])})
+        for one in study(np.random.default_rng(11), orders(6, 11))
+    ]
+    assert with_adjusted_values(trials, []) == (trials, {})
 
 
 def test_a_trial_of_which_no_place_is_known_is_left_as_it_is() -> None:

@@ -249,7 +249,10 @@ def test_the_page_is_the_golden_one(tmp_path: Path) -> None:
         order=drawn,
     )
     compared = Compared([LADDER], [], [CROSSING])
-    html = render(Report(page(summary(BASELINE, PLACEBO, TRACED, EXPORTED), MANIFEST, TRIALS, compared), drawings))
+    found = summary(BASELINE, PLACEBO, TRACED, EXPORTED)
+    one = TrialSummary(trial="002", level="<b>&", block=0, valid=False, reasons=REJECTED.reasons, values={})
+    found = found.model_copy(update={"trials": [*found.trials, one]})
+    html = render(Report(page(found, MANIFEST, TRIALS, compared), drawings))
     scrubbed = re.sub(r"<style>.*</style>", "<style></style>", html, flags=re.DOTALL)
     actual = tmp_path / "report.html"
     actual.write_text(scrubbed, encoding="utf-8")

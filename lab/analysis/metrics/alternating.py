@@ -5,6 +5,7 @@ from lab.contract import Metric
 from lab.record import TrialData
 
 MS_NS = 1e6
+IDLE, WITHOUT_IDLE = "cpu_idle_services_cores", "cpu_per_request_without_idle_services_ms"
 
 
 def _idle_cores(data: TrialData) -> float | None:
@@ -29,9 +30,9 @@ def _without_idle_ms(data: TrialData) -> float | None:
 
 
 METRICS = (
-    Metric("cpu_idle_services_cores", "CPU without load, services", "cores", compute=_idle_cores),
+    Metric(IDLE, "CPU without load, services", "cores", compute=_idle_cores),
     Metric(
-        "cpu_per_request_without_idle_services_ms",
+        WITHOUT_IDLE,
         "CPU per request without idle CPU, services",
         "ms",
         compute=_without_idle_ms,

@@ -77,10 +77,10 @@ METRICS = (
         "Latency, mean",
         "ms",
         compute=lambda data: float(_latencies_ns(data).mean()) / MS_NS,
-        follows_speed=True,
+        adjusted_as="time",
     ),
-    Metric("latency_p50_ms", "Latency, median", "ms", compute=_percentile_ms(50), follows_speed=True),
-    Metric("latency_p95_ms", "Latency, 95th percentile", "ms", compute=_percentile_ms(95), follows_speed=True),
+    Metric("latency_p50_ms", "Latency, median", "ms", compute=_percentile_ms(50), adjusted_as="time"),
+    Metric("latency_p95_ms", "Latency, 95th percentile", "ms", compute=_percentile_ms(95), adjusted_as="time"),
     Metric("latency_p99_ms", "Latency, 99th percentile", "ms", compute=_percentile_ms(99)),
     Metric(
         "latency_intended_p95_ms",

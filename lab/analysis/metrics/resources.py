@@ -50,13 +50,6 @@ def _of_sidecars(measure: Callable[..., Callable[[TrialData], float]]) -> Callab
     return lambda data: compute(data) if data.trial.names("sidecar") else None
 
 
-def _memory_peak_mib(data: TrialData) -> float:
-    """Add up each service's largest sample since its start: what the containers would have to be given."""
-    fields = (data.counters.containers[name] for name in data.trial.names("service"))
-    samples = (one["memory_working_set_bytes"].within(0, data.trial.window_end_ns) for one in fields)
-    return float(sum(one.values.max() for one in samples)) / MIB
-
-
 def _context_switches_per_request(data: TrialData) -> float:
     fields = ("context_switches_voluntary", "context_switches_involuntary")
     return per_request(data, increase(data, data.counters.containers, data.trial.names("service"), *fields))
@@ -68,35 +61,35 @@ METRICS = (
         "CPU per request, services",
         "ms",
         compute=_cpu_per_request_ms("service"),
-        follows_speed=True,
+        adjusted_as="time",
     ),
     Metric(
         "cpu_per_request_backends_ms",
         "CPU per request, backends",
         "ms",
         compute=_cpu_per_request_ms("backend"),
-        follows_speed=True,
+        adjusted_as="time",
     ),
     Metric(
         "cpu_per_request_total_ms",
         "CPU per request, services and backends",
         "ms",
         compute=_cpu_per_request_ms("service", "backend"),
-        follows_speed=True,
+        adjusted_as="time",
     ),
     Metric(
         "cpu_per_request_sidecars_ms",
         "CPU per request, sidecars",
         "ms",
         compute=_of_sidecars(_cpu_per_request_ms),
-        follows_speed=True,
+        adjusted_as="time",
     ),
     Metric(
         "cpu_per_request_proxied_ms",
         "CPU per request, services and sidecars",
         "ms",
         compute=_cpu_per_request_ms("service", "sidecar"),
-        follows_speed=True,
+        adjusted_as="time",
     ),
     Metric("cpu_services_cores", "CPU, services", "cores", compute=_cores("service")),
     Metric("cpu_generator_cores", "CPU, load generator", "cores", compute=_cores("generator")),
@@ -113,15 +106,33 @@ METRICS = (
         "fraction",
         compute=_of_services_cpu("observer"),
     ),
-    Metric("memory_services_mean_mib", "Memory, services, mean", "MiB", compute=_memory_mean_mib("service")),
-    Metric("memory_services_peak_mib", "Memory, services, peak", "MiB", compute=_memory_peak_mib),
-    Metric("memory_sidecars_mean_mib", "Memory, sidecars, mean", "MiB", compute=_of_sidecars(_memory_mean_mib)),
-    Metric("memory_backends_mean_mib", "Memory, backends, mean", "MiB", compute=_memory_mean_mib("backend")),
+    Metric(
+        "memory_services_mean_mib",
+        "Working set, services, mean",
+        "MiB",
+        compute=_memory_mean_mib("service"),
+        adjusted_as="memory",
+    ),
+    Metric(
+        "memory_sidecars_mean_mib",
+        "Working set, sidecars, mean",
+        "MiB",
+        compute=_of_sidecars(_memory_mean_mib),
+        adjusted_as="memory",
+    ),
+    Metric(
+        "memory_backends_mean_mib",
+        "Working set, backends, mean",
+        "MiB",
+        compute=_memory_mean_mib("backend"),
+        adjusted_as="memory",
+    ),
     Metric(
         "memory_total_mean_mib",
-        "Memory, services and backends, mean",
+        "Working set, services and backends, mean",
         "MiB",
         compute=_memory_mean_mib("service", "backend"),
+        adjusted_as="memory",
     ),
     Metric(
         "startup_s",

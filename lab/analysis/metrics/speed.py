@@ -4,7 +4,8 @@ Another program on the same physical core makes the same work cost more CPU time
 The spinner measures this: its cache step is the covariate. How strongly a metric follows it is estimated *within*
 windows, piece by piece, where nothing else differs. Between trials it is then removed (docs/statistics.md).
 Side by side, all trials of a block share the machine's speed but not their place in the order of starts. There the
-effect of the place is removed.
+effect of the place is removed, and from memory also where systems alternate: files are charged to who reads them first.
+What is adjusted is declared by each metric (`Metric.adjusted_as`).
 """
 
 import itertools
@@ -14,6 +15,7 @@ from dataclasses import asdict
 
 import numpy as np
 
+from lab.analysis.metrics.alternating import IDLE
 from lab.analysis.metrics.window import known, over
 from lab.analysis.stats.adjustments import Slope, within_slope
 from lab.analysis.stats.intervals import FloatArray
@@ -59,16 +61,21 @@ def as_measured_name(metric: str) -> str:
     return "_as_measured_".join(metric.rsplit("_", 1))
 
 
-def timed(metrics: Mapping[str, Metric]) -> dict[str, Metric]:
+def adjusted(metrics: Mapping[str, Metric]) -> dict[str, Metric]:
     """Return the metrics that are adjusted, by name."""
-    return {name: metric for name, metric in metrics.items() if metric.follows_speed}
+    return {name: metric for name, metric in metrics.items() if metric.adjusted_as}
+
+
+def timed(metrics: Mapping[str, Metric]) -> dict[str, Metric]:
+    """Return the metrics that follow the machine's speed, by name."""
+    return {name: metric for name, metric in metrics.items() if metric.adjusted_as == "time"}
 
 
 def as_measured(metrics: Mapping[str, Metric]) -> dict[str, Measure]:
     """Return the measures that keep values as measured, by name."""
     return {
         as_measured_name(name): Measure(as_measured_name(name), f"{metric.title}, as measured", metric.unit)
-        for name, metric in timed(metrics).items()
+        for name, metric in adjusted(metrics).items()
     }
 
 
@@ -77,7 +84,7 @@ Pieces = Mapping[str, FloatArray]
 
 
 def pieces(data: TrialData, metrics: Mapping[str, Metric]) -> Pieces:
-    """Measure each piece of a trial's window by itself, in the metrics that are adjusted."""
+    """Measure each piece of a trial's window by itself, in the metrics that follow the machine's speed."""
     rows: dict[str, list[tuple[float, float]]] = {name: [] for name in timed(metrics)}
     for part in _parts(data):
         step = known(_cache_step_ns, part)
@@ -101,24 +108,26 @@ def piece_edges_ns(trial: TrialRecord) -> Sequence[int]:
 
 
 def with_adjusted_values(
-    trials: Sequence[TrialSummary], windows: Sequence[Pieces], metrics: Collection[str]
+    trials: Sequence[TrialSummary], windows: Sequence[Pieces], metrics: Mapping[str, Metric]
 ) -> tuple[list[TrialSummary], dict[str, Adjustment | PlaceAdjustment]]:
     """Adjust each valid trial's `metrics`, and keep the values as measured; return how each metric was adjusted.
 
     A trial without the covariate has values as measured only: it cannot be compared with the others. Nothing is
-    changed without a covariate, or if a metric does not clearly follow it. Side by side nothing is changed if there
-    are too few blocks to separate places from levels.
+    changed without a covariate, or if a metric does not clearly follow it. Nothing is adjusted to equal places if
+    there are too few blocks to separate places from levels.
     """
     if any(STOOD in trial.values for trial in trials):
         return _at_equal_places(trials, metrics)
-    slopes = {name: within_slope([one[name] for one in windows]) for name in metrics}
+    alternating = any(IDLE in trial.values for trial in trials)
+    times = timed(metrics)
+    changed, how = _at_equal_places(trials, [name for name in metrics if alternating and name not in times])
+    slopes = {name: within_slope([one[name] for one in windows]) for name in times}
     clear = {name: slope for name, slope in slopes.items() if slope is not None and slope.clear}
     measured = [trial.values[CACHE_STEP] for trial in trials if trial.valid and CACHE_STEP in trial.values]
     if not clear or not measured:
-        return list(trials), {}
+        return changed, how
     usual = float(np.exp(np.mean(np.log(measured))))
-    adjusted = [_at_usual_speed(trial, clear, usual) if trial.valid else trial for trial in trials]
-    return adjusted, {
+    return [_at_usual_speed(trial, clear, usual) if trial.valid else trial for trial in changed], how | {
         name: Adjustment(covariate=CACHE_STEP, usual=usual, **asdict(slope)) for name, slope in clear.items()
     }
 
@@ -132,11 +141,11 @@ def _at_usual_speed(trial: TrialSummary, slopes: Mapping[str, Slope], usual: flo
 
 
 def _at_equal_places(
-    trials: Sequence[TrialSummary], metrics: Collection[str]
+    trials: Sequence[TrialSummary], names: Collection[str]
 ) -> tuple[list[TrialSummary], dict[str, Adjustment | PlaceAdjustment]]:
-    """Remove the effect of a trial's place in the order of starts from each metric for which it can be estimated."""
-    adjusted, how = list(trials), dict[str, Adjustment | PlaceAdjustment]()
-    for name in metrics:
+    """Remove what a trial's place in the order of starts adds to each of the metrics, where that can be estimated."""
+    changed, how = list(trials), dict[str, Adjustment | PlaceAdjustment]()
+    for name in names:
         rows = {
             index: Row(trial.level, trial.block, trial.position, math.log(trial.values[name]))
             for index, trial in enumerate(trials)
@@ -146,14 +155,14 @@ def _at_equal_places(
         if found is None:
             continue
         for index, left in zip(rows, found.left, strict=True):
-            adjusted[index] = _replaced(adjusted[index], [name], {name: math.exp(left)})
+            changed[index] = _replaced(changed[index], [name], {name: math.exp(left)})
         how[name] = PlaceAdjustment(
             ratios=np.exp(found.effects).tolist(),
             explained=found.explained,
             by_chance=found.by_chance,
             p_value=found.p_value,
         )
-    return adjusted, how
+    return changed, how
 
 
 def _replaced(trial: TrialSummary, names: Sequence[str], adjusted: Mapping[str, float]) -> TrialSummary:

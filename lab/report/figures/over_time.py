@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from lab.report.figures.curves import spread
 from lab.report.numbers import MINUS, number, short
-from lab.report.palette import BAND, INK, MUTED, RULE, Colour
+from lab.report.palette import BAND, INK, MUTED, PAPER, RULE, Colour
 from lab.report.svg import Margins, draw, names_in, panels, quiet
 
 COLUMNS = 4
@@ -156,8 +156,16 @@ def _usage_panel(axes: Axes, left: float, trials: Sequence[Line], colour: str, s
     places = spread(list(tops.values()), LABEL_SHARE * size.highest)
     lift = max(0.0, -min(places))
     for label, y in zip(tops, places, strict=True):
-        place = ((start + end) / 2, y + lift)
-        axes.annotate(label, place, (0, 3), textcoords="offset points", color=INK.light, **small)
+        # On paper: where systems take turns, lines cross the label.
+        axes.annotate(
+            label,
+            ((start + end) / 2, y + lift),
+            (0, 3),
+            textcoords="offset points",
+            color=INK.light,
+            bbox={"facecolor": PAPER.light, "edgecolor": "none", "alpha": 0.75, "pad": 0.5},
+            **small,
+        )
 
 
 def _draw_lines(axes: Axes, lines: Sequence[tuple[Floats, Floats]], colour: str) -> float:

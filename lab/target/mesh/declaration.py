@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from lab.analysis.metrics.memory import PAGE_CACHE, RSS, with_known_memory
 from lab.contract import Needs
 from lab.fault import rules
 from lab.record import NO_SIDECAR, Column, Headline
@@ -22,7 +23,8 @@ WITHOUT_RESTART = {"error_probability", "envoy_runtime"}
 
 COLUMNS = (
     Column(metric="latency_p95_ms", heading="p95 ms"),
-    Column(metric="memory_services_mean_mib", heading="MiB"),
+    Column(metric=RSS, heading="RSS\nMiB"),
+    Column(metric=PAGE_CACHE, heading="cache\nMiB"),
     Column(metric="bytes_per_request_app", heading="app\nkB/req.", per=1000),
     Column(metric="bytes_per_request_telemetry", heading="telem.\nkB/req.", per=1000),
 )
@@ -34,7 +36,8 @@ SERVICES = Headline(
     main=(
         "cpu_per_request_services_ms",
         "cpu_per_request_backends_ms",
-        "memory_services_mean_mib",
+        RSS,
+        PAGE_CACHE,
         "latency_p50_ms",
         "latency_p95_ms",
         "bytes_per_request_app",
@@ -50,7 +53,8 @@ WITH_SIDECARS = Headline(
         "cpu_per_request_proxied_ms",
         "cpu_per_request_services_ms",
         "cpu_per_request_sidecars_ms",
-        "memory_services_mean_mib",
+        RSS,
+        PAGE_CACHE,
         "memory_sidecars_mean_mib",
         "error_fraction",
         "latency_p50_ms",
@@ -79,7 +83,7 @@ class MeshDeclaration:
 
     def headline(self, metrics: Collection[str]) -> Headline:
         """See `Declaration.headline`: the sidecars' CPU is a part of what a level with sidecars costs."""
-        return WITH_SIDECARS if "cpu_per_request_sidecars_ms" in metrics else SERVICES
+        return with_known_memory(WITH_SIDECARS if "cpu_per_request_sidecars_ms" in metrics else SERVICES, metrics)
 
     def start_group(self, level: MeshLevel) -> str:
         """See `Declaration.start_group`."""

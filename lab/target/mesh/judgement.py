@@ -4,12 +4,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lab.analysis import checks
-from lab.analysis.metrics import alternating, burn, jvm, requests, resources, sidecars, speed, telemetry, traffic
+from lab.analysis.metrics import (
+    alternating,
+    burn,
+    jvm,
+    memory,
+    requests,
+    resources,
+    sidecars,
+    speed,
+    telemetry,
+    traffic,
+)
 from lab.contract import Check, Metric, PairedMetric
 
 METRICS: Mapping[str, Metric] = {
     metric.name: metric
-    for module in (resources, alternating, burn, requests, sidecars, traffic, jvm, telemetry, speed)
+    for module in (resources, memory, alternating, burn, requests, sidecars, traffic, jvm, telemetry, speed)
     for metric in module.METRICS
 }
 

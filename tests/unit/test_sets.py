@@ -1,0 +1,52 @@
+"""Rejected trials by level, and how many rejected sets fail a run."""
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from lab.analysis.metrics.alternating import IDLE
+from lab.analysis.sets import WITH_ITS_SET, TooManyRejected, check_rejected, rejections
+from lab.record import LevelSummary, MetricSummary, Summary, TrialSummary
+
+LEVELS = ("baseline", "agent")
+
+
+def summary(sets: int, wrong: Mapping[int, Sequence[str]], alternating: bool = True) -> Summary:
+    """`wrong`: the levels whose own trials were rejected, by set. The other trials of such a set are rejected too."""
+
+    def reasons(block: int, level: str) -> list[str]:
+        if level in wrong.get(block, ()):
+            return ["steal"]
+        return [f"{WITH_ITS_SET} {', '.join(wrong[block])}"] if alternating and block in wrong else []
+
+    return Summary.model_construct(
+        levels={level: LevelSummary(settings={}, trials=sets, rejected=0) for level in LEVELS},
+        metrics={IDLE: MetricSummary(title="Idle", unit="cores", better="lower")} if alternating else {},
+        trials=[
+            TrialSummary(
+                trial=f"{block}-{level}", level=level, block=block, valid=not why, reasons=why, values={}
+            )
+            for block in range(sets)
+            for level in LEVELS
+            for why in (reasons(block, level),)
+        ],
+    )  # fmt: skip
+
+
+def test_a_tenth_of_the_sets_may_be_rejected() -> None:
+    check_rejected(summary(10, {3: ["agent"]}))
+    with pytest.raises(TooManyRejected, match=r"^2 of 10 sets were rejected \(limit 10 %\)$") as failed:
+        check_rejected(summary(10, {3: ["agent"], 5: ["baseline", "agent"]}))
+    assert failed.value.exit_code not in range(6)
+
+
+def test_a_run_whose_systems_do_not_alternate_has_no_sets() -> None:
+    check_rejected(summary(10, {0: ["agent"], 1: ["agent"]}, alternating=False))
+
+
+def test_rejections_are_counted_by_the_level_that_caused_them() -> None:
+    found = summary(10, {3: ["agent"], 5: ["baseline", "agent"]})
+    assert rejections(found) == "Rejected sets: 2 of 10; by level: baseline 1 of 10, agent 2 of 10."
+    assert rejections(summary(10, {})) == "Rejected sets: 0 of 10."
+    assert rejections(summary(4, {1: ["agent"]}, alternating=False)) == "Rejected trials: agent 1 of 4."
+    assert rejections(summary(4, {}, alternating=False)) == "Rejected trials: none."
