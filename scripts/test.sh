@@ -18,8 +18,14 @@ without_containers() {
 }
 contracts() { .venv/bin/pytest -m "containers and not long and $1" "${@:2}" tests/contract; }
 variants() { contracts beside -k test_variants; }
-# background LOG COMMAND: runs a command in its own process group, which Ctrl-C does not reach. The caller ends the group.
-background() { set -m; "$2" >"$1" 2>&1 & set +m; }
+other_contracts() { contracts beside -k "not test_variants"; }
+groups=()
+# begin LOG COMMAND: runs a command in the background, in its own process group, which Ctrl-C does not reach.
+begin() {
+  set -m; "$2" >"$1" 2>&1 & set +m
+  groups+=("$!")
+  trap 'kill -- "${groups[@]/#/-}" 2>/dev/null || true' EXIT
+}
 # ended PROCESS LOG: waits for a background command; prints its log if it failed.
 ended() { wait "$1" || { cat "$2"; return 1; }; grep ' passed' "$2"; }
 python() {
@@ -28,19 +34,16 @@ python() {
     .venv/bin/pytest $PYTEST_ARGS
     return
   fi
-  local logs=.lab/logs
+  local logs=.lab/logs command
   mkdir -p "$logs"
-  background "$logs/without-containers.log" without_containers
-  local first=$!
-  trap "kill -- -$first 2>/dev/null || true" EXIT
-  # Some contracts measure times and need the CPUs; the rest run at the same time as other tests.
-  contracts "not beside" || return 1
-  background "$logs/variants.log" variants
-  local second=$!
-  trap "kill -- -$first -$second 2>/dev/null || true" EXIT
-  contracts beside -k "not test_variants" || return 1
-  ended $first "$logs/without-containers.log" || return 1
-  ended $second "$logs/variants.log" || return 1
+  for command in without_containers variants other_contracts; do begin "$logs/$command.log" "$command"; done
+  # Most of the time, faults wait.
+  contracts "not beside and not alone" || return 1
+  ended "${groups[1]}" "$logs/variants.log" || return 1
+  ended "${groups[2]}" "$logs/other_contracts.log" || return 1
+  # What measures speed runs without other containers.
+  contracts alone || return 1
+  ended "${groups[0]}" "$logs/without_containers.log" || return 1
   # Measuring tests run alone on the machine.
   .venv/bin/pytest -m "containers and not long" tests/e2e
 }

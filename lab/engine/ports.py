@@ -3,8 +3,10 @@
 import os
 import re
 import socket
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -16,10 +18,10 @@ PUBLISHED = re.compile(r"^127\.0\.0\.1:\$\{(?P<variable>[A-Z_]+):-(?P<default>\d
 
 def published(compose: str, environment: Mapping[str, str]) -> dict[str, dict[str, int]]:
     """Compose service -> variable -> port number, from the text of `compose.yaml`; variables override defaults."""
-    found: dict[str, dict[str, int]] = {name: {} for name in yaml.safe_load(compose)["services"]}
-    for name, match in _entries(compose):
-        found[name][match["variable"]] = _number(match, environment)
-    return found
+    return {
+        name: {match["variable"]: _number(match, environment) for owner, match in _entries(compose) if owner == name}
+        for name in _services(compose)
+    }
 
 
 def engines_choice() -> dict[str, str]:
@@ -55,12 +57,21 @@ def _compose() -> str:
     return (ROOT / "compose.yaml").read_text()
 
 
-def _entries(compose: str) -> Iterator[tuple[str, re.Match[str]]]:
+# Reading takes tens of milliseconds, and a system that starts is looked at several times per second.
+@cache
+def _services(compose: str) -> Mapping[str, Mapping[str, Any]]:
+    """What a `compose.yaml` says of each service."""
+    return dict(yaml.safe_load(compose)["services"])
+
+
+def _entries(compose: str) -> Sequence[tuple[str, re.Match[str]]]:
     """Each service's ports that a variable sets."""
-    for name, service in yaml.safe_load(compose)["services"].items():
-        for entry in service.get("ports", []):
-            if match := PUBLISHED.match(entry):
-                yield name, match
+    return [
+        (name, match)
+        for name, service in _services(compose).items()
+        for entry in service.get("ports", [])
+        if (match := PUBLISHED.match(entry))
+    ]
 
 
 def _number(match: re.Match[str], environment: Mapping[str, str]) -> int:

@@ -13,7 +13,7 @@ from lab.record.trial import PASSTHROUGH
 from lab.target.mesh.sidecars import SIDES, Node, Side, files, load, parse_mode, reject_invalid
 from lab.target.mesh.sidecars.modes import contradiction, named_sets
 
-pytestmark = [pytest.mark.containers, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.containers, pytest.mark.beside, pytest.mark.timeout(300)]
 
 SOURCE = load(paths.ROOT / "envoy")
 MODES = [PASSTHROUGH, *named_sets(SOURCE.patterns), *SOURCE.patterns]

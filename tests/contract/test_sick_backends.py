@@ -13,7 +13,7 @@ from lab.target.mesh.system import System
 from tests.contract.deployed import FOLDER, QUICK_START, ask, parameters, running
 from tests.labs import MESH, level
 
-pytestmark = [pytest.mark.containers, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.containers, pytest.mark.alone, pytest.mark.timeout(300)]
 
 SENDERS = [name for name, variant in MESH.variants.items() if "sink" in variant.backends]
 SPANS = 123

@@ -32,7 +32,7 @@ format: tollbooth.experiment
 version: 2
 title: Does the whole road work?
 question: Every level once per block, on real containers.
-target: {kind: mesh, topology: mesh}
+target: {kind: mesh, topology: duo}
 load: {generator: locust, schedule: {kind: closed-loop, users: 8, think_time_s: [1.0, 1.1]}}
 environment: {JAVA_OPTS: "-XX:TieredStopAtLevel=1"}
 factors:
@@ -186,7 +186,7 @@ def test_levels_side_by_side_are_whole_trials_of_one_window(tiny: Path) -> None:
 
 def test_systems_that_take_turns_are_one_set_of_valid_trials(tiny: Path) -> None:
     schedule = "{generator: open-loop, schedule: {kind: slices, requests: 10, measure_s: 5}}"
-    settings = (f"load={schedule}", "target.topology=duo", "protocol.window_s=null", "retries=0", "warm_up_requests=40")
+    settings = (f"load={schedule}", "protocol.window_s=null", "retries=0", "warm_up_requests=40")
     done = lab("run", str(tiny), *(word for setting in settings for word in ("--set", setting)))
     folder = (paths.RESULTS / "tiny" / "latest").resolve()
     assert "3 systems are warm; measuring what a request of each costs" in done.stdout, done.stderr

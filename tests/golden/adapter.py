@@ -12,13 +12,9 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
-from functools import cache
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 from unittest import mock
-
-import yaml
 
 from lab.analysis.analyse import analyse
 from lab.analysis.checks import reasons
@@ -107,8 +103,6 @@ def ways(path: Path) -> list[str]:
     return [*own, "one after the other" if together else "side by side"]
 
 
-# A system beside others reads compose.yaml twice to find its ports, and here there are hundreds.
-@mock.patch("lab.engine.ports.yaml", SimpleNamespace(safe_load=cache(yaml.safe_load)))
 def deployments_of(path: Path, way: str) -> dict[str, Json]:
     """Return what the driver gets for each start of an experiment's first block, by the start's levels.
 
