@@ -13,7 +13,7 @@ _VERBS = {"holds": "hold", "does not hold": "do not hold", "inconclusive": "are 
 
 def headline(judged: Judged) -> str:
     """Say what decided a claim: the comparison of the verdict that is closest to failing, or fails most."""
-    if not judged.parts:
+    if judged.verdict == "not tested here":
         return judged.reason or ""
     answer = judged.verdict.removesuffix(" here")
     deciding = [part for part in judged.parts if part.answer == answer]

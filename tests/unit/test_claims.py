@@ -252,6 +252,19 @@ def test_what_the_experiment_does_not_have_is_not_tested() -> None:
     assert judged(study(ORDER), summary({MEMORY: TRACED})).reason == f"this run has no metric {CPU}"
 
 
+def test_a_metric_that_a_run_lacks_leaves_the_rest_of_a_claim_to_be_refuted() -> None:
+    both = f"metrics: [{CPU}, {MEMORY}]"
+    for lower, higher, verdict in (
+        ("baseline", "agent", "not tested here"),
+        ("agent", "baseline", "does not hold here"),
+    ):
+        order = f"kind: order, lower: [{lower}], higher: [{higher}]"
+        text = f"{HEAD}  X1: {{says: a, tests: [{{{both}, {order}}}]}}\n"
+        found = judged(parse_claims(text, "paper", METRICS), summary({CPU: TRACED}))
+        assert (found.verdict, found.reason) == (verdict, f"this run has no metric {MEMORY}")
+        assert [part.metric for part in found.parts] == [CPU]
+
+
 @pytest.mark.parametrize(
     ("agent", "reason"),
     [

@@ -36,7 +36,7 @@ class Part(Record):
 
 
 class Judged(Record):
-    """A claim and its verdict. If it was not tested, `reason` says what is missing."""
+    """A claim and its verdict. `reason` says what the run lacks for the rest of its comparisons."""
 
     study: str
     id: str

@@ -51,7 +51,7 @@ class Order(OnMetrics):
         default=None, description="the complete interval must also lie beyond the noise floor"
     )
     margin: Margin | None = Field(default=None, description=_MARGIN)
-    because: Reason | None = Field(default=None, description="why this margin")
+    because: Reason | None = Field(default=None, description="why this margin, or this test")
 
 
 class Same(OnMetrics):
@@ -64,7 +64,7 @@ class Same(OnMetrics):
         description="`overhead`: what a level has above the experiment's baseline; with the baseline it is the value",
     )
     margin: Margin = Field(description="ratios from 1/(1 + margin) to 1 + margin are the same")
-    because: Reason = Field(description="why this margin")
+    because: Reason = Field(description="why this margin, or this test")
 
 
 class OverheadRatio(OnMetrics):
@@ -108,7 +108,7 @@ class Trend(OnMetrics):
     margin: Margin | None = Field(
         default=None, description=f"`nowhere`: changes that are none; `steadily`: steps back; else {_MARGIN}"
     )
-    because: Reason | None = Field(default=None, description="why this margin")
+    because: Reason | None = Field(default=None, description="why this margin, or this test")
 
 
 Test = Annotated[Order | Same | OverheadRatio | Ratio | Value | Trend, Field(discriminator="kind")]

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lab.analysis import checks
-from lab.analysis.metrics import alternating, jvm, requests, resources, sidecars, speed, telemetry, traffic
+from lab.analysis.metrics import alternating, backends, jvm, requests, resources, sidecars, speed, telemetry, traffic
 from lab.contract import Check, Metric, PairedMetric
 
 METRICS: Mapping[str, Metric] = {
     metric.name: metric
-    for module in (resources, alternating, requests, sidecars, traffic, jvm, telemetry, speed)
+    for module in (resources, backends, alternating, requests, sidecars, traffic, jvm, telemetry, speed)
     for metric in module.METRICS
 }
 
