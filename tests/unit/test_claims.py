@@ -40,9 +40,16 @@ def test_every_shipped_claim_is_one_that_some_experiment_can_judge() -> None:
         for name in claimed.claims
     ]
     for shipped in load_claims([path.stem for path in FOLDER.glob("*.yaml")], FOLDER, METRICS):
+        numbers = shipped.match.levels if shipped.match else ("",)
         for name, claim in shipped.claims.items():
             assert any(
-                {level for question in questions(claim, baseline, 0.05) for level in question.levels} <= levels
+                {
+                    level.replace("*", number)
+                    for question in questions(claim, baseline, 0.05)
+                    for level in question.levels
+                    for number in numbers
+                }
+                <= levels
                 for of, claimed_name, levels, baseline in judged_by
                 if (of, claimed_name) == (shipped.name, name)
             ), f"{shipped.name}:{name} names a level that none of its experiments has"

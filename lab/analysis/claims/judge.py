@@ -3,11 +3,13 @@
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
 from lab.analysis.claims.evidence import ShareEvidence, evidence
 from lab.analysis.claims.excluded import excluded
+from lab.analysis.claims.matched import Values, along
 from lab.analysis.claims.questions import Bounds, Question, questions
 from lab.analysis.claims.records import Answer, Beside, Judged, Part, Verdict, Verdicts
 from lab.analysis.claims.spec import Study
@@ -17,9 +19,6 @@ from lab.analysis.stats.compare import mean_of
 from lab.analysis.stats.intervals import FloatArray
 from lab.record import Summary
 
-# A metric's value by metric, level and block.
-Values = Mapping[str, Mapping[str, Mapping[int, float]]]
-
 
 def judge(summary: Summary, studies: Sequence[Study], seed: int) -> Verdicts:
     """Judge whether each claim holds in this run. `seed` is the experiment's, for the intervals."""
@@ -28,7 +27,7 @@ def judge(summary: Summary, studies: Sequence[Study], seed: int) -> Verdicts:
         experiment=summary.experiment,
         confidence=summary.confidence,
         sources={study.name: study.source for study in studies},
-        claims=tuple(_judged(summary, values, study, claim_id, seed) for study in studies for claim_id in study.claims),
+        claims=tuple(_claim(summary, values, study, claim_id, seed) for study in studies for claim_id in study.claims),
         figures=tuple(beside for study in studies for beside in _beside(summary, study)),
     )
 
@@ -58,10 +57,15 @@ def _values(summary: Summary) -> Values:
     return values
 
 
-def _judged(summary: Summary, values: Values, study: Study, claim_id: str, seed: int) -> Judged:
-    claim = study.claims[claim_id]
-    wanted = questions(claim, summary.baseline, summary.equivalence_margin)
-    lacking = missing(summary, wanted)
+def _claim(summary: Summary, values: Values, study: Study, claim_id: str, seed: int) -> Judged:
+    wanted = questions(study.claims[claim_id], summary.baseline, summary.equivalence_margin)
+    return along(study.match, summary, values, wanted, partial(_judged, study, claim_id, seed), seed)
+
+
+def _judged(
+    study: Study, claim_id: str, seed: int, summary: Summary, values: Values, wanted: Sequence[Question]
+) -> Judged:
+    claim, lacking = study.claims[claim_id], missing(summary, wanted)
     # A claim is false if any of its k parts is. To reject a true claim in at most 5 % of runs, each part may err in
     # 5 % / k (Bonferroni, the first step of Holm's method). A claim holds only if all parts hold. That needs no
     # correction: a false claim passes only if its false part passes (Berger, 1982, intersection-union test).
@@ -121,8 +125,7 @@ def _share(summary: Summary, question: Question) -> ShareEvidence | None:
     share_of = summary.metrics[question.metric].share_of
     if share_of is None or question.quantity != "value":
         return None
-    (level,) = question.levels
-    pooled = pooled_share(share_of, (trial for trial in summary.trials if trial.valid and trial.level == level))
+    pooled = pooled_share(share_of, (one for one in summary.trials if one.valid and one.level == question.levels[0]))
     return ShareEvidence(pooled) if pooled else None
 
 

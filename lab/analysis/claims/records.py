@@ -6,6 +6,7 @@ from typing import Literal
 from pydantic import ValidationError
 
 from lab.analysis.claims.questions import Quantity
+from lab.analysis.claims.swept import Swept
 from lab.errors import UserError
 from lab.record import FIX_HINT, Record, read_json, write_json_atomic
 
@@ -45,6 +46,7 @@ class Judged(Record):
     verdict: Verdict
     reason: str | None = None
     parts: tuple[Part, ...] = ()
+    swept: Swept | None = None
 
 
 class Beside(Record):

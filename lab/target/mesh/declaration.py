@@ -16,8 +16,8 @@ from lab.target.mesh.variants import NO_BACKEND, Variant
 ENVOY = "envoy"
 # The mesh under the Java agent with a backend takes 1 GiB.
 SYSTEM_BYTES = 1 << 30
-# A request carries the first to the services; a running Envoy accepts the second.
-WITHOUT_RESTART = {"error_probability", "envoy_runtime"}
+# A request carries the first to the services; a running Envoy accepts the second; the generator sends at the third.
+WITHOUT_RESTART = {"error_probability", "envoy_runtime", "users_fraction"}
 
 COLUMNS = (
     Column(metric="latency_p95_ms", heading="p95 ms"),
