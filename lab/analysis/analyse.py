@@ -115,14 +115,17 @@ def contrasts(
         if to != summary.baseline
     }
     adjusted = holm({name: one.p_value for name, one in found.items() if one and one.p_value is not None})
-    margins = {pair: of_overheads(EQUIVALENCE_MARGIN, *(rows[one].ratio for one in pair)) for pair in known}
     return {
         (level, to): rows[level]
         if to == summary.baseline
         else Estimate.model_validate(
             rows[level].model_dump(include=OF_ONE_LEVEL)
             | {"baseline": to}
-            | _compared(found[f"{level} {to}"], adjusted.get(f"{level} {to}"), margins[level, to])
+            | _compared(
+                found[f"{level} {to}"],
+                adjusted.get(f"{level} {to}"),
+                of_overheads(EQUIVALENCE_MARGIN, rows[level].ratio, rows[to].ratio),
+            )
         )
         for level, to in known
     }

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from lab.analysis.claims.records import Answer, Beside, Judged, Part, Verdict, Verdicts
 from lab.report.numbers import DASH, TIMES, Scale, change, interval, noise, number, percent, ratio, scale_for
+from lab.report.swept import along
 from lab.report.tables import Cell, Column, Finding, Table
 
 _VERBS = {"holds": "hold", "does not hold": "do not hold", "inconclusive": "are inconclusive"}
@@ -13,7 +14,7 @@ _VERBS = {"holds": "hold", "does not hold": "do not hold", "inconclusive": "are 
 
 def headline(judged: Judged) -> str:
     """Say what decided a claim: the comparison of the verdict that is closest to failing, or fails most."""
-    if not judged.parts:
+    if judged.verdict == "not tested here":
         return judged.reason or ""
     answer = judged.verdict.removesuffix(" here")
     deciding = [part for part in judged.parts if part.answer == answer]
@@ -26,10 +27,9 @@ def headline(judged: Judged) -> str:
 
 def describe(part: Part) -> str:
     """Say what a part found: metric, levels, estimate, interval, blocks."""
-    found = _estimate(part)
     bounds = f" ({_interval(part)})" if part.low is not None else ""
     reason = f"; {part.reason}" if part.reason else ""
-    return f"{part.title}, {_compared(part)}: {found}{bounds}, n = {part.n}{reason}"
+    return f"{part.title}, {_compared(part)}: {_show(part, part.estimate)}{bounds}, n = {part.n}{reason}"
 
 
 def _compared(part: Part) -> str:
@@ -56,17 +56,13 @@ def _wanted(part: Part) -> str:
     return "lower" if high == 1 else f"below {_show(part, high)}"
 
 
-def _estimate(part: Part) -> str:
-    """Format the estimate: as a change, as a factor where it is of overheads."""
-    return _show(part, part.estimate)
-
-
 def _interval(part: Part) -> str:
     """Format the interval; empty where there is none."""
     return "" if part.low is None else f"{_show(part, part.low)} to {_show(part, part.high)}"
 
 
 def _show(part: Part, value: float | None) -> str:
+    """Format a part's value as a change, as a factor where it is of overheads."""
     if value is None:
         return DASH
     if part.quantity == "value":
@@ -95,13 +91,13 @@ class Claims:
     """Published numbers and this run's, of the metrics that were published for the same levels."""
 
 
-_MARKS: dict[Verdict | Answer, tuple[str, str]] = {
-    "holds": ("✓", "better"),
-    "holds here": ("✓", "better"),
-    "does not hold": ("✗", "worse"),
-    "does not hold here": ("✗", "worse"),
-    "inconclusive": ("?", "neutral"),
-    "not tested here": ("·", "neutral"),
+_FINDINGS: dict[Verdict | Answer, Finding] = {
+    "holds": Finding("holds", "✓", "better"),
+    "holds here": Finding("holds here", "✓", "better"),
+    "does not hold": Finding("does not hold", "✗", "worse"),
+    "does not hold here": Finding("does not hold here", "✗", "worse"),
+    "inconclusive": Finding("inconclusive", "?", "neutral"),
+    "not tested here": Finding("not tested here", "·", "neutral"),
 }
 
 
@@ -114,7 +110,7 @@ def claims(verdicts: Verdicts) -> Claims:
         "than: it is inconclusive, and its interval excludes larger differences."
     )
     return Claims(
-        counts="; ".join(f"{verdict}: {found.count(verdict)}" for verdict in _MARKS if verdict in found),
+        counts="; ".join(f"{verdict}: {found.count(verdict)}" for verdict in _FINDINGS if verdict in found),
         sources=list(verdicts.sources.items()),
         verdicts=Table(
             "Published claims",
@@ -128,8 +124,8 @@ def claims(verdicts: Verdicts) -> Claims:
                 [
                     Cell(judged.id),
                     Cell(judged.says, detail=judged.published or ""),
-                    Cell(finding=_mark(judged.verdict)),
-                    Cell(headline(judged)),
+                    Cell(finding=_FINDINGS[judged.verdict]),
+                    Cell(along(judged, headline(judged))),
                 ]
                 for judged in verdicts.claims
             ],
@@ -154,9 +150,9 @@ def _comparisons(judged: Judged) -> Table:
             [
                 Cell(part.title),
                 Cell(_compared(part)),
-                Cell(_estimate(part), _interval(part)),
+                Cell(_show(part, part.estimate), _interval(part)),
                 *map(Cell, (_wanted(part), noise(part.noise_floor), str(part.n))),
-                Cell(finding=_mark(part.answer), detail=part.reason or ""),
+                Cell(finding=_FINDINGS[part.answer], detail=part.reason or ""),
             ]
             for part in judged.parts
         ],
@@ -214,7 +210,3 @@ def _figure(beside: Beside, scale: Scale) -> tuple[Cell, Cell, Cell]:
 
     here = Cell(show(beside.mean), interval(beside.mean_low, beside.mean_high, show))
     return Cell(f"{beside.published / scale.factor:,.5g}"), here, Cell(here.value)
-
-
-def _mark(word: Verdict | Answer) -> Finding:
-    return Finding(word, *_MARKS[word])

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -96,15 +96,18 @@ def run_start(
 ) -> list[Measured]:
     """Runs a trial of each of `levels`, which share a start, leaving raw records in `out`.
 
-    `found`: what the load's schedule found for the start. Raises `StartFailed` if a container does not do its part,
-    `StartInterrupted`, `NotRemoved`, and the driver's errors.
+    `found`: what the load's schedule found; each level gets its share of the users. Raises `StartFailed` if a container
+    does not do its part, `StartInterrupted`, `NotRemoved`, and the driver's errors.
     """
     protocol = context.experiment.protocol
-    start = Start(context, context.place, levels[0], found, seed, out, context.instruments, protocol)
+    start = Start(context, context.place, levels[0], share(found, levels[0]), seed, out, context.instruments, protocol)
     loads, interrupted = list[Load](), False
 
     def measured() -> list[Measured]:
-        return [measured_of(start, load) for load in loads]
+        return [
+            replace(measured_of(start, load), found=share(found, level))
+            for load, level in zip(loads, levels, strict=False)
+        ]
 
     with removed_after([start], measured):
         start.create()
@@ -114,6 +117,7 @@ def run_start(
                 start.generator.begin(start.plan, start.stage)
             try:
                 for level in levels:
+                    start.found = share(found, level)
                     loads.append(_measure(start, start.generator, level))
             except KeyboardInterrupt:
                 if not loads:

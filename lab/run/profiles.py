@@ -22,7 +22,7 @@ from lab.analysis.profile.records import (
 from lab.engine import EngineGone
 from lab.errors import UserError
 from lab.record import NotDerivableError, TrialData, write_json_atomic
-from lab.run.measure import run_start, share
+from lab.run.measure import run_start
 from lab.run.plan import Trial
 from lab.run.progress import Progress, minutes
 from lab.run.start import Context
@@ -94,7 +94,7 @@ class Capture:
         if subject is None:
             raise NoProfiler("the target has no profiler", "leave `profile` out of the experiment")
         try:
-            (measured,) = run_start(context, [subject], share(self.found, subject), seed, out)
+            (measured,) = run_start(context, [subject], self.found, seed, out)
         except UserError as error:
             if "Could not find agent library" not in error.hint:
                 raise

@@ -19,7 +19,7 @@ from lab.errors import UserError
 from lab.record import MANIFEST_FORMAT, MANIFEST_VERSION, read_manifest, read_trial_record, write_json_atomic
 from lab.run import calibration
 from lab.run.alternating import run_alternating
-from lab.run.measure import Measured, NotRemoved, StartInterrupted, run_start, share
+from lab.run.measure import Measured, NotRemoved, StartInterrupted, run_start
 from lab.run.plan import Plan, Trial, make_plan, trial_folder_name
 from lab.run.profiles import Capture
 from lab.run.progress import Progress, Report
@@ -202,7 +202,7 @@ def _attempt(
             elif context.places:
                 measured = run_side_by_side(context, levels, found, trials[0].seed, _staging(run), say)
             else:
-                measured = run_start(context, levels, share(found, levels[0]), trials[0].seed, _staging(run))
+                measured = run_start(context, levels, found, trials[0].seed, _staging(run))
     except (StartInterrupted, NotRemoved) as cut:
         _keep(context, run, trials, levels, cut.measured)
         raise

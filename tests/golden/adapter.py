@@ -33,7 +33,6 @@ from lab.run.plan import make_plan
 from lab.run.side_by_side import run_side_by_side
 from lab.run.start import Context
 from lab.spec.experiment import Experiment
-from lab.spec.level import Level
 from lab.spec.parse import load_experiment, parse_experiment
 from lab.target.mesh import version1
 from tests.fake import FakeClock
@@ -130,7 +129,7 @@ def deployments_of(path: Path, way: str) -> dict[str, Json]:
                 driver = _RecordingDriver(PROJECT)
                 context = _context(experiment, driver)
                 _until_created(
-                    lambda out, c=context, ls=levels: run_start(c, ls, _found(experiment, ls[0]), SEED, out), folder
+                    lambda out, c=context, ls=levels: run_start(c, ls, _found(experiment), SEED, out), folder
                 )
                 found[" and ".join(sorted(level.name for level in levels))] = driver.created
     return found
@@ -228,10 +227,9 @@ def _until_created(run: Any, folder: str) -> None:
         shutil.rmtree(out)
 
 
-def _found(experiment: Experiment, level: Level[Any]) -> Mapping[str, float]:
-    """Return what the load's schedule finds for a level, as the runner shares it out."""
-    users = (experiment.load.schedule.fixed() or {"users": USERS})["users"]
-    return {"users": max(1, round(users * level.settings.users_fraction)) if users else 0}
+def _found(experiment: Experiment) -> Mapping[str, float]:
+    """Return what the load's schedule finds; a start shares it out."""
+    return experiment.load.schedule.fixed() or {"users": USERS}
 
 
 def _context(experiment: Experiment, driver: _RecordingDriver, drivers: tuple[_RecordingDriver, ...] = ()) -> Context:

@@ -40,9 +40,16 @@ def test_every_shipped_claim_is_one_that_some_experiment_can_judge() -> None:
         for name in claimed.claims
     ]
     for shipped in load_claims([path.stem for path in FOLDER.glob("*.yaml")], FOLDER, METRICS):
+        numbers = shipped.match.levels if shipped.match else ("",)
         for name, claim in shipped.claims.items():
             assert any(
-                {level for question in questions(claim, baseline, 0.05) for level in question.levels} <= levels
+                {
+                    level.replace("*", number)
+                    for question in questions(claim, baseline, 0.05)
+                    for level in question.levels
+                    for number in numbers
+                }
+                <= levels
                 for of, claimed_name, levels, baseline in judged_by
                 if (of, claimed_name) == (shipped.name, name)
             ), f"{shipped.name}:{name} names a level that none of its experiments has"
@@ -250,6 +257,19 @@ def test_what_the_experiment_does_not_have_is_not_tested() -> None:
     other = judged(study(TWICE.replace("manual", "by-hand")), summary({CPU: TRACED}))
     assert (other.verdict, other.reason, other.parts) == ("not tested here", "this run has no level by-hand", ())
     assert judged(study(ORDER), summary({MEMORY: TRACED})).reason == f"this run has no metric {CPU}"
+
+
+def test_a_metric_that_a_run_lacks_leaves_the_rest_of_a_claim_to_be_refuted() -> None:
+    both = f"metrics: [{CPU}, {MEMORY}]"
+    for lower, higher, verdict in (
+        ("baseline", "agent", "not tested here"),
+        ("agent", "baseline", "does not hold here"),
+    ):
+        order = f"kind: order, lower: [{lower}], higher: [{higher}]"
+        text = f"{HEAD}  X1: {{says: a, tests: [{{{both}, {order}}}]}}\n"
+        found = judged(parse_claims(text, "paper", METRICS), summary({CPU: TRACED}))
+        assert (found.verdict, found.reason) == (verdict, f"this run has no metric {MEMORY}")
+        assert [part.metric for part in found.parts] == [CPU]
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pytest
 
 from lab.analysis import metrics
 from lab.analysis.metrics import with_paired_values
+from lab.analysis.metrics.backends import KEPT_TRACES
 from lab.analysis.metrics.jvm import allocated
 from lab.analysis.metrics.speed import pieces
 from lab.analysis.metrics.window import window_requests
@@ -15,12 +16,13 @@ from lab.record.counters import SpinnerThread
 from lab.record.data import TrialData, read_trial
 from lab.record.series import NotDerivableError, Series
 from lab.record.summary import TrialSummary
-from lab.record.trial import Window
+from lab.record.trial import BackendRecord, Window
 from tests.labs import MESH
 from tests.streams import with_streams
 from tests.synthetic import QUICK, Trial, write_trial
 
 AGENT = QUICK["otel-agent"]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def values(data: TrialData) -> dict[str, float]:
@@ -52,6 +54,8 @@ OF_A_TRACED_LEVEL = """
     memory_services_mean_mib memory_backends_mean_mib memory_total_mean_mib
     startup_s context_switches_per_request
     memory_services_rss_mean_mib memory_services_page_cache_mean_mib memory_services_kernel_peak_mib
+    memory_services_mean_mib memory_services_peak_mib memory_backends_mean_mib memory_total_mean_mib
+    startup_s context_switches_per_request memory_backends_filled_mib
     latency_fastest_ms latency_slowest_ms latency_mean_ms latency_p50_ms latency_p95_ms latency_p99_ms
     latency_intended_p95_ms requests_per_s requests requests_failed error_fraction
     bytes_per_request_app bytes_sent_per_request_app bytes_per_request_telemetry
@@ -203,6 +207,31 @@ def test_spans_that_did_not_arrive_are_lost(tmp_path: Path) -> None:
     lossy = Trial(1, 0, "otel-agent", replace(AGENT, lost_spans=1230))
     data = read_trial(write_trial(tmp_path, lossy, np.random.default_rng(1)))
     assert values(data)["spans_lost_fraction"] == pytest.approx(10 / len(data.requests))
+
+
+def test_a_backends_memory_counts_once_it_has_stored_what_it_keeps(agent: TrialData) -> None:
+    filled = "memory_backends_filled_mib"
+    before = len(agent.requests.ended_in(0, agent.trial.window_start_ns))
+    assert agent.trace is not None
+    spans = len(agent.trace["spans"])
+
+    def stored(traces: float) -> TrialData:
+        """Return the trial with a backend that had stored so many traces when the window began."""
+        accepted = round(traces * spans * len(agent.requests) / before)
+        backend = BackendRecord(accepted_spans=accepted)
+        return replace(agent, trial=agent.trial.model_copy(update={"backend": backend}))
+
+    assert values(stored(KEPT_TRACES + 1))[filled] == pytest.approx(0.95 * 120, rel=0.01)
+    assert filled not in values(stored(KEPT_TRACES - 1))
+    # A backend that accepts no spans, such as Prometheus, keeps no traces.
+    of_metrics = agent.trial.model_copy(update={"backend": BackendRecord(accepted_spans=None)})
+    assert filled in values(replace(agent, trial=of_metrics))
+    assert filled not in values(replace(agent, trial=agent.trial.model_copy(update={"backend": None})))
+
+
+def test_what_backends_keep_is_what_they_are_configured_to_keep() -> None:
+    assert f"max_traces: {KEPT_TRACES}}}" in (ROOT / "backends" / "jaeger" / "memory.yaml").read_text()
+    assert f'MEM_MAX_SPANS: "{KEPT_TRACES * 123}"' in (ROOT / "compose.yaml").read_text()
 
 
 def test_what_a_sampled_level_does_not_send_is_not_lost(agent: TrialData) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,11 +11,15 @@ from lab.contract import Deployment
 from lab.engine.driver import Container
 from lab.errors import UserError
 from lab.load import GENERATORS, LoadPlan, Stage
+from lab.load.ghz import Ghz
 from lab.load.schedule import Counted
 from lab.record.files import read_json
+from lab.run.measure import Load, run_start
 from lab.run.plan import make_plan
 from lab.run.runner import gather
+from lab.run.start import Context, Start
 from lab.spec.experiment import Experiment
+from lab.spec.level import Level
 from lab.spec.parse import load_experiment
 from lab.spec.problems import SpecError
 from tests.benches import place
@@ -191,6 +196,36 @@ def test_a_generator_that_does_not_answer_is_named(alive: bool, says: str, tmp_p
     plan, where = stage(tmp_path, driver, answers=False)
     with pytest.raises(UserError, match=says):
         GENERATORS["ghz"].measure(plan, where, {})
+
+
+def test_the_trials_of_a_start_have_each_their_own_number_of_requests_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at_once = "at_once: {c-1: {users_fraction: 0.26}, c-2: {users_fraction: 0.4}, c-4: {users_fraction: 1}}"
+    on = experiment(
+        SPEC.replace("factors:", f"factors:\n  {at_once}")
+        .replace("baseline: none/p-0", "baseline: c-1/none/p-0")
+        .replace("[error_probability]", "[at_once, error_probability]")
+    )
+    levels = [level for level in on.levels() if level.name.endswith("none/p-0")]
+    assert len({level.start for level in levels}) == 1
+    sent = []
+
+    def load(start: Start, _generator: object, level: Level[Any]) -> Load:
+        sent.append(Ghz().fields(start.plan)["concurrency"])
+        return Load(None, [])
+
+    monkeypatch.setattr("lab.run.measure._measure", load)
+    for name in ("create", "start", "collect", "remove"):
+        monkeypatch.setattr(Start, name, lambda _start: None)
+    monkeypatch.setattr(Start, "parts", lambda _start: [])
+    for name in ("begin", "end"):
+        monkeypatch.setattr(Ghz, name, lambda *_: None)
+    found = on.load.schedule.fixed()
+    assert found is not None
+    measured = run_start(Context(on, MESH, place(Loaded())), levels, found, 7, tmp_path)
+    assert sent == [1, 2, 4]
+    assert [one.found["users"] for one in measured] == [1, 2, 4]
 
 
 def test_a_trials_folder_has_what_its_start_left_but_only_its_own_load(tmp_path: Path) -> None:

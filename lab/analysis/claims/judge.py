@@ -3,21 +3,21 @@
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
 from lab.analysis.claims.evidence import ShareEvidence, evidence
 from lab.analysis.claims.excluded import excluded
+from lab.analysis.claims.matched import Values, along
 from lab.analysis.claims.questions import Bounds, Question, questions
 from lab.analysis.claims.records import Answer, Beside, Judged, Part, Verdict, Verdicts
 from lab.analysis.claims.spec import Study
+from lab.analysis.claims.tested import missing, tested
 from lab.analysis.pooled import censoring, pooled_share
 from lab.analysis.stats.compare import mean_of
 from lab.analysis.stats.intervals import FloatArray
 from lab.record import Summary
-
-# A metric's value by metric, level and block.
-Values = Mapping[str, Mapping[str, Mapping[int, float]]]
 
 
 def judge(summary: Summary, studies: Sequence[Study], seed: int) -> Verdicts:
@@ -27,7 +27,7 @@ def judge(summary: Summary, studies: Sequence[Study], seed: int) -> Verdicts:
         experiment=summary.experiment,
         confidence=summary.confidence,
         sources={study.name: study.source for study in studies},
-        claims=tuple(_judged(summary, values, study, claim_id, seed) for study in studies for claim_id in study.claims),
+        claims=tuple(_claim(summary, values, study, claim_id, seed) for study in studies for claim_id in study.claims),
         figures=tuple(beside for study in studies for beside in _beside(summary, study)),
     )
 
@@ -57,38 +57,38 @@ def _values(summary: Summary) -> Values:
     return values
 
 
-def _judged(summary: Summary, values: Values, study: Study, claim_id: str, seed: int) -> Judged:
-    claim = study.claims[claim_id]
-    wanted = questions(claim, summary.baseline, summary.equivalence_margin)
-    missing = _missing(summary, wanted)
+def _claim(summary: Summary, values: Values, study: Study, claim_id: str, seed: int) -> Judged:
+    wanted = questions(study.claims[claim_id], summary.baseline, summary.equivalence_margin)
+    return along(study.match, summary, values, wanted, partial(_judged, study, claim_id, seed), seed)
+
+
+def _judged(
+    study: Study, claim_id: str, seed: int, summary: Summary, values: Values, wanted: Sequence[Question]
+) -> Judged:
+    claim, lacking = study.claims[claim_id], missing(summary, wanted)
     # A claim is false if any of its k parts is. To reject a true claim in at most 5 % of runs, each part may err in
     # 5 % / k (Bonferroni, the first step of Holm's method). A claim holds only if all parts hold. That needs no
     # correction: a false claim passes only if its false part passes (Berger, 1982, intersection-union test).
     refuting = 1 - (1 - summary.confidence) / len(wanted)
-    parts = [] if missing else [_part(summary, values, question, refuting, seed) for question in wanted]
+    parts = [_part(summary, values, question, refuting, seed) for question in tested(summary, wanted)]
     return Judged(
         study=study.name,
         id=claim_id,
         says=claim.says,
         published=claim.published,
-        verdict="not tested here" if missing else _verdict(parts),
-        reason=missing,
+        verdict=_verdict(parts, lacking),
+        reason=lacking,
         parts=tuple(parts),
     )
 
 
-def _missing(summary: Summary, wanted: Sequence[Question]) -> str | None:
-    """Name the levels and metrics that this run lacks."""
-    levels = {level: None for question in wanted for level in question.levels if level not in summary.levels}
-    metrics = {question.metric: None for question in wanted if question.metric not in summary.metrics}
-    lacking = [f"{what} {', '.join(names)}" for what, names in (("level", levels), ("metric", metrics)) if names]
-    return f"this run has no {', no '.join(lacking)}" if lacking else None
-
-
-def _verdict(parts: Sequence[Part]) -> Verdict:
+def _verdict(parts: Sequence[Part], lacking: str | None) -> Verdict:
+    """Return a claim's verdict. What a run can test may refute a claim of which other metrics are `lacking`."""
     answers = {part.answer for part in parts}
     if "does not hold" in answers:
         return "does not hold here"
+    if lacking:
+        return "not tested here"
     return "holds here" if answers == {"holds"} else "inconclusive"
 
 

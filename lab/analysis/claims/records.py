@@ -6,6 +6,7 @@ from typing import Literal
 from pydantic import ValidationError
 
 from lab.analysis.claims.questions import Quantity
+from lab.analysis.claims.swept import Swept
 from lab.errors import UserError
 from lab.record import FIX_HINT, Record, read_json, write_json_atomic
 
@@ -36,7 +37,7 @@ class Part(Record):
 
 
 class Judged(Record):
-    """A claim and its verdict. If it was not tested, `reason` says what is missing."""
+    """A claim and its verdict. `reason` says what the run lacks for the rest of its comparisons."""
 
     study: str
     id: str
@@ -45,6 +46,7 @@ class Judged(Record):
     verdict: Verdict
     reason: str | None = None
     parts: tuple[Part, ...] = ()
+    swept: Swept | None = None
 
 
 class Beside(Record):

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from lab.analysis.claims.match import Match, match_problems
 from lab.errors import UserError
 from lab.spec import (
     Problem,
@@ -51,7 +52,7 @@ class Order(OnMetrics):
         default=None, description="the complete interval must also lie beyond the noise floor"
     )
     margin: Margin | None = Field(default=None, description=_MARGIN)
-    because: Reason | None = Field(default=None, description="why this margin")
+    because: Reason | None = Field(default=None, description="why this margin, or this test")
 
 
 class Same(OnMetrics):
@@ -64,38 +65,38 @@ class Same(OnMetrics):
         description="`overhead`: what a level has above the experiment's baseline; with the baseline it is the value",
     )
     margin: Margin = Field(description="ratios from 1/(1 + margin) to 1 + margin are the same")
-    because: Reason = Field(description="why this margin")
+    because: Reason = Field(description="why this margin, or this test")
 
 
-class OverheadRatio(OnMetrics):
+class Ranged(OnMetrics):
+    """A number of a level lies within a range."""
+
+    level: LevelRef
+    within: Range = Field(description="the smallest and the largest number that the claim allows")
+    because: Reason = Field(description="why this range")
+
+
+class OverheadRatio(Ranged):
     """A level's overhead over the baseline is a multiple of another's."""
 
     kind: Literal["overhead_ratio"]
-    level: LevelRef
     to: LevelRef = Field(description="the level whose overhead `level`'s is divided by")
     within: Annotated[tuple[Bound, Bound], Field(strict=False)] = Field(
         description="the smallest and the largest ratio that the claim allows"
     )
-    because: Reason = Field(description="why this range")
 
 
-class Ratio(OnMetrics):
+class Ratio(Ranged):
     """A level is a multiple of another."""
 
     kind: Literal["ratio"]
-    level: LevelRef
     to: LevelRef = Field(description="the level that `level` is divided by")
-    within: Range = Field(description="the smallest and the largest ratio that the claim allows")
-    because: Reason = Field(description="why this range")
 
 
-class Value(OnMetrics):
+class Value(Ranged):
     """A level's own value lies within a range, in the metric's unit."""
 
     kind: Literal["value"]
-    level: LevelRef
-    within: Range = Field(description="the smallest and the largest value that the claim allows")
-    because: Reason = Field(description="why this range")
 
 
 class Trend(OnMetrics):
@@ -108,7 +109,7 @@ class Trend(OnMetrics):
     margin: Margin | None = Field(
         default=None, description=f"`nowhere`: changes that are none; `steadily`: steps back; else {_MARGIN}"
     )
-    because: Reason | None = Field(default=None, description="why this margin")
+    because: Reason | None = Field(default=None, description="why this margin, or this test")
 
 
 Test = Annotated[Order | Same | OverheadRatio | Ratio | Value | Trend, Field(discriminator="kind")]
@@ -139,6 +140,7 @@ class ClaimsFile(Shape):
     version: Version1
     source: str = Field(min_length=1, max_length=1000, description="who published them, and where")
     claims: Mapping[ClaimId, Claim] = Field(default_factory=dict)
+    match: Match | None = Field(default=None, description="of a number that the publication does not state")
     figures: list[Figure] = Field(default_factory=list, description="published numbers to show with this run's values")
 
 
@@ -186,6 +188,11 @@ def parse_claims(text: str, name: str, metrics: Collection[str]) -> Study:
         for index, figure in enumerate(file.figures)
         for problem in _unknown_metrics([figure.metric], metrics)
     ]
+    problems += match_problems(
+        file.match,
+        (level for claim in file.claims.values() for test in claim.tests for level in _levels(test)[1]),
+        metrics,
+    )
     if not file.claims and not file.figures:
         problems.append(Problem(("claims",), "missing; a file has claims, or figures, or both"))
     if problems:
@@ -204,21 +211,26 @@ def _contradictions(test: Test) -> Iterator[Problem]:
     low, high = getattr(test, "within", (0, 1))
     if low >= high:
         yield Problem(("within",), f"the range is upside down: {low:g} is not below {high:g}")
-    match test:
-        case Order():
-            field, levels = "higher", [*test.lower, *test.higher]
-        case Same():
-            field, levels = "levels", test.levels
-        case OverheadRatio() | Ratio():
-            field, levels = "to", [test.level, test.to]
-        case Value():
-            field, levels = "level", [test.level]
-        case Trend():
-            field, levels = "over", test.over
-            if test.steadily and test.goes == "nowhere":
-                yield Problem(("steadily",), "goes with `up` and `down` only")
+    if isinstance(test, Trend) and test.steadily and test.goes == "nowhere":
+        yield Problem(("steadily",), "goes with `up` and `down` only")
+    field, levels = _levels(test)
     for name, count in Counter(levels).items():
         if count > 1:
             yield Problem((field,), f"level '{name}' is named twice and would be compared with itself")
     if test.because is None and getattr(test, "margin", None) is not None:
         yield Problem(("because",), "missing; say why this margin is the right one")
+
+
+def _levels(test: Test) -> tuple[str, list[str]]:
+    """Return the levels of a test, and the field that names the last of them."""
+    match test:
+        case Order():
+            return "higher", [*test.lower, *test.higher]
+        case Same():
+            return "levels", test.levels
+        case OverheadRatio() | Ratio():
+            return "to", [test.level, test.to]
+        case Value():
+            return "level", [test.level]
+        case Trend():
+            return "over", test.over

@@ -18,8 +18,8 @@ ENVOY = "envoy"
 MIB = 1 << 20
 # The mesh under the Java agent with a backend takes 1 GiB, where no level has a memory limit of its own.
 SYSTEM_BYTES = 1024 * MIB
-# A request carries the first to the services; a running Envoy accepts the second.
-WITHOUT_RESTART = {"error_probability", "envoy_runtime"}
+# A request carries the first to the services; a running Envoy accepts the second; the generator sends at the third.
+WITHOUT_RESTART = {"error_probability", "envoy_runtime", "users_fraction"}
 
 COLUMNS = (
     Column(metric="latency_p95_ms", heading="p95 ms"),

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from lab.analysis import checks
 from lab.analysis.metrics import (
     alternating,
+    backends,
     burn,
     jvm,
     memory,
@@ -20,7 +21,7 @@ from lab.contract import Check, Metric, PairedMetric
 
 METRICS: Mapping[str, Metric] = {
     metric.name: metric
-    for module in (resources, memory, alternating, burn, requests, sidecars, traffic, jvm, telemetry, speed)
+    for module in (resources, memory, backends, alternating, burn, requests, sidecars, traffic, jvm, telemetry, speed)
     for metric in module.METRICS
 }
 
