@@ -108,6 +108,7 @@ ALLOWED: tuple[Row, ...] = (
     Removed("claims/*/version", VERSION_2),
     Added("claims/*/version", VERSION_2),
     Added("summaries/*/summary/headline", "A summary names its main metrics; the report had them fixed."),
+    Added("summaries/*/summary/block_correlation", "A summary says where neighbouring blocks are correlated."),
     Added("summaries/*/estimates/*/censored", CENSORED),
     Added("summaries/*/estimates/*/comparison_censored", CENSORED),
     Added("summaries/*/trials/*/censored", CENSORED),

@@ -7,6 +7,22 @@ import pytest
 
 from lab.analysis.stats.compare import compare, holm, log_ratios, mean_of
 from lab.analysis.stats.intervals import t_interval
+from tests.synthetic.coverage import (
+    BEGIN,
+    BLOCKS,
+    DOCUMENT,
+    END,
+    EQUAL,
+    FIXED,
+    IN_SQUARES,
+    IN_SQUARES_CORRELATED,
+    REPAIRED,
+    STOPPING,
+    chain,
+    every,
+    given_first_look,
+    outcome,
+)
 
 STUDIES = 8_000
 RESAMPLES = 1_000
@@ -64,3 +80,48 @@ def test_identical_levels_are_called_different_in_at_most_5_percent_of_studies(b
         alarms += not findings.isdisjoint({"higher", "lower"})
     # Chance alone may add three standard errors.
     assert alarms / studies <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / studies)
+
+
+# --- the table of docs/statistics.md, with fewer studies --------------------------------------------------------------
+FEWER = 1_500
+USUAL = ("normal", "t, 3 degrees of freedom", "1 + lognormal")
+
+
+@pytest.mark.parametrize("blocks", BLOCKS)
+@pytest.mark.parametrize("case", USUAL)
+def test_usual_noise_is_covered_and_intervals_are_hardly_wider(case: str, blocks: int) -> None:
+    found = FIXED[case](blocks, FEWER)
+    assert 0.93 <= found.now <= 0.975
+    assert found.wider <= 1.1
+    assert found.wider == 1 or blocks > 5
+
+
+@pytest.mark.parametrize("blocks", [6, 7, 9])
+@pytest.mark.parametrize("case", ["AR(1) 0.3", "AR(1) 0.6"])
+def test_correlated_blocks_are_covered_nearly_as_often_as_others(case: str, blocks: int) -> None:
+    found = FIXED[case](blocks, FEWER)
+    assert found.before < 0.9
+    # Chance may take 1.5 points: six levels of a study share its baselines.
+    assert found.now >= (0.92 if case == "AR(1) 0.3" or blocks > 6 else 0.9) - 0.015
+
+
+def test_a_first_look_after_six_blocks_repairs_runs_that_end_there() -> None:
+    before, now = (outcome(EQUAL, FEWER, before) for before in (True, False))
+    assert given_first_look(before).mean() < 0.92
+    for found in (every(now), given_first_look(now)):
+        assert REPAIRED[0] <= found.mean() <= REPAIRED[1]
+
+
+def test_the_whole_chain_is_covered_and_correlation_there_more_often_than_before() -> None:
+    assert REPAIRED[0] <= every(outcome(IN_SQUARES, 200, before=False)).mean() <= REPAIRED[1]
+    simulate, noise = IN_SQUARES_CORRELATED
+    assert simulate is chain
+    before, now = (every(simulate(noise, 200, before=before)).mean() for before in (True, False))
+    assert now > before + 0.05
+
+
+def test_the_document_shows_every_case() -> None:
+    shown = DOCUMENT.read_text().partition(BEGIN)[2].partition(END)[0]
+    rows = [line.split("|")[1].strip() for line in shown.splitlines() if line.startswith("| ")]
+    assert [name for name in rows if name in FIXED] == list(FIXED)
+    assert [name for name in rows if name in {case[0] for case in STOPPING}] == [case[0] for case in STOPPING]

@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-# With fewer, the residuals of uncorrelated and of correlated blocks look the same.
-FEWEST_BLOCKS = 6
+# With fewer free residuals, (levels - 1) x (blocks - 1), correlation and chance look alike, and false alarms widen
+# intervals by more than 8 % on average. These are eight systems in six blocks.
+FEWEST_FREE = 35
 # One-sided. A smaller chance of a false alarm leaves a correlation of 0.3 unseen too often (docs/statistics.md).
 ALARM = 0.15
 # Few blocks cannot distinguish larger ones, and the factor on an interval grows without limit towards 1.
@@ -22,7 +23,7 @@ def correlation_of(levels: Collection[Mapping[int, float]]) -> float:
     """
     blocks = sorted(set.intersection(*(set(level) for level in levels))) if levels else []
     values = np.array([[level[block] for block in blocks] for level in levels], dtype=np.float64)
-    if len(blocks) < FEWEST_BLOCKS or np.any(values <= 0):
+    if not blocks or np.any(values <= 0):
         return 0.0
     return float(serial_correlation(np.log(values)))
 
@@ -38,7 +39,7 @@ def serial_correlation(values: ArrayLike) -> NDArray[np.float64]:
     """
     array = np.asarray(values, dtype=np.float64)
     levels, n = array.shape[-2:]
-    if n < FEWEST_BLOCKS or levels < 2:
+    if (levels - 1) * (n - 1) < FEWEST_FREE:
         return np.zeros(array.shape[:-2])
     left = array - array.mean(-1, keepdims=True) - array.mean(-2, keepdims=True) + array.mean((-2, -1), keepdims=True)
     products, squares = (left[..., 1:] * left[..., :-1]).sum(-1), (left**2).sum(-1)
