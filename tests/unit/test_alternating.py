@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from lab.analysis import checks
+from lab.analysis.metrics.jvm import SETTLED_JIT_FRACTION
 from lab.backend import BACKENDS
 from lab.command.expected import expected_lines
 from lab.engine import StartFailed
@@ -17,6 +18,7 @@ from lab.errors import UserError
 from lab.record import Slice, TrialData, read_trial_record
 from lab.record.data import read_trial
 from lab.record.requests import REQUESTS_COLUMNS, REQUESTS_FIRST_LINE, read_requests
+from lab.run.settling import QUIET_BLOCKS
 from lab.run.start import Context
 from lab.run.turns import SECOND_NS
 from lab.spec.problems import SpecError
@@ -168,6 +170,28 @@ def test_requests_of_the_window_are_those_of_the_slices(tmp_path: Path) -> None:
 
 def turn_ns(turn: Slice) -> int:
     return turn.next_ns - turn.start_ns
+
+
+def test_a_set_waits_until_its_systems_have_settled(tmp_path: Path) -> None:
+    on, _ = alternating(SPEC.replace("seed: 7", "seed: 7, until_settled: true"))
+    run, said = complete(on, tmp_path)
+    trials = [read_trial_record(path.parent) for path in run.folder.glob("trials/*/trial.json")]
+    assert "of 4 systems have settled" in said
+    for trial in trials:
+        assert trial.settled is True
+        assert len(trial.jit_cpu_fractions) >= QUIET_BLOCKS
+        quiet = [fraction <= SETTLED_JIT_FRACTION for fraction in trial.jit_cpu_fractions]
+        assert any(all(quiet[first : first + QUIET_BLOCKS]) for first in range(len(quiet) - QUIET_BLOCKS + 1))
+
+
+def test_a_set_that_never_settles_is_kept_and_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lab.run.settling.LONGEST_S", 0.0)
+    on, _ = alternating(SPEC.replace("seed: 7", "seed: 7, until_settled: true"))
+    run, _ = complete(on, tmp_path)
+    summary = analyse(run.folder)
+    assert all(trial.valid and trial.settled is False for trial in summary.trials)
+    assert {(level.trials, level.rejected, level.not_settled) for level in summary.levels.values()} == {(0, 0, 2)}
+    assert not summary.estimates
 
 
 def test_the_rate_is_found_once_for_all_sets(tmp_path: Path) -> None:
