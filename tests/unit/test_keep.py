@@ -19,6 +19,7 @@ from lab.record.summary import read_summary
 from lab.record.trial import read_trial_record
 from tests import report_runs
 from tests.command_line import lab, one_line
+from tests.golden import records
 from tests.labs import LAB, analyse
 from tests.repository import ROOT, tracked
 
@@ -66,6 +67,15 @@ def test_a_kept_run_gives_the_same_numbers_again(both: tuple[Path, Path], tmp_pa
 )
 def test_every_kept_result_gives_the_same_numbers_again(kept: Path, tmp_path: Path) -> None:
     assert_same_numbers(kept, tmp_path / "copy")
+
+
+@pytest.mark.parametrize("name", ["in-turn", "at-once", "sidecars"])
+def test_real_runs_with_a_spinner_side_by_side_and_with_faults_can_be_kept(name: str, tmp_path: Path) -> None:
+    with records.unpacked(name) as run:
+        analyse(run)
+        keep(run, tmp_path / "kept", LAB)
+        assert size_bytes(tmp_path / "kept") < size_bytes(run) / 10
+    assert_same_numbers(tmp_path / "kept", tmp_path / "copy")
 
 
 def test_a_number_that_differs_is_found() -> None:

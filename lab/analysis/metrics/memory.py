@@ -23,15 +23,12 @@ def memory_of(metrics: Collection[str]) -> str:
 
 def with_known_memory(headline: Headline, metrics: Collection[str]) -> Headline:
     """Return a headline of RSS and page cache with what older records have: no page cache, or the working set alone."""
-    lacking = set() if PAGE_CACHE in metrics else {PAGE_CACHE}
     instead = {} if RSS in metrics else {RSS: WORKING_SET}
     columns = [
-        Column(metric=WORKING_SET, heading="MiB") if column.metric in instead else column
-        for column in headline.columns
-        if column.metric not in lacking
+        Column(metric=WORKING_SET, heading="MiB") if column.metric in instead else column for column in headline.columns
     ]
-    main = [instead.get(name, name) for name in headline.main if name not in lacking]
-    return headline.model_copy(update={"columns": columns, "main": main})
+    known = (name for name in headline.main if name != PAGE_CACHE or PAGE_CACHE in metrics)
+    return headline.model_copy(update={"columns": columns, "main": [instead.get(name, name) for name in known]})
 
 
 def _mean_mib(field: str) -> Callable[[TrialData], float]:

@@ -24,7 +24,6 @@ WITHOUT_RESTART = {"error_probability", "envoy_runtime", "users_fraction"}
 COLUMNS = (
     Column(metric="latency_p95_ms", heading="p95 ms"),
     Column(metric=RSS, heading="RSS\nMiB"),
-    Column(metric=PAGE_CACHE, heading="cache\nMiB"),
     Column(metric="bytes_per_request_app", heading="app\nkB/req.", per=1000),
     Column(metric="bytes_per_request_telemetry", heading="telem.\nkB/req.", per=1000),
 )
