@@ -151,7 +151,7 @@ class Measure:
 
 @dataclass(frozen=True)
 class Metric(Measure):
-    """A measure of one trial. One that `follows_speed` takes longer on a slower machine, and is adjusted for that.
+    """A measure of one trial.
 
     `compute` returns None where the level has nothing of the kind (no backend); it raises `NotDerivableError`
     or, for a counter that was not recorded, `KeyError` where the records do not say.

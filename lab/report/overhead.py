@@ -122,7 +122,7 @@ def _in_turns(summary: Summary) -> Table:
             for level in summary.levels
         ],
         [
-            "Idle cores: CPU in the times without load, before the first turn and after the last. Without idle: CPU "
+            "Idle cores: CPU in the times without load. Without idle: CPU "
             "per request, less what the services use in the same time without any. All as measured."
         ],
     )

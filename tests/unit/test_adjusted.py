@@ -108,7 +108,7 @@ def test_without_a_spinner_nothing_is_changed() -> None:
 
 
 def test_a_metric_says_itself_that_it_follows_the_machines_speed() -> None:
-    own = Metric("cpu_per_span_us", "CPU per span", "us", compute=lambda _: 1.0, follows_speed=True)
+    own = Metric("cpu_per_span_us", "CPU per span", "us", compute=lambda _: 1.0, adjusted_as="time")
     other = Metric("spans", "Spans", "", compute=lambda _: 1.0)
     metrics = {metric.name: metric for metric in (own, other)}
     assert list(timed(metrics)) == ["cpu_per_span_us"]

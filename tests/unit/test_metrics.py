@@ -54,8 +54,7 @@ OF_A_TRACED_LEVEL = """
     memory_services_mean_mib memory_backends_mean_mib memory_total_mean_mib
     startup_s context_switches_per_request
     memory_services_rss_mean_mib memory_services_page_cache_mean_mib memory_services_kernel_peak_mib
-    memory_services_mean_mib memory_services_peak_mib memory_backends_mean_mib memory_total_mean_mib
-    startup_s context_switches_per_request memory_backends_filled_mib
+    memory_backends_filled_mib
     latency_fastest_ms latency_slowest_ms latency_mean_ms latency_p50_ms latency_p95_ms latency_p99_ms
     latency_intended_p95_ms requests_per_s requests requests_failed error_fraction
     bytes_per_request_app bytes_sent_per_request_app bytes_per_request_telemetry

@@ -10,7 +10,7 @@ from scipy import stats
 from lab.analysis.analyse import summarise
 from lab.analysis.metrics.alternating import IDLE
 from lab.analysis.metrics.memory import PAGE_CACHE, RSS, WORKING_SET
-from lab.analysis.metrics.speed import STOOD, as_measured_name, with_adjusted_values
+from lab.analysis.metrics.speed import STOOD, adjusted, as_measured_name, with_adjusted_values
 from lab.analysis.stats.places import Row, without_places
 from lab.record.summary import PlaceAdjustment, TrialSummary
 from lab.report.findings import cautions, remarks
@@ -21,6 +21,7 @@ from tests.unit.test_adjusted import log_ratios
 
 CPU = "cpu_per_request_services_ms"
 MEMORY = (RSS, PAGE_CACHE, WORKING_SET)
+ADJUSTED = adjusted(MESH.judgement.metrics)
 TRUTH = {"baseline": 96.0, "placebo": 96.0, "manual": 110.0, "metrics": 120.0, "agent": 130.0, "other": 140.0}
 # As on the machine where this was built: the first costs most, by far, and the others fall nearly in a line.
 ADDED = np.array([0.02, 0.003, 0.0, -0.004, -0.009, -0.01])
@@ -110,7 +111,7 @@ def test_the_p_value_is_that_of_the_f_test() -> None:
 def test_too_few_blocks_tell_nothing_of_places(blocks: int) -> None:
     trials = study(np.random.default_rng(3), orders(blocks, 3))
     assert without_places(rows(trials)) is None
-    assert with_adjusted_values(trials, [], [CPU]) == (trials, {})
+    assert with_adjusted_values(trials, [], ADJUSTED) == (trials, {})
 
 
 def test_always_the_same_order_tells_nothing_of_places() -> None:
@@ -119,10 +120,10 @@ def test_always_the_same_order_tells_nothing_of_places() -> None:
 
 def test_what_a_place_adds_is_taken_out_and_the_levels_stay() -> None:
     trials = study(np.random.default_rng(5), orders(36, 5))
-    adjusted, how = with_adjusted_values(trials, [], [CPU])
+    changed, how = with_adjusted_values(trials, [], ADJUSTED)
     assert set(how) == {CPU}
     assert isinstance(how[CPU], PlaceAdjustment)
-    raw, better = (log_ratios(adjusted, name, "agent") for name in (as_measured_name(CPU), CPU))
+    raw, better = (log_ratios(changed, name, "agent") for name in (as_measured_name(CPU), CPU))
     assert better.std() < raw.std()
     # Six whole squares: places are the same for all levels, so that means are as measured.
     assert better.mean() == pytest.approx(raw.mean(), abs=1e-9)
@@ -136,10 +137,10 @@ def test_memory_has_its_place_taken_out_where_systems_run_at_once(way: str) -> N
         one.model_copy(update={"values": {way: 1.0, CPU: one.values[CPU], **dict.fromkeys(MEMORY, one.values[CPU])}})
         for one in study(np.random.default_rng(10), orders(6, 10))
     ]
-    adjusted, how = with_adjusted_values(trials, [])
+    changed, how = with_adjusted_values(trials, [], ADJUSTED)
     assert set(how) == {*MEMORY, *([CPU] if way == STOOD else [])}
     for name in MEMORY:
-        raw, better = (log_ratios(adjusted, one, "agent") for one in (as_measured_name(name), name))
+        raw, better = (log_ratios(changed, one, "agent") for one in (as_measured_name(name), name))
         assert better.std() < raw.std()
 
 
@@ -148,12 +149,12 @@ def test_alone_memory_is_left_as_it_is() -> None:
         one.model_copy(update={"values": dict.fromkeys(MEMORY, one.values[CPU])})
         for one in study(np.random.default_rng(11), orders(6, 11))
     ]
-    assert with_adjusted_values(trials, []) == (trials, {})
+    assert with_adjusted_values(trials, [], ADJUSTED) == (trials, {})
 
 
 def test_a_trial_of_which_no_place_is_known_is_left_as_it_is() -> None:
     old = [one.model_copy(update={"position": None}) for one in study(np.random.default_rng(6), orders(6, 6))]
-    assert with_adjusted_values(old, [], [CPU]) == (old, {})
+    assert with_adjusted_values(old, [], ADJUSTED) == (old, {})
 
 
 @pytest.mark.parametrize("added", [ADDED, np.zeros(6)], ids=["with", "without"])
@@ -164,10 +165,10 @@ def test_intervals_cover_the_truth_as_often_as_they_say(added: np.ndarray, block
     draw = random.Random(8)
     planned = [orders(blocks, draw.randrange(10**6)) for _ in range(40)]
     for index in range(400):
-        adjusted, _ = with_adjusted_values(study(rng, planned[index % 40], added), [], [CPU])
+        changed, _ = with_adjusted_values(study(rng, planned[index % 40], added), [], ADJUSTED)
         for level, truth in TRUTH.items():
             if level != "baseline":
-                ratios = log_ratios(adjusted, CPU, level)
+                ratios = log_ratios(changed, CPU, level)
                 half = quantile * ratios.std(ddof=1) / np.sqrt(blocks)
                 covered.append(abs(ratios.mean() - np.log(truth / TRUTH["baseline"])) <= half)
     assert 0.93 <= np.mean(covered) <= 0.97
