@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import chain
 from math import ceil
 from typing import Literal
 
@@ -64,6 +65,7 @@ def _bottom(block: Sequence[int], wanted: Sequence[float], gap: float) -> float:
     return sum(wanted[index] for index in block) / len(block) - gap * (len(block) - 1) / 2
 
 
+CROSSINGS_IN_A_ROW = 3
 CROSSING_IN = 1.8
 APART = 0.08
 """How far lines are apart, in places of the axis, so that their intervals do not overlap."""
@@ -79,16 +81,21 @@ class CrossingPanel:
 
 
 def crossing(name: str, title: str, axis: str, panels: Sequence[CrossingPanel], description: str) -> Markup:
-    """Draw a panel per metric side by side; `axis` names the second factor."""
+    """Draw a panel per metric, a few in a row; `axis` names the second factor."""
     names_in = svg.names_in(short(name, LONGEST_LABEL) for panel in panels for name in panel.lines)
-    margins = Margins(left=0.55, right=names_in + LEADER_IN, across=names_in + LEADER_IN + 0.55)
+    margins = Margins(left=0.55, right=names_in + LEADER_IN, across=names_in + LEADER_IN + 0.55, down=0.78)
+    columns = min(len(panels), CROSSINGS_IN_A_ROW)
+    rows = ceil(len(panels) / columns)
 
     def fill(figure: Figure) -> None:
-        for axes, panel in zip(svg.panels(figure, 1, len(panels), margins)[0], panels, strict=True):
-            _crossing_panel(axes, panel, margins.wide(len(panels)))
+        places = list(chain(*svg.panels(figure, rows, columns, margins)))
+        for axes, panel in zip(places, panels, strict=False):
+            _crossing_panel(axes, panel, margins.wide(columns))
             axes.set_xlabel(axis)
+        for axes in places[len(panels) :]:
+            axes.remove()
 
-    return draw(name, title, description, CROSSING_IN + margins.high, fill)
+    return draw(name, title, description, CROSSING_IN * rows + margins.down * (rows - 1) + margins.high, fill)
 
 
 def _crossing_panel(axes: Axes, panel: CrossingPanel, wide_in: float) -> None:
