@@ -8,6 +8,7 @@ sidecar's answers in tests/fixtures/sidecars, which tests/unit replays.
 import http.client
 import json
 import os
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -40,14 +41,17 @@ SERVICE_ADMIN_PORT = 9902
 TYPES = "type.googleapis.com/envoy.extensions.filters"
 FAILS, LATE = "fault.http.abort.abort_percent", "fault.http.delay.fixed_delay_percent"
 LATE_MS = "fault.http.delay.fixed_duration_ms"
+# envoy/patterns/hedging.yaml
+HEDGED_AFTER_S = 0.05
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a request got: a status (HTTP's, or 600 and gRPC's for an error), and which attempt was answered."""
+    """What a request got: a status (HTTP's, or 600 and gRPC's for an error), which attempt was answered, and when."""
 
     status: int
     attempt: int
+    took_s: float
 
 
 @dataclass(frozen=True)
@@ -69,14 +73,16 @@ class Tiny:
         return {name.removeprefix("cluster.inbound."): value for name, value in self.sidecars[node].counters().items()}
 
     def _ask(self) -> Answer:
+        start_s = time.perf_counter()
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
         kind = {"Content-Type": "application/grpc"} if self.grpc else {}
         connection.request("POST", "/Service/Mock", body=b"", headers=kind)
         answer = connection.getresponse()
         answer.read()
         connection.close()
-        grpc_status = int(answer.headers.get("grpc-status", 0))
-        return Answer(600 + grpc_status if grpc_status else answer.status, int(answer.headers.get("attempt") or 0))
+        grpc_status, attempt = (int(answer.headers.get(name) or 0) for name in ("grpc-status", "attempt"))
+        took_s = time.perf_counter() - start_s
+        return Answer(600 + grpc_status if grpc_status else answer.status, attempt, took_s)
 
 
 ANSWERS = {
@@ -267,11 +273,20 @@ def test_tight_breakers_open(node: Node, tmp_path: Path) -> None:
 @pytest.mark.parametrize("node", [REST, GRPC], ids=["rest", "grpc"])
 def test_a_rate_limit_lets_its_number_through(node: Node, tmp_path: Path) -> None:
     with running(tmp_path, "rate-limit", node) as tiny:
-        answers = tiny.ask(600, 8)
-        limited = [answer for answer in answers if answer.status != 200]
-        assert {answer.status for answer in limited} == {608 if node.protocol == "grpc" else 429}
+        answers: list[Answer] = []
+
+        def limited() -> list[Answer]:
+            return [answer for answer in answers if answer.status != 200]
+
+        def is_limited() -> bool:
+            # A busy machine may need seconds for so many, and the limit is one of requests per second.
+            answers.extend(tiny.ask(600, 8))
+            return bool(limited())
+
+        assert wait_until(is_limited, 60, 0, SystemClock())
+        assert {answer.status for answer in limited()} == {608 if node.protocol == "grpc" else 429}
         counters = tiny.counters()
-        assert counters["inbound.http_local_rate_limit.rate_limited"] == len(limited)
+        assert counters["inbound.http_local_rate_limit.rate_limited"] == len(limited())
         assert counters["upstream_rq_total"] == counters["inbound.http_local_rate_limit.ok"] >= 150
         tiny.sidecars["s1"].set_runtime({"local_rate_limit_enforced": 0})
         assert share_of_errors(tiny.ask(200, 8)) == 0
@@ -303,16 +318,23 @@ def test_an_outlier_is_ejected_and_comes_back(node: Node, tmp_path: Path) -> Non
 
 
 def test_a_late_answer_is_hedged(tmp_path: Path) -> None:
+    def late(answers: list[Answer]) -> int:
+        """On a busy machine other answers may be late, too."""
+        return sum(answer.took_s > HEDGED_AFTER_S for answer in answers)
+
     with running(tmp_path, "hedging", GRPC) as tiny:
-        assert share_of_errors(tiny.ask(20, 1)) == 0
-        assert tiny.counters()["upstream_rq_retry"] == 0
+        answers = tiny.ask(20, 1)
+        assert share_of_errors(answers) == 0
+        assert tiny.counters()["upstream_rq_retry"] <= late(answers)
+        before = tiny.counters()["upstream_rq_retry"]
         tiny.services["s1"].set_runtime({LATE: 50, LATE_MS: 500})
         tiny.ask(20, 4)
-        assert 0 < tiny.counters()["upstream_rq_retry"] <= 20
+        assert 0 < tiny.counters()["upstream_rq_retry"] - before <= 20
         tiny.services["s1"].set_runtime({LATE: 0, FAILS: 100})
         before = tiny.counters()["upstream_rq_retry"]
-        assert share_of_errors(tiny.ask(20, 1)) == 1
-        assert tiny.counters()["upstream_rq_retry"] == before
+        answers = tiny.ask(20, 1)
+        assert share_of_errors(answers) == 1
+        assert tiny.counters()["upstream_rq_retry"] - before <= late(answers)
 
 
 def test_envoys_own_faults_are_counted(tmp_path: Path) -> None:
