@@ -75,27 +75,28 @@ def settle(
     """
     found, sent, began_s = Settling(len(starts)), list[list[Path]](), clock.now_s()
     while not found.settled and clock.now_s() - began_s < LONGEST_S:
-        files = send(BLOCK_REQUESTS)
-        sent.append(files)
-        found.add([_jit_fraction(start, path) for start, path in zip(starts, files, strict=True)])
-        say(found.said())
+        sent.append(send(BLOCK_REQUESTS))
+        # The observer lags by up to a second: a block is judged once it was seen to its end, while later ones are sent.
+        for files in sent[found.blocks :]:
+            fractions = [_jit_fraction(start, path) for start, path in zip(starts, files, strict=True)]
+            if None in fractions:
+                break
+            found.add([fraction for fraction in fractions if fraction is not None])
+            say(found.said())
     return found, sent
 
 
-def _jit_fraction(start: Start, sent: Path) -> float:
-    """What compilers used of a system's CPU while a block was sent, as far as the observer has seen it."""
+def _jit_fraction(start: Start, sent: Path) -> float | None:
+    """What compilers used of a system's CPU while a block was sent; None while the observer has not seen all of it."""
     requests = read_requests(sent)
     containers = read_counters(start.out / "counters.jsonl").containers
     services = [name for name, role in start.deployment.roles().items() if role not in OTHER_ROLES]
-
-    def used_ns(field: str) -> float:
-        return sum(containers[name][field].increase(requests.first_start_ns(), end_ns) for name in services)
-
+    start_ns, end_ns = requests.first_start_ns(), requests.last_end_ns()
     try:
-        # The CPU time of threads is sampled once a second. The next block is not to wait for the next sample.
-        seen_ns = min(int(containers[name]["jit_cpu_ns"].t_ns[-1]) for name in services)
-        end_ns = min(seen_ns, requests.last_end_ns())
-        return used_ns("jit_cpu_ns") / used_ns("cpu_usage_ns")
+        jit, cpu = ([containers[name][field] for name in services] for field in ("jit_cpu_ns", "cpu_usage_ns"))
+        if min(int(series.t_ns[-1]) for series in (*jit, *cpu)) < end_ns:
+            return None
+        return sum(one.increase(start_ns, end_ns) for one in jit) / sum(one.increase(start_ns, end_ns) for one in cpu)
     except (KeyError, NotDerivableError) as error:
         raise UserError(
             f"what compilers used is not known, so a warm-up would never end: {error}",
