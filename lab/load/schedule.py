@@ -114,6 +114,11 @@ class Slices(Schedule):
     rounds: int | None = Field(
         default=None, ge=2, le=10_000, description="of a set, rounded up to complete squares; replaces measure_s"
     )
+    warm_up_in_turns: bool = Field(
+        default=False,
+        description="systems are warmed up in turns of `requests` requests, so that none makes more spans than its "
+        "exporter's queue holds; or else all at the same time, which is faster",
+    )
 
     alternates: ClassVar[bool] = True
 

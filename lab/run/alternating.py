@@ -5,6 +5,7 @@ longer than a round slows all systems alike. The set is the unit of statistics: 
 rounds divided by its requests.
 """
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -108,26 +109,36 @@ def _received(ordered: Iterable[Callable[[], Path]]) -> list[Path]:
 
 
 def _warm(starts: Sequence[Start], say: Callable[[str], None]) -> tuple[list[list[Path]], Settling | None]:
-    """Sends the warm-up to all systems at the same time; returns its records, and how they settled if they had to."""
+    """Sends the warm-up to all systems; returns its records, and how they settled if they had to."""
     context = starts[0].context
     generator, protocol = _generator(context), context.experiment.protocol
+    schedule, requests = cast(Slices, context.experiment.load.schedule), protocol.warm_up_requests or 0
 
     def send(requests: int) -> list[Path]:
         return _received(generator.closed(start.plan, start.stage, requests) for start in starts)
 
-    sent = [send(protocol.warm_up_requests or 0)]
+    if schedule.warm_up_in_turns:
+        turns = math.ceil(requests / schedule.requests)
+        sent = [_one_by_one(starts, schedule.requests) for _ in range(turns)]
+    else:
+        sent = [send(requests)]
     if not protocol.until_settled:
         return sent, None
     settling, blocks = settle(starts, send, starts[0].place.clock, say)
     return [*sent, *blocks], settling
 
 
+def _one_by_one(starts: Sequence[Start], requests: int) -> list[Path]:
+    """Sends so many requests to each system alone."""
+    generator = _generator(starts[0].context)
+    return [generator.closed(start.plan, start.stage, requests)() for start in starts]
+
+
 def _calibrated(starts: Sequence[Start], schedule: Slices) -> tuple[Mapping[str, float], list[Path]]:
     """What the slices need to know, from some requests to each system alone; and the records of these."""
-    generator = _generator(starts[0].context)
     # Samples without load, so that a cost holds nothing of the warm-up.
     starts[0].place.clock.sleep(3 / starts[0].context.experiment.observer.rate_hz)
-    sent = [generator.closed(start.plan, start.stage, COST_REQUESTS)() for start in starts]
+    sent = _one_by_one(starts, COST_REQUESTS)
     per_s = schedule.requests_per_s
     if isinstance(per_s, str):
         dearest_ms = max(_cost_ms(start, path) for start, path in zip(starts, sent, strict=True))

@@ -168,6 +168,26 @@ def test_requests_of_the_window_are_those_of_the_slices(tmp_path: Path) -> None:
     assert trial.window_start_ns == trial.slices[0].start_ns - trial.slices[0].position * turn_ns(trial.slices[0])
 
 
+def test_systems_warm_up_one_at_a_time_where_they_are_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    on, drivers = alternating(SPEC.replace("requests: 10,", "requests: 10, warm_up_in_turns: true,"))
+    sent, answer = list[tuple[int, int]](), Turns._answer
+    times_s = list[float]()
+
+    def noted(driver: Turns, path: Path, starts: list[int], takes_ns: int) -> None:
+        sent.append((id(driver), len(starts)))
+        times_s.append(driver.clock.now_s())
+        answer(driver, path, starts, takes_ns)
+
+    monkeypatch.setattr(Turns, "_answer", noted)
+    run, _ = complete(on, tmp_path)
+    # 20 requests are two turns of 10 for each system.
+    assert sent[:8] == [(id(driver), 10) for driver in drivers] * 2
+    assert all(earlier < later for earlier, later in pairwise(times_s[:8]))
+    folder = next(run.folder.glob("trials/*-baseline"))
+    trial, requests = read_trial_record(folder), read_requests(folder / "requests.csv")
+    assert len(requests) == 2 * 10 + 30 + 10 * len(trial.slices)
+
+
 def turn_ns(turn: Slice) -> int:
     return turn.next_ns - turn.start_ns
 
