@@ -99,7 +99,7 @@ def test_the_load_is_calibrated_once_and_kept(tmp_path: Path) -> None:
     assert run.manifest["calibration"]["users"] == pytest.approx(20 * 1.11, abs=1.5)
     assert [trial["found"] for trial in trials(run).values()] == 6 * [{"users": run.manifest["calibration"]["users"]}]
     assert (run.folder / "calibration" / "requests.csv").exists()
-    assert "users: the baseline took" in said
+    assert "users: a request took" in said
 
 
 def test_a_warm_up_by_requests_ends_with_the_last_of_them_and_the_window_begins_two_seconds_later(
