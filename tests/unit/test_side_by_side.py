@@ -110,6 +110,54 @@ def test_a_level_with_half_of_the_load_has_half_of_its_share(users: int, full: i
     }
 
 
+CALIBRATED = SPEC.replace("users: 12", "users: calibrated, baseline_cpu_fraction: 0.4")
+
+
+def test_the_load_is_calibrated_on_all_systems_with_all_their_containers(tmp_path: Path) -> None:
+    on, drivers = side_by_side(CALIBRATED)
+    run, said = complete(on, tmp_path)
+    found = run.manifest["calibration"]
+    levels = [synthetic.QUICK[name] for name in ("baseline", "baseline", "otel-manual")]
+    # Services and backends; the generator and the observer add a little.
+    services_ms = sum(level.cpu_ms + level.backend_cpu_ms for level in levels) / 3
+    assert services_ms < found["cpu_per_request_ms"] < 1.2 * services_ms
+    assert found["systems"] == 3
+    per_s = 0.4 * 2 * 1000 / found["cpu_per_request_ms"]
+    assert found["users"] == pytest.approx(per_s * (1.05 + found["latency_mean_ms"] / 1000), abs=0.5)
+    trials = [read_trial_record(path.parent) for path in run.folder.glob("trials/*/trial.json")]
+    assert [trial.found for trial in trials] == 6 * [{"users": round(found["users"] / 3)}]
+    assert all((run.folder / "calibration" / str(place) / "requests.csv").exists() for place in range(3))
+    assert "users: a request took" in said
+    assert [driver.done.count("remove") for driver in drivers] == [3] * 3
+
+
+def test_users_of_levels_with_less_load_are_counted_as_if_they_had_all(tmp_path: Path) -> None:
+    less = CALIBRATED.replace("otel-manual: {telemetry", "otel-manual: {users_fraction: 0.5, telemetry")
+    on, _ = side_by_side(less)
+    found = complete(on, tmp_path)[0].manifest["calibration"]
+    per_s = 0.4 * 2 * 1000 / found["cpu_per_request_ms"] / ((1 + 1 + 0.5) / 3)
+    assert found["users"] == pytest.approx(per_s * (1.05 + found["latency_mean_ms"] / 1000), abs=0.5)
+
+
+def test_a_saturated_machine_rejects_all_trials_of_the_block(tmp_path: Path) -> None:
+    on, drivers = side_by_side()
+    for driver in drivers:
+        driver.change = lambda trial, _: trial  # three times as many users as each should have
+    run, _ = complete(on, tmp_path)
+    trials = [read_trial_record(path.parent) for path in run.folder.glob("trials/*/trial.json")]
+    assert len(trials) == 6
+    assert all("of the host's CPUs (limit 70 %)" in trial.reasons[0] for trial in trials)
+
+
+def test_the_spinner_is_idle_time_of_the_machine(tmp_path: Path) -> None:
+    on, _ = side_by_side()
+    run, _ = complete(on, tmp_path)
+    for folder in run.folder.glob("trials/*"):
+        data = read_trial(folder)
+        used = cpu_cores(data, data.trial.containers) + data.trial.cores_side_by_side
+        assert data.trial.cores_at_once == pytest.approx(used)
+
+
 def test_loads_that_differ_by_less_than_a_user_are_rejected(tmp_path: Path) -> None:
     few = SPEC.replace("users: 12", "users: 3")
     on, _ = side_by_side(few.replace("otel-manual: {telemetry", "otel-manual: {users_fraction: 0.9, telemetry"))
