@@ -53,7 +53,7 @@ def summarise(
 ) -> Summary:
     """Estimate every metric of every level from its valid trials' values, and from their `windows` in pieces."""
     known = measures(target.judgement)
-    ordered = experiment.baseline_level(), experiment.placebo_level(), *experiment.levels()
+    ordered = experiment.baseline_level(), *sorted(experiment.all_levels(), key=lambda level: level.name != PLACEBO)
     levels = {level.name: level.recorded() for level in ordered}
     trials, adjustments = with_adjusted_values(trials, windows, adjusted(target.judgement.metrics))
     trials = with_paired_values(trials, _compared_with(experiment), target.judgement.paired)
@@ -226,8 +226,8 @@ def _mean(measure: Measure, trials: Sequence[TrialSummary], seed: int) -> Interv
 
 
 def _compared_with(experiment: Experiment) -> tuple[str, ...]:
-    """Return what levels are compared with: the baseline, which every block has twice."""
-    return experiment.baseline, PLACEBO
+    """Return what levels are compared with: the baseline, which a block has twice unless there is no placebo."""
+    return (experiment.baseline, PLACEBO) if experiment.protocol.placebo else (experiment.baseline,)
 
 
 def _comparison(

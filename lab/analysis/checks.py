@@ -61,7 +61,7 @@ WARM_UP_TAIL = 0.60
 SPANS_LOST_FRACTION = 0.001
 # Of systems that alternate: answers in the turn of another system.
 LATE_FRACTION = 0.01
-# Of systems that alternate. On a busier machine requests wait for CPUs, and ratios become those of throughput.
+# Of systems that run at once. On a busier machine requests wait for CPUs, and ratios become those of throughput.
 MACHINE_FRACTION = 0.7
 # If a count of drawn errors is less likely than this, on either side, it has another cause.
 ERROR_CHANCE = 1e-6
@@ -292,10 +292,12 @@ def turns_kept(data: TrialData) -> Iterator[str]:
 
 
 def machine_had_room(data: TrialData) -> Iterator[str]:
-    """Reject systems that alternate on a saturated machine."""
-    if not data.trial.slices:
+    """Reject systems that ran at once on a saturated machine."""
+    # While there is load: of systems that alternate, the window has times without.
+    cores = max(data.trial.alternating_cores, data.trial.cores_at_once)
+    if not cores or "cpus" not in data.counters.host:
         return
-    busy = data.trial.alternating_cores / int(data.counters.host["cpus"].values[-1])
+    busy = cores / int(data.counters.host["cpus"].values[-1])
     if busy > MACHINE_FRACTION:
         yield (f"the lab's containers used {_percent(busy)} of the host's CPUs (limit {_percent(MACHINE_FRACTION)})")
 

@@ -79,7 +79,8 @@ def duration_s(experiment: Experiment, plan: Plan, declaration: Declaration, res
     calibrating_s = 0.0
     if experiment.load.schedule.fixed() is None:
         window_s = min(experiment.expected_window_s(), LONGEST_WINDOW_S)
-        calibrating_s = per_level[experiment.baseline] + experiment.protocol.expected_warm_up_s + window_s
+        starts_s = per_level.values() if experiment.at_once else [per_level[experiment.baseline]]
+        calibrating_s = sum(start_s + experiment.protocol.expected_warm_up_s for start_s in starts_s) + window_s
     return calibrating_s + estimate_duration_s(plan, experiment, per_level)
 
 

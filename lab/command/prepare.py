@@ -54,7 +54,7 @@ def context(lab: Lab, experiment: Experiment) -> Context:
         return Context(experiment, target, _place(AbsentDriver(), os.cpu_count() or 1))
     cores = engine_cores()
     alone = _place(ComposeDriver(ROOT, SCRATCH), cores)
-    numbers = range(len(experiment.levels()) + 1) if experiment.at_once else ()
+    numbers = range(len(experiment.all_levels())) if experiment.at_once else ()
     systems = (_place(_side_by_side_driver(number), cores, False) for number in numbers)
     return Context(experiment, target, alone, tuple(systems))
 

@@ -103,10 +103,13 @@ class LoadGenerator(Protocol):
 
 
 class TurnsGenerator(LoadGenerator, Protocol):
-    """A generator that can take turns with others: it sends at given times. Both methods return at once."""
+    """A generator that sends at given times: several can take turns, or share a window. Its methods return at once."""
 
     def closed(self, plan: LoadPlan, stage: Stage, requests: int) -> Awaited:
         """Sends so many requests, each as soon as an earlier one was answered."""
 
     def turns(self, plan: LoadPlan, stage: Stage, starts_ns: Sequence[int], lasts_s: float, per_s: float) -> Awaited:
         """Sends the schedule's slices at these Unix times, each at `per_s`; the last ends in `lasts_s`."""
+
+    def steady(self, plan: LoadPlan, stage: Stage, start_ns: int, lasts_s: float) -> Awaited:
+        """Sends at the schedule's rate from a Unix time on, for `lasts_s` or a little longer."""

@@ -1,5 +1,6 @@
 """An open loop over HTTP: requests at a rate, whatever the system answers (loadgen/open-loop)."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Annotated, ClassVar, Literal
 
@@ -17,6 +18,8 @@ LEAD_S = 1.0
 TAIL_S = 1.0
 # The generator gives a request up after 20 s.
 SLOWEST_REQUEST_S = 20.0
+# Of the number of Poisson arrivals. So many more, and one load in 30,000 ends too early.
+SPARE_SDS = 4
 # Of a warm-up: one request waits for another, and the CPUs never wait long.
 CLOSED_CONCURRENCY = 2
 
@@ -27,7 +30,7 @@ class OpenLoopLoad(Load):
     generator: Literal["open-loop"]
     schedule: Annotated[OpenLoop | Slices, Field(discriminator="kind")]
 
-    capabilities: ClassVar[frozenset[Capability]] = frozenset({"warms-up", "reusable", "timed"})
+    capabilities: ClassVar[frozenset[Capability]] = frozenset({"warms-up", "reusable", "timed", "at-times"})
     protocol: ClassVar[EntryProtocol | None] = "http"
 
 
@@ -64,6 +67,14 @@ class OpenLoopHttp(ByFiles):
         assert isinstance(plan.load, OpenLoopLoad) and isinstance(plan.load.schedule, Slices)
         rate = {"requests": plan.load.schedule.requests, "requests_per_s": per_s, "arrivals": "fixed"}
         return self.ordered(stage, {"starts_ns": starts_ns, **rate, **_common(plan)}, lasts_s + SLOWEST_REQUEST_S)
+
+    def steady(self, plan: LoadPlan, stage: Stage, start_ns: int, lasts_s: float) -> Awaited:
+        """See `TurnsGenerator.steady`."""
+        schedule = _schedule(plan)
+        mean = schedule.requests_per_s * lasts_s
+        spare = SPARE_SDS * math.sqrt(mean) if schedule.arrivals == "poisson" else 0.0
+        load = {"starts_ns": [start_ns], "requests": math.ceil(mean + spare), **self.fields(plan)}
+        return self.ordered(stage, load, (mean + spare) / schedule.requests_per_s + SLOWEST_REQUEST_S)
 
     def fields(self, plan: LoadPlan) -> Mapping[str, object]:
         """See `ByFiles.fields`."""

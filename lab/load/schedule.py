@@ -28,7 +28,8 @@ class ClosedLoop(Schedule):
         default=0.4,
         ge=0.05,
         le=0.95,
-        description="share of the services' CPUs that calibrated users make the baseline use",
+        description="share of the services' CPUs that calibrated users make all containers of the baseline use, "
+        "or side by side those of all systems of a block together",
     )
     think_time_s: Annotated[tuple[ThinkTime, ThinkTime], Field(strict=False)] = Field(
         description="shortest and longest pause of a user between two requests, drawn evenly"

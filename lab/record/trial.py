@@ -117,9 +117,13 @@ class StartPart(TrialPart):
 
 
 class OthersPart(TrialPart):
-    """What other systems of the lab used in the trial's window."""
+    """What other systems of the lab used in the trial's window.
+
+    `cores_at_once`: what all systems used that ran at once, this one included and the spinner excluded.
+    """
 
     cores_side_by_side: float = 0.0
+    cores_at_once: float = 0.0
 
 
 class Interval(Record):

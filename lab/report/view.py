@@ -67,7 +67,11 @@ def page(summary: Summary, manifest: Mapping[str, Any], trials: Sequence[TrialRe
         colours={level: colour.variable for level, colour in colours.items()},
         answers=[
             *answers(summary, manifest, compared.crossings),
-            Answer(summary.placebo, findings.placebo_sentence(summary), summary.placebo),
+            Answer(
+                summary.placebo,
+                findings.placebo_sentence(summary),
+                summary.placebo if summary.placebo in summary.levels else None,
+            ),
         ],
         cautions=[*findings.cautions(summary), *facts.shared_machine(manifest)],
         order=facts.order(manifest, trials),

@@ -6,23 +6,18 @@ rounds divided by its requests.
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, cast
 
-from lab.engine import OBSERVER, SPINNER
-from lab.load import Loaded
+from lab.engine import SPINNER
 from lab.load.generator import SECOND_NS, TurnsGenerator
 from lab.load.schedule import Slices
-from lab.record import (
-    SlicesPart,
-    TrialPart,
-    join_requests,
-    read_requests,
-)
-from lab.run.at_once import run_at_once, used_ns
+from lab.record import SlicesPart, TrialPart, read_requests
+from lab.run.at_once import run_at_once, start_at, used_ns
 from lab.run.measure import Load, Measured, window
+from lab.run.ordered import joined, received
 from lab.run.progress import minutes
 from lab.run.settling import Settling, settle
 from lab.run.start import Context, Start
@@ -47,14 +42,8 @@ def run_alternating(
     `say` reports progress. Raises `StartFailed` if a container does not do its part, `NotRemoved`, and the
     driver's errors.
     """
-    starts = [_start(context, level, place, seed, out) for place, level in enumerate(levels)]
+    starts = [start_at(context, level, place, {}, seed, out) for place, level in enumerate(levels)]
     return run_at_once(starts, lambda: _load(starts, found, seed, say))
-
-
-def _start(context: Context, level: Level[Any], place: int, seed: int, out: Path) -> Start:
-    instruments = (OBSERVER,) if place else context.instruments
-    protocol = context.experiment.protocol
-    return Start(context, context.places[place], level, {}, seed, out / str(place), instruments, protocol)
 
 
 def _load(starts: Sequence[Start], found: Mapping[str, float], seed: int, say: Callable[[str], None]) -> list[Load]:
@@ -77,7 +66,7 @@ def _load(starts: Sequence[Start], found: Mapping[str, float], seed: int, say: C
         timeline = _timeline(found, schedule, len(starts), seed, first.place.driver.time_ns())
         lasts_s = (timeline.window.end_ns - first.place.driver.time_ns()) / SECOND_NS
         say(f"{len(timeline.rounds)} rounds at {found['requests_per_s']:.3g} requests/s, {minutes(lasts_s)}")
-        sent = _received(
+        sent = received(
             generator.turns(start.plan, start.stage, timeline.starts_ns(place), lasts_s, found["requests_per_s"])
             for place, start in enumerate(starts)
         )
@@ -103,11 +92,6 @@ def _generator(context: Context) -> TurnsGenerator:
     return cast(TurnsGenerator, context.generator)
 
 
-def _received(ordered: Iterable[Callable[[], Path]]) -> list[Path]:
-    """Orders a load of each system before it waits for the first."""
-    return [awaited() for awaited in list(ordered)]
-
-
 def _warm(starts: Sequence[Start], say: Callable[[str], None]) -> tuple[list[list[Path]], Settling | None]:
     """Sends the warm-up to all systems; returns its records, and how they settled if they had to."""
     context = starts[0].context
@@ -115,7 +99,7 @@ def _warm(starts: Sequence[Start], say: Callable[[str], None]) -> tuple[list[lis
     schedule, requests = cast(Slices, context.experiment.load.schedule), protocol.warm_up_requests or 0
 
     def send(requests: int) -> list[Path]:
-        return _received(generator.closed(start.plan, start.stage, requests) for start in starts)
+        return received(generator.closed(start.plan, start.stage, requests) for start in starts)
 
     if schedule.warm_up_in_turns:
         turns = math.ceil(requests / schedule.requests)
@@ -161,7 +145,7 @@ def _cost_ms(start: Start, sent: Path) -> float:
     sample_ns = round(SECOND_NS / start.context.experiment.observer.rate_hz)
     start_ns, end_ns = requests.first_start_ns() - sample_ns, requests.last_end_ns() + sample_ns
     start.await_observed(end_ns)
-    return used_ns(start, start_ns, end_ns, without=[SPINNER]) / 1e6 / len(requests)
+    return used_ns(start.out, start_ns, end_ns, without=[SPINNER]) / 1e6 / len(requests)
 
 
 def _timeline(found: Mapping[str, float], schedule: Slices, systems: int, seed: int, now_ns: int) -> Timeline:
@@ -182,11 +166,8 @@ def _load_of(
     cores: float,
     parts: Sequence[TrialPart],
 ) -> Load:
-    """One system's trial. Its `requests.csv` has all its requests, those before the slices included."""
-    requests = start.out / "requests.csv"
-    join_requests(files, requests)
-    measured = timeline.window
-    loaded = Loaded(requests, read_requests(requests).first_start_ns(), measured.start_ns, measured.end_ns)
+    """One system's trial."""
+    loaded = joined(start, files, timeline.window)
     slices = SlicesPart(slices=timeline.turns(place), idle=[timeline.idle], alternating_cores=cores)
     return Load(loaded, [window(loaded), slices, *parts])
 
@@ -194,4 +175,4 @@ def _load_of(
 def _cores(starts: Sequence[Start], timeline: Timeline) -> float:
     """The cores that all systems used while there was load, without the spinner: that is idle time."""
     start_ns, end_ns = timeline.first_ns, timeline.last_ns
-    return sum(used_ns(start, start_ns, end_ns, without=[SPINNER]) for start in starts) / (end_ns - start_ns)
+    return sum(used_ns(start.out, start_ns, end_ns, without=[SPINNER]) for start in starts) / (end_ns - start_ns)

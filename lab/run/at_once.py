@@ -1,13 +1,32 @@
 """What all ways to run the systems of a block at the same time share: their starts, and the CPU of each."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 from lab.analysis.metrics.window import known
+from lab.engine import OBSERVER, SPINNER
 from lab.record import OthersPart, read_counters
 from lab.run.measure import Load, Measured, measured_of, removed_after
-from lab.run.start import Start
+from lab.run.start import Context, Start
+from lab.spec import Level, Protocol
 
 SPEED = "speed.jsonl"
+
+
+def start_at(
+    context: Context,
+    level: Level[Any],
+    place: int,
+    found: Mapping[str, float],
+    seed: int,
+    out: Path,
+    protocol: Protocol | None = None,
+) -> Start:
+    """Return the start of the system in a place, with records below `out`; the first system's has all instruments."""
+    instruments = (OBSERVER,) if place else context.instruments
+    protocol = protocol or context.experiment.protocol
+    return Start(context, context.places[place], level, found, seed, out / str(place), instruments, protocol)
 
 
 def run_at_once(starts: Sequence[Start], load: Callable[[], list[Load]]) -> list[Measured]:
@@ -28,12 +47,12 @@ def run_at_once(starts: Sequence[Start], load: Callable[[], list[Load]]) -> list
     return _measured(starts, loads)
 
 
-def used_ns(start: Start, start_ns: int, end_ns: int, without: Collection[str] = ()) -> float:
-    """The CPU time of a system's containers; 0 of one that the observer did not see to the end.
+def used_ns(out: Path, start_ns: int, end_ns: int, without: Collection[str] = ()) -> float:
+    """The CPU time of a system's containers, recorded in `out`; 0 of one that the observer did not see to the end.
 
     Such a trial is rejected by its own checks, whatever its neighbours' sums say.
     """
-    containers = read_counters(start.out / "counters.jsonl").containers
+    containers = read_counters(out / "counters.jsonl").containers
     cpu = [fields["cpu_usage_ns"] for name, fields in containers.items() if name not in without]
     return sum(known(counter.increase, start_ns, end_ns) or 0.0 for counter in cpu)
 
@@ -43,15 +62,16 @@ def _measured(starts: Sequence[Start], loads: Sequence[Load]) -> list[Measured]:
     # There is one spinner for all: what it saw is the same for every level, so that it explains no difference.
     (starts[0].out / SPEED).unlink(missing_ok=True)
     cores = [_cores(start, load) for start, load in zip(starts, loads, strict=True)]
+    busy = sum(_cores(start, load, [SPINNER]) for start, load in zip(starts, loads, strict=True))
     return [
-        measured_of(start, load, OthersPart(cores_side_by_side=sum(cores) - own))
+        measured_of(start, load, OthersPart(cores_side_by_side=sum(cores) - own, cores_at_once=busy))
         for start, load, own in zip(starts, loads, cores, strict=True)
     ]
 
 
-def _cores(start: Start, load: Load) -> float:
+def _cores(start: Start, load: Load, without: Collection[str] = ()) -> float:
     """The cores that a system's containers used in the window."""
     if load.loaded is None:
         return 0.0
     start_ns, end_ns = load.loaded.window_start_ns, load.loaded.window_end_ns
-    return used_ns(start, start_ns, end_ns) / (end_ns - start_ns)
+    return used_ns(start.out, start_ns, end_ns, without) / (end_ns - start_ns)

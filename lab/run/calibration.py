@@ -1,44 +1,53 @@
-"""What a load's schedule finds before the first trial, from one run of the baseline."""
+"""What a load's schedule finds before the first trial, from one start of all systems that are measured at once."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from lab.analysis.checks import judge
-from lab.analysis.metrics import values
+from lab.run.cost import request_of
 from lab.run.measure import run_start
-from lab.run.plan import Trial
+from lab.run.side_by_side import run_side_by_side
 from lab.run.start import Context
 
 # What a request costs, to a tenth, is known after half a minute.
 LONGEST_WINDOW_S = 30.0
 
 
-def calibrate(context: Context, out: Path) -> dict[str, Any]:
-    """Runs the baseline once with a guessed load, its records in `out`; returns the manifest's `calibration`."""
+def calibrate(context: Context, out: Path, say: Callable[[str], None]) -> dict[str, Any]:
+    """Runs a small load, its records in `out`; returns the manifest's `calibration`.
+
+    Side by side the load goes to all systems of a block, otherwise to the baseline alone. A request's cost is that of
+    all containers, instruments included. `say` reports progress.
+    """
     schedule, cpus = context.experiment.load.schedule, len(context.place.cpus.services)
     guess = schedule.guess(cpus)
-    level, seed = context.experiment.baseline_level(), context.experiment.protocol.seed
-    trial = Trial(number=0, block=0, position=0, level=level.name, seed=seed)
-    window_s = min(context.experiment.protocol.window_s or LONGEST_WINDOW_S, LONGEST_WINDOW_S)
-    protocol = context.experiment.protocol.model_copy(update={"window_s": window_s})
-    shorter = replace(context, experiment=context.experiment.model_copy(update={"protocol": protocol}))
-    (measured,) = run_start(shorter, [level], guess, seed, out)
-    data = judge(out, measured.record(trial, level, 1), context.target.judgement)
-    found = values(data, context.target.judgement.metrics)
-    cpu_ms, latency_ms = found["cpu_per_request_services_ms"], found["latency_mean_ms"]
+    protocol = context.experiment.protocol
+    window_s = min(protocol.window_s or LONGEST_WINDOW_S, LONGEST_WINDOW_S)
+    shorter = protocol.model_copy(update={"window_s": window_s})
+    smaller = replace(context, experiment=context.experiment.model_copy(update={"protocol": shorter}))
+    if context.places:
+        levels = context.experiment.all_levels()
+        measured = run_side_by_side(smaller, levels, guess, protocol.seed, out, say)
+    else:
+        levels = (context.experiment.baseline_level(),)
+        measured = run_start(smaller, levels, guess, protocol.seed, out)
+    cpu_ms, latency_ms = request_of(measured)
+    # Users are counted as if each level had all of its share.
+    full_share = sum(level.settings.users_fraction for level in levels) / len(levels)
     return {
-        **schedule.from_cost(cpus, cpu_ms, latency_ms / 1000),
+        **schedule.from_cost(cpus, cpu_ms * full_share, latency_ms / 1000),
         **{f"guess_{name}": value for name, value in guess.items()},
         "cpu_per_request_ms": cpu_ms,
         "latency_mean_ms": latency_ms,
         "service_cpus": cpus,
+        "systems": len(levels),
     }
 
 
 def sentence(found: dict[str, Any]) -> str:
     """The calibration in words."""
     return (
-        f"{found['users']} users: the baseline took {found['cpu_per_request_ms']:.0f} ms of CPU per request; "
+        f"{found['users']} users: a request took {found['cpu_per_request_ms']:.0f} ms of CPU in all containers; "
         f"the target is {found['target_fraction']:.0%} of {found['service_cpus']} CPUs"
     )

@@ -57,7 +57,7 @@ def make_plan(experiment: Experiment) -> Plan:
     containers are whole plots of a split-plot design: starts are in random order, and levels within each. Side by side
     a system's place in the order of starts matters: there orders are those of a Latin square.
     """
-    levels = (*experiment.levels(), experiment.placebo_level())
+    levels = experiment.all_levels()
     generator = random.Random(experiment.protocol.seed)
     counts = np.zeros((len(levels), len(levels)), dtype=np.int64)
     trials: list[Trial] = []

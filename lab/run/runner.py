@@ -142,8 +142,8 @@ def _found(context: Context, run: Run, progress: Progress) -> Mapping[str, float
     if (fixed := context.experiment.load.schedule.fixed()) is not None:
         return fixed
     if "calibration" not in run.manifest:
-        with progress.step("calibrating the load on the baseline"):
-            run.manifest["calibration"] = calibration.calibrate(context, _staging(run))
+        with progress.step("calibrating the load"):
+            run.manifest["calibration"] = calibration.calibrate(context, _staging(run), progress.say)
             _staging(run).rename(run.folder / "calibration")
         run.save()
     progress.say(calibration.sentence(run.manifest["calibration"]))

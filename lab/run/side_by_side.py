@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from lab.contract import Measuring
-from lab.engine import OBSERVER, wait_until
+from lab.engine import wait_until
 from lab.errors import UserError
 from lab.load import Loaded
 from lab.load.generator import SECOND_NS, SETTLE_S, WARM_UP_REQUEST_BOUND_S
 from lab.record import answered, newest_end_ns, read_requests
-from lab.run.at_once import run_at_once
+from lab.run.at_once import run_at_once, start_at
+from lab.run.at_rate import run_at_rate
 from lab.run.measure import Load, Measured, window
 from lab.run.progress import minutes
 from lab.run.start import Context, Start
@@ -36,11 +37,15 @@ def run_side_by_side(
     out: Path,
     say: Callable[[str], None],
 ) -> list[Measured]:
-    """Runs a trial of each of `levels` at the same time, each with its share of the load; raw records go below `out`.
+    """Runs a trial of each of `levels` at the same time, each with its share of the users; raw records go below `out`.
+
+    In an open loop, which has no users, each has the same rate.
 
     `say` reports progress, since that takes minutes. Raises `StartFailed` if a container does not do its part,
     `NotRemoved`, and the driver's errors.
     """
+    if "users" not in found:
+        return run_at_rate(context, levels, seed, out, say)
     shares = _shares(int(found["users"]), [level.settings.users_fraction for level in levels])
     starts = [_start(context, level, place, shares[place], seed, out) for place, level in enumerate(levels)]
     return run_at_once(starts, lambda: _load(starts, say))
@@ -69,17 +74,9 @@ def _start(context: Context, level: Level[Any], place: int, users: int, seed: in
     protocol = context.experiment.protocol
     assert protocol.warm_up_requests is not None and protocol.window_s is not None  # side by side has both
     lasts_s = _warm_up_bound_s(context) + SETTLE_S + protocol.window_s + TAIL_BOUND_S
-    return Start(
-        context,
-        context.places[place],
-        level,
-        {"users": users},
-        seed,
-        out / str(place),
-        (OBSERVER,) if place else context.instruments,
-        # The load is ended from outside, at the latest after this time.
-        protocol.model_copy(update={"warm_up_s": None, "window_s": lasts_s}),
-    )
+    # The load is ended from outside, at the latest after this time.
+    bounded = protocol.model_copy(update={"warm_up_s": None, "window_s": lasts_s})
+    return start_at(context, level, place, {"users": users}, seed, out, bounded)
 
 
 def _warm_up_bound_s(context: Context) -> float:

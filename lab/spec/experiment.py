@@ -68,6 +68,11 @@ class Protocol(Shape):
         default=False,
         description="all levels of a block run at the same time: what slows the machine slows all of them",
     )
+    placebo: bool = Field(
+        default=True,
+        description="false: no second baseline, so that a set can have two systems only; the noise floor is not known",
+        exclude_if=bool,
+    )
     until_settled: bool = Field(
         default=False,
         description="alternating: after warm_up_requests, more of them until the compilers of every system are quiet",
@@ -137,6 +142,10 @@ class Experiment(ExperimentFile):
         """Return the baseline under another name: what it shows is the noise floor."""
         baseline = self.baseline_level()
         return replace(baseline, name=PLACEBO, start=baseline.start if self.at_once else PLACEBO)
+
+    def all_levels(self) -> tuple[Level[Any], ...]:
+        """Return the levels that a block runs: the file's, and the placebo unless the protocol leaves it out."""
+        return (*self.levels(), *([self.placebo_level()] if self.protocol.placebo else []))
 
     def recorded(self) -> dict[str, Any]:
         """Return what `manifest.json` records: every default, but of a factor's levels only what they set."""

@@ -99,12 +99,17 @@ def _rates(experiment: Experiment) -> Iterator[Problem]:
 
 
 def _side_by_side(experiment: Experiment) -> Iterator[Problem]:
-    protocol, place, levels = experiment.protocol, ("protocol", "side_by_side"), experiment.levels()
+    protocol, place, levels = experiment.protocol, ("protocol", "side_by_side"), experiment.all_levels()
     return _those(
         (
-            protocol.side_by_side and not experiment.load.can("open-ended"),
+            protocol.side_by_side and not (experiment.load.can("open-ended") or experiment.load.can("at-times")),
             place,
-            "needs a closed-loop load, which continues until every level is measured",
+            "needs users, who continue until every level is measured, or an open loop",
+        ),
+        (
+            protocol.side_by_side and experiment.load.schedule.alternates,
+            place,
+            "slices are sent to one system at a time; leave it out",
         ),
         (
             protocol.warm_up_requests is None,
@@ -122,9 +127,9 @@ def _side_by_side(experiment: Experiment) -> Iterator[Problem]:
             "a fault would reach all levels; run levels with faults one after the other",
         ),
         (
-            len(levels) + 1 > MAX_SIDE_BY_SIDE,
+            len(levels) > MAX_SIDE_BY_SIDE,
             place,
-            f"{len(levels) + 1} levels with the placebo; at most {MAX_SIDE_BY_SIDE} can run at once",
+            f"{len(levels)} levels with the placebo; at most {MAX_SIDE_BY_SIDE} can run at once",
         ),
     )
 
@@ -143,5 +148,6 @@ def _levels(experiment: Experiment) -> Iterator[Problem]:
             ("baseline",), f"no level is called {show(experiment.baseline)}; {suggestion(experiment.baseline, names)}"
         )
     else:
-        yield from contrast_problems(experiment.headline, [*names, PLACEBO])
-        yield from view_problems(experiment.views, [*names, PLACEBO], experiment.factors)
+        names = [level.name for level in experiment.all_levels()]
+        yield from contrast_problems(experiment.headline, names)
+        yield from view_problems(experiment.views, names, experiment.factors)

@@ -1,12 +1,9 @@
 """Systems that take turns: who gets load when, what is counted, and what rejects a set."""
 
-import json
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from lab.analysis import checks
@@ -17,16 +14,16 @@ from lab.engine import StartFailed
 from lab.errors import UserError
 from lab.record import Slice, TrialData, read_trial_record
 from lab.record.data import read_trial
-from lab.record.requests import REQUESTS_COLUMNS, REQUESTS_FIRST_LINE, read_requests
+from lab.record.requests import read_requests
 from lab.run.settling import QUIET_BLOCKS
 from lab.run.start import Context
 from lab.run.turns import SECOND_NS
 from lab.spec.problems import SpecError
 from tests import benches, synthetic
 from tests.benches import complete
-from tests.fake import FakeBackend, FakeClock, FakeDriver
+from tests.fake import FakeDriver
+from tests.fake_turns import Clock, SilentBackend, Turns
 from tests.labs import MESH, analyse, parse
-from tests.synthetic.counters import counter_lines
 
 SPEC = """
 format: tollbooth.experiment
@@ -43,88 +40,7 @@ factors:
 baseline: baseline
 protocol: {warm_up_requests: 20, repetitions: 2, retries: 0, seed: 7}
 """
-WORKS_NS = 30_000_000
 BACKEND = "jaeger"
-
-
-class Clock(FakeClock):
-    """Time that passes when somebody sleeps; containers then do what is due."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.work: list[Callable[[], None]] = []
-
-    def sleep(self, seconds: float) -> None:
-        super().sleep(seconds)
-        for work in self.work:
-            work()
-
-
-@dataclass
-class Turns(FakeDriver):
-    """An engine whose generator sends the loads of its folder, and whose observer records until now.
-
-    `cost`: CPU of a request, in ms, by level. `slow_ns`: how long a request takes.
-    """
-
-    cost: float = 1.0
-    slow_ns: int = WORKS_NS
-    rows: list[int] = field(default_factory=list)
-    seen: tuple[int, float] = (-1, 0.0)
-
-    def work(self) -> None:
-        """Answer the loads that are due, and write what the observer saw so far."""
-        if self.deployment is None or "open-loop" not in self.running:
-            return
-        for path in sorted(self._out.glob("load-*.json")):
-            load, answer = json.loads(path.read_text()), self._out / f"requests-{path.stem.removeprefix('load-')}.csv"
-            if load.get("requests") != 0 and not answer.exists():
-                self._send(load, answer)
-        if len(self.rows) == self.seen[0] and self.clock.now_s() < self.seen[1] + 5:
-            return
-        self.seen = len(self.rows), self.clock.now_s()
-        trial = replace(
-            synthetic.Trial(0, 0, "x", self._truth(), noise=self.cost, attempt=0, generator_cores=0.01),
-            warm_up_s=0,
-            window_s=round(self.clock.now_s()),
-        )
-        ends = np.array(sorted(end for end in self.rows), dtype=np.int64)
-        lines = counter_lines(trial, ends, np.random.default_rng(1))
-        text = "".join(json.dumps(line).replace('"locust"', '"open-loop"') + "\n" for line in lines)
-        (self._out / "counters.jsonl").write_text(text)
-
-    def _send(self, load: dict[str, object], answer: Path) -> None:
-        count = int(str(load["requests"]))
-        if isinstance(starts_ns := load.get("starts_ns"), list):
-            if self.time_ns() < starts_ns[-1] + 10 * SECOND_NS:
-                return
-            every_ns = round(SECOND_NS / float(str(load["requests_per_s"])))
-            starts = [start + number * every_ns for start in starts_ns for number in range(count)]
-            self._answer(answer, starts, self.slow_ns)
-        else:
-            starts = [self.time_ns() - (count - number) * WORKS_NS for number in range(count)]
-            self._answer(answer, starts, WORKS_NS)
-
-    def _answer(self, answer: Path, starts: list[int], takes_ns: int) -> None:
-        self.rows += [start + takes_ns for start in starts]
-        rows = [f"0,a1,{start},{start},{start + takes_ns},200,100" for start in starts]
-        answer.write_text("\n".join([REQUESTS_FIRST_LINE, ",".join(REQUESTS_COLUMNS), *rows, ""]))
-
-    def _truth(self) -> synthetic.Level:
-        assert self.deployment is not None
-        return synthetic.QUICK[self.deployment.environment["TELEMETRY"]]
-
-    def wait(self, service: str, timeout_s: float) -> int:
-        self._do("wait")
-        self.running -= {service}
-        return 0
-
-
-class SilentBackend(FakeBackend):
-    """A backend that cannot say how many spans it got."""
-
-    def accepted_spans(self) -> int | None:
-        return None
 
 
 @pytest.fixture(autouse=True)
@@ -303,7 +219,7 @@ def test_lost_spans_reject(data: TrialData) -> None:
         (("warm_up_requests: 20, ", ""), "levels are warm at different times"),
         (("retries: 0", "retries: 1"), "a single trial cannot be repeated"),
         (("repetitions: 2", "repetitions: 2, window_s: 8"), "the window of slices is as long as they take"),
-        (("repetitions: 2", "repetitions: 2, side_by_side: true"), "needs a closed-loop load"),
+        (("repetitions: 2", "repetitions: 2, side_by_side: true"), "slices are sent to one system at a time"),
         (("question: Does", "profile: true\nquestion: Does"), "a profiled trial needs a load of its own"),
     ],
 )

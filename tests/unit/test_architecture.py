@@ -15,9 +15,9 @@ MOST_LOOSE_FILES = 5
 # At f411f24, before the restructuring.
 MOST_STATEMENTS = 10_768
 # What the lab can do since: the target and the generators that came with the restructuring; alternating slices, and
-# waiting until systems have settled; `lab check`, `lab combine`, `lab compare` and `lab keep`; what verdicts and
-# findings exclude; claims about a number that is not stated; correlated blocks; RSS, page cache and the memory of
-# filled backends; what an overhead consists of.
+# waiting until systems have settled; equal rates side by side, and the cost of a complete set; `lab check`,
+# `lab combine`, `lab compare` and `lab keep`; what verdicts and findings exclude; claims about a number that is not
+# stated; correlated blocks; RSS, page cache and the memory of filled backends; what an overhead consists of.
 NEW = (
     "target/collector",
     "load/telemetrygen.py",
@@ -25,6 +25,9 @@ NEW = (
     "run/alternating.py",
     "run/turns.py",
     "run/settling.py",
+    "run/at_rate.py",
+    "run/ordered.py",
+    "run/cost.py",
     "analysis/metrics/alternating.py",
     "analysis/metrics/burn.py",
     "analysis/checklist.py",

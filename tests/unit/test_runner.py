@@ -95,11 +95,14 @@ def test_every_level_and_the_placebo_run_once_per_block_in_the_planned_order(tmp
 
 def test_the_load_is_calibrated_once_and_kept(tmp_path: Path) -> None:
     run, said = complete(context(FakeDriver()), tmp_path)
-    # The synthetic baseline takes 40 ms a request: 0.4 of 2 CPUs carry 20 requests/s, a user sends one every 1.1 s.
-    assert run.manifest["calibration"]["users"] == pytest.approx(20 * 1.11, abs=1.5)
+    # The synthetic baseline takes 40 ms a request. Generator and observer use 0.155 cores at 12 users, of whom each
+    # sends a request every 1.11 s. So 0.4 of 2 CPUs carry 14.7 requests/s.
+    cost_ms = 40 + 155 / (12 / 1.11)
+    assert run.manifest["calibration"]["cpu_per_request_ms"] == pytest.approx(cost_ms, rel=0.03)
+    assert run.manifest["calibration"]["users"] == pytest.approx(0.4 * 2 * 1000 / cost_ms * 1.11, abs=1.5)
     assert [trial["found"] for trial in trials(run).values()] == 6 * [{"users": run.manifest["calibration"]["users"]}]
     assert (run.folder / "calibration" / "requests.csv").exists()
-    assert "users: the baseline took" in said
+    assert "users: a request took" in said
 
 
 def test_a_warm_up_by_requests_ends_with_the_last_of_them_and_the_window_begins_two_seconds_later(

@@ -67,7 +67,10 @@ def no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def side_by_side(spec: str = SPEC) -> tuple[Context, list[Created]]:
     clock = FakeClock()
-    drivers = [Created(clock, asked_on=True) for _ in range(3)]
+    # Three systems at a third of the load of a system alone: more would saturate the machine.
+    drivers = [
+        Created(clock, asked_on=True, change=lambda trial, _: replace(trial, users=trial.users // 3)) for _ in range(3)
+    ]
     places = tuple(benches.place(driver, alone=False) for driver in drivers)
     return replace(benches.context(FakeDriver(clock), spec), places=places), drivers
 
@@ -105,6 +108,55 @@ def test_a_level_with_half_of_the_load_has_half_of_its_share(users: int, full: i
         "placebo": full,
         "otel-manual": half,
     }
+
+
+CALIBRATED = SPEC.replace("users: 12", "users: calibrated, baseline_cpu_fraction: 0.4")
+
+
+def test_the_load_is_calibrated_on_all_systems_with_all_their_containers(tmp_path: Path) -> None:
+    on, drivers = side_by_side(CALIBRATED)
+    run, said = complete(on, tmp_path)
+    found = run.manifest["calibration"]
+    levels = [synthetic.QUICK[name] for name in ("baseline", "baseline", "otel-manual")]
+    services_ms = sum(level.cpu_ms + level.backend_cpu_ms for level in levels) / 3
+    # Generator and observer of a system use 0.155 cores; its four users send 3.6 requests/s.
+    instruments_ms = 155 / (4 / 1.11)
+    assert found["cpu_per_request_ms"] == pytest.approx(services_ms + instruments_ms, rel=0.03)
+    assert found["systems"] == 3
+    per_s = 0.4 * 2 * 1000 / found["cpu_per_request_ms"]
+    assert found["users"] == pytest.approx(per_s * (1.05 + found["latency_mean_ms"] / 1000), abs=0.5)
+    trials = [read_trial_record(path.parent) for path in run.folder.glob("trials/*/trial.json")]
+    assert [trial.found for trial in trials] == 6 * [{"users": round(found["users"] / 3)}]
+    assert all((run.folder / "calibration" / str(place) / "requests.csv").exists() for place in range(3))
+    assert "users: a request took" in said
+    assert [driver.done.count("remove") for driver in drivers] == [3] * 3
+
+
+def test_users_of_levels_with_less_load_are_counted_as_if_they_had_all(tmp_path: Path) -> None:
+    less = CALIBRATED.replace("otel-manual: {telemetry", "otel-manual: {users_fraction: 0.5, telemetry")
+    on, _ = side_by_side(less)
+    found = complete(on, tmp_path)[0].manifest["calibration"]
+    per_s = 0.4 * 2 * 1000 / found["cpu_per_request_ms"] / ((1 + 1 + 0.5) / 3)
+    assert found["users"] == pytest.approx(per_s * (1.05 + found["latency_mean_ms"] / 1000), abs=0.5)
+
+
+def test_a_saturated_machine_rejects_all_trials_of_the_block(tmp_path: Path) -> None:
+    on, drivers = side_by_side()
+    for driver in drivers:
+        driver.change = lambda trial, _: trial  # three times as many users as each should have
+    run, _ = complete(on, tmp_path)
+    trials = [read_trial_record(path.parent) for path in run.folder.glob("trials/*/trial.json")]
+    assert len(trials) == 6
+    assert all("of the host's CPUs (limit 70 %)" in trial.reasons[0] for trial in trials)
+
+
+def test_the_spinner_is_idle_time_of_the_machine(tmp_path: Path) -> None:
+    on, _ = side_by_side()
+    run, _ = complete(on, tmp_path)
+    for folder in run.folder.glob("trials/*"):
+        data = read_trial(folder)
+        used = cpu_cores(data, data.trial.containers) + data.trial.cores_side_by_side
+        assert data.trial.cores_at_once == pytest.approx(used)
 
 
 def test_loads_that_differ_by_less_than_a_user_are_rejected(tmp_path: Path) -> None:
@@ -259,7 +311,7 @@ def test_an_engine_with_too_little_memory_is_reported_before_anything_starts() -
         ),
         ("retries: 0", "retries: 1", "a single trial cannot be repeated; wanted 0"),
         ("warm_up_requests: 20", "warm_up_s: 10", "levels are warm at different times"),
-        (USERS, "{generator: ghz, schedule: {kind: counted, requests: 200}}", "needs a closed-loop load"),
+        (USERS, "{generator: ghz, schedule: {kind: counted, requests: 200}}", "needs users, who continue"),
     ],
 )
 def test_what_does_not_go_together_is_rejected(old: str, new: str, message: str) -> None:

@@ -1,0 +1,99 @@
+"""An engine that takes no time and whose generators send at given times: in turns, or side by side."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from lab.load.generator import SECOND_NS
+from lab.record.requests import REQUESTS_COLUMNS, REQUESTS_FIRST_LINE
+from tests import synthetic
+from tests.fake import FakeBackend, FakeClock, FakeDriver
+from tests.synthetic.counters import counter_lines
+
+WORKS_NS = 30_000_000
+
+
+class Clock(FakeClock):
+    """Time that passes when somebody sleeps; containers then do what is due."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.work: list[Callable[[], None]] = []
+
+    def sleep(self, seconds: float) -> None:
+        super().sleep(seconds)
+        for work in self.work:
+            work()
+
+
+@dataclass
+class Turns(FakeDriver):
+    """An engine whose generator sends the loads of its folder, and whose observer records until now.
+
+    `cost` multiplies the CPU of a request. `slow_ns`: how long one takes that has a time. `loads_sent`: what was
+    answered so far.
+    """
+
+    cost: float = 1.0
+    slow_ns: int = WORKS_NS
+    loads_sent: list[dict[str, object]] = field(default_factory=list)
+    rows: list[int] = field(default_factory=list)
+    seen: tuple[int, float] = (-1, 0.0)
+
+    def work(self) -> None:
+        """Answer the loads that are due, and write what the observer saw so far."""
+        if self.deployment is None or "open-loop" not in self.running:
+            return
+        for path in sorted(self._out.glob("load-*.json")):
+            load, answer = json.loads(path.read_text()), self._out / f"requests-{path.stem.removeprefix('load-')}.csv"
+            if load.get("requests") != 0 and not answer.exists():
+                self._send(load, answer)
+        if len(self.rows) == self.seen[0] and self.clock.now_s() < self.seen[1] + 5:
+            return
+        self.seen = len(self.rows), self.clock.now_s()
+        trial = replace(
+            synthetic.Trial(0, 0, "x", self._truth(), noise=self.cost, attempt=0, generator_cores=0.01),
+            warm_up_s=0,
+            window_s=round(self.clock.now_s()),
+        )
+        ends = np.array(sorted(end for end in self.rows), dtype=np.int64)
+        lines = counter_lines(trial, ends, np.random.default_rng(1))
+        text = "".join(json.dumps(line).replace('"locust"', '"open-loop"') + "\n" for line in lines)
+        (self._out / "counters.jsonl").write_text(text)
+
+    def _send(self, load: dict[str, object], answer: Path) -> None:
+        count = int(str(load["requests"]))
+        if isinstance(starts_ns := load.get("starts_ns"), list):
+            every_ns = round(SECOND_NS / float(str(load["requests_per_s"])))
+            if self.time_ns() < starts_ns[-1] + count * every_ns + 10 * SECOND_NS:
+                return
+            starts = [start + number * every_ns for start in starts_ns for number in range(count)]
+            self._answer(answer, starts, self.slow_ns)
+        else:
+            starts = [self.time_ns() - (count - number) * WORKS_NS for number in range(count)]
+            self._answer(answer, starts, WORKS_NS)
+        self.loads_sent.append(load)
+
+    def _answer(self, answer: Path, starts: list[int], takes_ns: int) -> None:
+        self.rows += [start + takes_ns for start in starts]
+        rows = [f"0,a1,{start},{start},{start + takes_ns},200,100" for start in starts]
+        answer.write_text("\n".join([REQUESTS_FIRST_LINE, ",".join(REQUESTS_COLUMNS), *rows, ""]))
+
+    def _truth(self) -> synthetic.Level:
+        assert self.deployment is not None
+        return synthetic.QUICK[self.deployment.environment["TELEMETRY"]]
+
+    def wait(self, service: str, timeout_s: float) -> int:
+        self._do("wait")
+        self.running -= {service}
+        return 0
+
+
+class SilentBackend(FakeBackend):
+    """A backend that cannot say how many spans it got."""
+
+    def accepted_spans(self) -> int | None:
+        return None
