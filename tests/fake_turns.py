@@ -73,7 +73,8 @@ class Turns(FakeDriver):
             starts = [start + number * every_ns for start in starts_ns for number in range(count)]
             self._answer(answer, starts, self.slow_ns)
         else:
-            starts = [self.time_ns() - (count - number) * WORKS_NS for number in range(count)]
+            every_ns = min(WORKS_NS, 5 * SECOND_NS // count)  # a large load does not begin before its containers
+            starts = [self.time_ns() - (count - number) * every_ns for number in range(count)]
             self._answer(answer, starts, WORKS_NS)
         self.loads_sent.append(load)
 

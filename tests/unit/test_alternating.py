@@ -15,7 +15,7 @@ from lab.errors import UserError
 from lab.record import Slice, TrialData, read_trial_record
 from lab.record.data import read_trial
 from lab.record.requests import read_requests
-from lab.run.settling import QUIET_BLOCKS
+from lab.run.settling import BLOCK_REQUESTS, QUIET_BLOCKS
 from lab.run.start import Context
 from lab.run.turns import SECOND_NS
 from lab.spec.problems import SpecError
@@ -116,12 +116,23 @@ def test_a_set_waits_until_its_systems_have_settled(tmp_path: Path) -> None:
     for trial in trials:
         assert trial.settled is True
         assert len(trial.jit_cpu_fractions) >= QUIET_BLOCKS
-        quiet = [fraction <= SETTLED_JIT_FRACTION for fraction in trial.jit_cpu_fractions]
-        assert any(all(quiet[first : first + QUIET_BLOCKS]) for first in range(len(quiet) - QUIET_BLOCKS + 1))
+        # In the turns before the measured ones, after a closed loop.
+        assert all(fraction <= SETTLED_JIT_FRACTION for fraction in trial.jit_cpu_fractions[-QUIET_BLOCKS:])
+
+
+def test_systems_settle_in_the_turns_that_are_measured(tmp_path: Path) -> None:
+    on, drivers = alternating(SPEC.replace("seed: 7", "seed: 7, until_settled: true"))
+    complete(on, tmp_path)
+    sent = ["turns" if "starts_ns" in load else load["requests"] for load in drivers[0].loads_sent]
+    calibrated = sent.index(30)
+    assert sent[0] == 20 and set(sent[1:calibrated]) == {5 * BLOCK_REQUESTS}
+    assert sent[calibrated + 1 :][: QUIET_BLOCKS + 1] == ["turns"] * (QUIET_BLOCKS + 1)  # these, and the measured ones
+    blocks = [load for load in drivers[0].loads_sent if "starts_ns" in load][:QUIET_BLOCKS]
+    assert all(len(load["starts_ns"]) * 10 == BLOCK_REQUESTS for load in blocks)
 
 
 def test_a_set_that_never_settles_is_kept_and_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lab.run.settling.LONGEST_S", 0.0)
+    monkeypatch.setattr("lab.run.warming.LONGEST_S", 0.0)
     on, _ = alternating(SPEC.replace("seed: 7", "seed: 7, until_settled: true"))
     run, _ = complete(on, tmp_path)
     summary = analyse(run.folder)

@@ -27,6 +27,7 @@ NEW = (
     "run/settling.py",
     "run/at_rate.py",
     "run/ordered.py",
+    "run/warming.py",
     "run/cost.py",
     "analysis/metrics/alternating.py",
     "analysis/metrics/burn.py",

@@ -1,11 +1,12 @@
 """When systems have settled."""
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import cast
 
 import pytest
 
-from lab.run.settling import QUIET_BLOCKS, Settling, settle
+from lab.run.settling import BLOCK_REQUESTS, QUIET_BLOCKS, Settling, settle
 from lab.run.start import Start
 from tests.fake import FakeClock
 
@@ -48,21 +49,23 @@ def test_what_is_said_and_recorded() -> None:
     assert made.part(1).jit_cpu_fractions == [0.05, 0.002, 0.003, 0.02]
 
 
-def test_a_block_is_judged_once_the_observer_has_seen_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each block is first judged before it was seen, which then leaves it for the next time."""
+def test_blocks_are_judged_once_the_observer_has_seen_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each load holds two blocks, and is first judged before the observer has seen it."""
     judged: list[Path] = []
 
-    def jit_fraction(start: object, path: Path) -> float | None:
+    def jit_fractions(start: object, path: Path) -> list[float]:
         judged.append(path)
-        return QUIET if judged.count(path) > 1 else None
+        return [QUIET, QUIET] if judged.count(path) > 1 else []
 
     def send(requests: int) -> list[Path]:
-        sent.append(Path(f"block-{len(sent)}"))
+        assert requests == 2 * BLOCK_REQUESTS
+        sent.append(Path(f"load-{len(sent)}"))
         return [sent[-1]]
 
     sent: list[Path] = []
-    monkeypatch.setattr("lab.run.settling._jit_fraction", jit_fraction)
-    found, files = settle([cast(Start, None)], send, FakeClock(), lambda text: None)
+    monkeypatch.setattr("lab.run.settling.jit_fractions", jit_fractions)
+    clock = SimpleNamespace(place=SimpleNamespace(clock=FakeClock()))
+    found, files = settle([cast(Start, clock)], send, 2, 1.0, lambda text: None)
     assert found.settled
-    assert found.fractions == [[QUIET] * QUIET_BLOCKS]
-    assert len(files) == QUIET_BLOCKS + 1
+    assert found.fractions == [[QUIET] * 4]  # of the first two loads
+    assert len(files) == 3
