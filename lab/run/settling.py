@@ -2,8 +2,8 @@
 
 A JVM compiles what runs often, for minutes with the optimising compiler. What it compiles in a window counts as the
 cost of a request, and systems with more code compile for longer. It compiles again when the load changes: after 14,000
-requests in a closed loop, compilers used 3 to 27 % of the CPU in the first half minute of turns. So the systems settle
-twice, first in a closed loop, which is fast, then in the turns that are measured.
+requests in a closed loop, compilers used 3 to 27 % of the CPU in the first half minute of turns. So systems settle in
+turns like those that are measured.
 """
 
 import itertools
@@ -56,9 +56,9 @@ class Settling:
             f"(limit {SETTLED_JIT_FRACTION:.0%}); {done} of {self.systems} systems have settled"
         )
 
-    def part(self, system: int, earlier: Sequence[float] = ()) -> SettlingPart:
-        """What `trial.json` says of it. `earlier`: the system's fractions in blocks before these."""
-        return SettlingPart(settled=self.settled, jit_cpu_fractions=[*earlier, *self.fractions[system]])
+    def part(self, system: int) -> SettlingPart:
+        """What `trial.json` says of it."""
+        return SettlingPart(settled=self.settled, jit_cpu_fractions=self.fractions[system])
 
 
 def _quiet(fractions: Sequence[float]) -> bool:
@@ -68,16 +68,17 @@ def _quiet(fractions: Sequence[float]) -> bool:
 
 
 def settle(
-    starts: Sequence[Start], send: Callable[[int], list[Path]], blocks: int, until_s: float, say: Callable[[str], None]
+    starts: Sequence[Start], send: Callable[[int], list[Path]], until_s: float, say: Callable[[str], None]
 ) -> tuple[Settling, list[list[Path]]]:
-    """Sends so many blocks of requests at a time to all systems, until each has settled or the clock is at `until_s`.
+    """Sends blocks of requests to all systems, until each has settled or the clock is at `until_s`.
 
     `send` sends so many requests to each system and returns their records. Returns the blocks and the records, each a
     list with an entry for each system. Raises `UserError` where the kernel does not count the CPU time of threads.
     """
     found, sent, judged = Settling(len(starts)), list[list[Path]](), 0
     while not found.settled and starts[0].place.clock.now_s() < until_s:
-        sent.append(send(blocks * BLOCK_REQUESTS))
+        # Between two loads the systems are idle, so a load has as many blocks as one needs to settle.
+        sent.append(send(QUIET_BLOCKS * BLOCK_REQUESTS))
         # The observer lags by up to a second: blocks are judged once they were seen, while later ones are sent.
         for files in sent[judged:]:
             fractions = [jit_fractions(start, path) for start, path in zip(starts, files, strict=True)]
@@ -86,7 +87,7 @@ def settle(
             judged += 1
             for block in zip(*fractions, strict=True):
                 found.add(block)
-            say(found.said())
+                say(found.said())
     return found, sent
 
 

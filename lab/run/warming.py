@@ -19,27 +19,22 @@ from lab.run.turns import LEAD_S, Timeline, in_squares, orders, whole_squares
 LONGEST_S = 20 * 60.0
 # Of each system, alone, to know what its requests cost.
 COST_REQUESTS = 30
-# A closed loop sends several blocks at a time: between two loads the systems are idle.
-BLOCKS_AT_ONCE = 5
 
 
 @dataclass(frozen=True)
 class Warm:
     """A set that is ready to be measured: what its slices need to know, and the records of all that was sent.
 
-    `files`: by load, a record of each system. `settlings`: the blocks in which it settled, none if it did not have to.
+    `files`: by load, a record of each system. `settling`: how it settled, None if it did not have to.
     """
 
     found: Mapping[str, float]
     files: Sequence[Sequence[Path]]
-    settlings: Sequence[Settling]
+    settling: Settling | None
 
     def parts(self, system: int) -> list[TrialPart]:
         """What `trial.json` says of it."""
-        if not self.settlings:
-            return []
-        *earlier, last = self.settlings
-        return [last.part(system, [one for each in earlier for one in each.fractions[system]])]
+        return [self.settling.part(system)] if self.settling else []
 
 
 def generator_of(context: Context) -> TurnsGenerator:
@@ -50,29 +45,20 @@ def generator_of(context: Context) -> TurnsGenerator:
 def warm(starts: Sequence[Start], found: Mapping[str, float], seed: int, say: Callable[[str], None]) -> Warm:
     """Warms a set up and, where the protocol says so, waits until it has settled.
 
-    `found`: what an earlier set found, empty in the first. Systems settle twice, in a closed loop and in the turns that
-    are measured: a JVM compiles again when the load changes.
+    `found`: what an earlier set found, empty in the first.
     """
     context, clock = starts[0].context, starts[0].place.clock
     protocol, schedule = context.experiment.protocol, cast(Slices, context.experiment.load.schedule)
     until_s = clock.now_s() + LONGEST_S
-    files, settlings = _warmed_up(starts, schedule, protocol.warm_up_requests or 0), list[Settling]()
-
-    def settled_by(send: Callable[[int], list[Path]], blocks: int) -> None:
-        settling, sent = settle(starts, send, blocks, until_s, say)
-        settlings.append(settling)
-        files.extend(sent)
-
-    if protocol.until_settled:
-        settled_by(lambda requests: _at_once(starts, requests), BLOCKS_AT_ONCE)
+    files = _warmed_up(starts, schedule, protocol.warm_up_requests or 0)
     if not found:
         say(f"{len(starts)} systems are warm; measuring what a request of each costs")
         found, sent = _calibrated(starts, schedule)
         files.append(sent)
-    if protocol.until_settled:
-        say("the load takes turns now, as in the rounds that are measured")
-        settled_by(lambda requests: _turns(starts, schedule, found, requests, seed), 1)
-    return Warm(found, files, settlings)
+    if not protocol.until_settled:
+        return Warm(found, files, None)
+    settling, blocks = settle(starts, lambda requests: _turns(starts, schedule, found, requests, seed), until_s, say)
+    return Warm(found, [*files, *blocks], settling)
 
 
 def timeline(schedule: Slices, found: Mapping[str, float], rounds: Sequence[Sequence[int]], first_ns: int) -> Timeline:

@@ -50,22 +50,22 @@ def test_what_is_said_and_recorded() -> None:
 
 
 def test_blocks_are_judged_once_the_observer_has_seen_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each load holds two blocks, and is first judged before the observer has seen it."""
+    """Each load is first judged before the observer has seen it."""
     judged: list[Path] = []
 
     def jit_fractions(start: object, path: Path) -> list[float]:
         judged.append(path)
-        return [QUIET, QUIET] if judged.count(path) > 1 else []
+        return [QUIET] * QUIET_BLOCKS if judged.count(path) > 1 else []
 
     def send(requests: int) -> list[Path]:
-        assert requests == 2 * BLOCK_REQUESTS
+        assert requests == QUIET_BLOCKS * BLOCK_REQUESTS
         sent.append(Path(f"load-{len(sent)}"))
         return [sent[-1]]
 
     sent: list[Path] = []
     monkeypatch.setattr("lab.run.settling.jit_fractions", jit_fractions)
     clock = SimpleNamespace(place=SimpleNamespace(clock=FakeClock()))
-    found, files = settle([cast(Start, clock)], send, 2, 1.0, lambda text: None)
+    found, files = settle([cast(Start, clock)], send, 1.0, lambda text: None)
     assert found.settled
-    assert found.fractions == [[QUIET] * 4]  # of the first two loads
-    assert len(files) == 3
+    assert found.fractions == [[QUIET] * QUIET_BLOCKS]  # of the first load
+    assert len(files) == 2
