@@ -14,9 +14,11 @@ from lab.run.at_once import used_ns
 from lab.run.ordered import received
 from lab.run.settling import Settling, settle
 from lab.run.start import Context, Start
-from lab.run.turns import LEAD_S, Timeline, in_squares, orders, whole_squares
+from lab.run.turns import Timeline, in_squares, orders, whole_squares
 
 LONGEST_S = 20 * 60.0
+# Generators read their turns while compilers use the CPUs; with one second, one came too late.
+ORDERED_AHEAD_S = 4.0
 # Of each system, alone, to know what its requests cost.
 COST_REQUESTS = 30
 
@@ -98,7 +100,7 @@ def _turns(
 ) -> list[Path]:
     """Sends so many requests to each system in turns."""
     rounds = list(orders(len(starts), math.ceil(requests / schedule.requests), seed))
-    turns = timeline(schedule, found, rounds, starts[0].place.driver.time_ns() + round(LEAD_S * SECOND_NS))
+    turns = timeline(schedule, found, rounds, starts[0].place.driver.time_ns() + round(ORDERED_AHEAD_S * SECOND_NS))
     return sent_in_turns(starts, turns, turns.last_ns, found)
 
 
