@@ -8,13 +8,17 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from lab.report.terminal import print_results
+from lab.analysis.runs import combine
+from lab.command.runs import read_run
+from lab.report.runs import combined_tables, remarks
+from lab.report.terminal import print_lines, print_results, print_tables
 from tests.figures import CELLS, cell
 from tests.labs import LAB
 
 ROOT = Path(__file__).resolve().parents[2]
 SHOWN = re.compile(r"<!-- lab table (docs/results/\S+) -->\n```text\n(.*?)```\n<!-- end -->", re.DOTALL)
-COMMAND = re.compile(r"lab table (docs/results/[a-z0-9-]+)")
+COMBINED = re.compile(r"<!-- lab combine (docs/results/.*?) -->\n```text\n(.*?)```\n<!-- end -->", re.DOTALL)
+COMMAND = re.compile(r"lab (?:table|combine)((?: docs/results/[a-z0-9-]+)+)")
 LONGEST_PAGE = 120
 DOCUMENTS = sorted((ROOT / "docs" / "results").glob("*.md"))
 TABLES = [
@@ -29,6 +33,22 @@ PLACES = [
 ]
 
 
+COMBINATIONS = [
+    pytest.param(folders.split(), text, id=f"{path.name}: {folders}")
+    for path in (ROOT / "README.md", *DOCUMENTS)
+    for folders, text in COMBINED.findall(path.read_text())
+]
+
+
+@pytest.mark.parametrize(("folders", "text"), COMBINATIONS)
+def test_a_document_shows_what_runs_are_combined_to(folders: list[str], text: str) -> None:
+    combined, out = combine([read_run(ROOT / folder) for folder in folders]), io.StringIO()
+    on = Console(file=out, width=100)
+    print_tables(combined_tables(combined), on)
+    print_lines(remarks(combined), on)
+    assert text == "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
+
+
 @pytest.mark.parametrize(("folder", "text"), PLACES)
 def test_a_document_shows_what_the_command_that_it_names_prints(folder: str, text: str) -> None:
     out = io.StringIO()
@@ -38,7 +58,8 @@ def test_a_document_shows_what_the_command_that_it_names_prints(folder: str, tex
 
 def test_every_kept_result_is_named_with_the_command_that_prints_it() -> None:
     kept = {path.parent.relative_to(ROOT).as_posix() for path in ROOT.glob("docs/results/*/summary.json.gz")}
-    named = {folder for path in (ROOT / "README.md", *DOCUMENTS) for folder in COMMAND.findall(path.read_text())}
+    texts = [path.read_text() for path in (ROOT / "README.md", *DOCUMENTS)]
+    named = {folder for text in texts for folders in COMMAND.findall(text) for folder in folders.split()}
     assert kept == named
 
 
