@@ -82,7 +82,7 @@ def test_the_command_shows_manifests_before_numbers_and_what_is_missing(tmp_path
     parts = [
         "Differences of the manifests",
         "spec.load.generator",
-        "machine.kernel",
+        "images.services",
         "CPU per request, services: ratio to the baseline",
         "second / first",
         "Levels that only the first run has: zipkin-zipkin, zipkin-jaeger, otel-agent-metrics,",

@@ -18,7 +18,7 @@ from tests.labs import LAB, MESH, ROOT
 
 EXPERIMENT = load_experiment(ROOT / "experiments" / "known-answer.yaml", LAB.grammar)
 SEED = EXPERIMENT.protocol.seed
-BASE_MS, AGENT_MS, BURN_MS, IDLE_CORES_OF_ALL = 24.0, 34.0, 6.0, 0.002
+BASE_MS, AGENT_MS, BURN_MS, IDLE_CORES_OF_ALL = 24.0, 34.0, 5.0, 0.002
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Level:
 
 
 BASE = Level(BASE_MS, BASE_MS - 0.5)
-BURNS = Level(BASE_MS + BURN_MS, BASE_MS + BURN_MS - 0.5, burned_ms=6.001, burned_cores=0.0)
+BURNS = Level(BASE_MS + BURN_MS, BASE_MS + BURN_MS - 0.5, burned_ms=5.001, burned_cores=0.0)
 AGENT = Level(AGENT_MS, AGENT_MS - 0.5)
 TRUTH = {
     "baseline": BASE,
@@ -95,7 +95,7 @@ def test_a_run_that_finds_what_is_known_passes() -> None:
     rows = known_answer(summary(), SEED)
     assert [row.name for row in rows if not row.passed] == []
     assert len(rows) == 12
-    assert row(summary(), "(a) in the request: found").bound == "contains 6.00 ms"
+    assert row(summary(), "(a) in the request: found").bound == "contains 5.00 ms"
     assert row(summary(), "(c) while idle: found").bound == "contains 0.0100 cores"
 
 
@@ -107,12 +107,12 @@ def with_level(name: str, level: Level) -> Mapping[str, Level]:
     ("truth", "names"),
     [
         (with_level(PLACEBO, replace(BASE, cost_ms=BASE_MS * 1.006)), {"placebo / baseline"}),
-        (with_level("burn-in-request", replace(BURNS, burned_ms=6.1)), {"(a) in the request: burned"}),
+        (with_level("burn-in-request", replace(BURNS, burned_ms=5.1)), {"(a) in the request: burned"}),
         (with_level("burn-in-request", replace(BURNS, burned_ms=None)), {"(a) in the request: burned"}),
-        (with_level("burn-in-request", replace(BURNS, cost_ms=29.7)), {"(a) in the request: found"}),
+        (with_level("burn-in-request", replace(BURNS, cost_ms=28.7)), {"(a) in the request: found"}),
         (with_level("burn-later", replace(BURNS, burned_ms=3.0)), {"(b) 2 s later: burned"}),
-        (with_level("burn-later", replace(BURNS, cost_ms=30.3)), {"(b) 2 s later: found"}),
-        (with_level("burn-later", replace(BURNS, cost_ms=27.0)), {"(b) 2 s later: found", "(b) / (a)"}),
+        (with_level("burn-later", replace(BURNS, cost_ms=29.3)), {"(b) 2 s later: found"}),
+        (with_level("burn-later", replace(BURNS, cost_ms=26.0)), {"(b) 2 s later: found", "(b) / (a)"}),
         (with_level("burn-idle", replace(TRUTH["burn-idle"], burned_cores=0.0102)), {"(c) while idle: burned"}),
         (with_level("burn-idle", replace(TRUTH["burn-idle"], idle_cores=0.0132)), {"(c) while idle: found"}),
         (

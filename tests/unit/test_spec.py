@@ -205,7 +205,7 @@ WRONG_FIELDS = [
         "warm_up_s",
         "warmup_s",
         "protocol.warmup_s: unknown key; did you mean 'warm_up_s'?"
-        " (there are: budget_min, half_width, keep_cpus_awake, repetitions, "
+        " (there are: budget_min, half_width, keep_cpus_awake, placebo, repetitions, "
         "retries, seed, side_by_side, until_settled, warm_up_requests, warm_up_s, window_s, without_restart)",
     ),
     ("title: A title", "title: A title\nname: x", "name: unknown key; there are: baseline, claims, environment, "
