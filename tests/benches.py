@@ -1,6 +1,8 @@
 """A context whose engine takes no time, for the tests of runs."""
 
 import io
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
@@ -32,3 +34,9 @@ def complete(on: Context, results: Path) -> tuple[runner.Run, str]:
 def context(driver: FakeDriver, spec: str) -> Context:
     """Return the context of an experiment called `test`."""
     return Context(parse(spec), MESH, place(driver))
+
+
+def together(drivers: Sequence[FakeDriver], spec: str) -> Context:
+    """Return the context of an experiment whose systems run at the same time, each on a driver of its own."""
+    on = context(FakeDriver(drivers[0].clock), spec)
+    return replace(on, places=tuple(place(driver, alone=False) for driver in drivers))

@@ -98,3 +98,11 @@ class SilentBackend(FakeBackend):
 
     def accepted_spans(self) -> int | None:
         return None
+
+
+def systems(count: int) -> list[Turns]:
+    """Return the engines of so many systems that run at the same time."""
+    clock = Clock()
+    drivers = [Turns(clock) for _ in range(count)]
+    clock.work = [driver.work for driver in drivers]
+    return drivers

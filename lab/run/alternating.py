@@ -6,7 +6,6 @@ rounds divided by its requests.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, cast
 
@@ -16,7 +15,7 @@ from lab.load.schedule import Slices
 from lab.record import SlicesPart, TrialPart
 from lab.run.at_once import run_at_once, start_at, used_ns
 from lab.run.measure import Load, Measured, window
-from lab.run.ordered import joined
+from lab.run.ordered import joined, measuring
 from lab.run.progress import minutes
 from lab.run.start import Context, Start
 from lab.run.turns import DRAIN_S, LEAD_S, Timeline, orders
@@ -47,10 +46,7 @@ def _load(starts: Sequence[Start], found: Mapping[str, float], seed: int, say: C
     first = starts[0]
     driver, schedule = first.place.driver, cast(Slices, first.context.experiment.load.schedule)
     generator = generator_of(first.context)
-    with ExitStack() as stack:
-        measurings = [stack.enter_context(start.deployment.measuring(start.level, start.seed, 0.0)) for start in starts]
-        for start in starts:
-            start.place.driver.start([generator.service])
+    with measuring(starts, generator.service) as measurings:
         ready = warm(starts, found, seed, say)
         for start in starts:
             start.found = ready.found

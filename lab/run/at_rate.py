@@ -1,7 +1,6 @@
 """Side by side in an open loop: all systems get requests at one rate in the same window, however fast they answer."""
 
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -12,7 +11,7 @@ from lab.load.schedule import OpenLoop
 from lab.record import TrialPart, Window
 from lab.run.at_once import run_at_once, start_at
 from lab.run.measure import Load, Measured, window
-from lab.run.ordered import joined, received
+from lab.run.ordered import joined, measuring, received
 from lab.run.progress import minutes
 from lab.run.start import Context, Start
 from lab.run.turns import DRAIN_S, LEAD_S
@@ -40,10 +39,7 @@ def _load(starts: Sequence[Start], say: Callable[[str], None]) -> list[Load]:
     context, protocol = starts[0].context, starts[0].protocol
     # Only a load in an open loop comes here.
     generator, schedule = cast(TurnsGenerator, context.generator), cast(OpenLoop, context.experiment.load.schedule)
-    with ExitStack() as stack:
-        measurings = [stack.enter_context(start.deployment.measuring(start.level, start.seed, 0.0)) for start in starts]
-        for start in starts:
-            start.place.driver.start([generator.service])
+    with measuring(starts, generator.service) as measurings:
         say(f"{len(starts)} systems are running side by side, warming up")
         requests = protocol.warm_up_requests or 0
         before = received(generator.closed(start.plan, start.stage, requests) for start in starts)
@@ -62,8 +58,8 @@ def _load(starts: Sequence[Start], say: Callable[[str], None]) -> list[Load]:
             start.await_observed(measured.end_ns)
             generator.end(start.stage)
     return [
-        _load_of(start, files, measured, measuring.parts())
-        for start, files, measuring in zip(starts, zip(before, sent, strict=True), measurings, strict=True)
+        _load_of(start, files, measured, one.parts())
+        for start, files, one in zip(starts, zip(before, sent, strict=True), measurings, strict=True)
     ]
 
 

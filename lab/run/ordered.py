@@ -1,12 +1,24 @@
-"""Loads of several systems that are ordered by files, and their records."""
+"""What loads of several systems at the same time share: their generators, orders, and records."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from lab.contract import Measuring
 from lab.load import Loaded
 from lab.load.generator import Awaited
 from lab.record import Window, join_requests, read_requests
 from lab.run.start import Start
+
+
+@contextmanager
+def measuring(starts: Sequence[Start], generator: str) -> Iterator[list[Measuring]]:
+    """Starts each system's generator, and measures all of them in the block; yields what measures each."""
+    with ExitStack() as stack:
+        measurings = [stack.enter_context(start.deployment.measuring(start.level, start.seed, 0.0)) for start in starts]
+        for start in starts:
+            start.place.driver.start([generator])
+        yield measurings
 
 
 def received(ordered: Iterable[Awaited]) -> list[Path]:

@@ -1,9 +1,8 @@
 """Warming a set of systems up until their compilers have little left to do.
 
 A JVM compiles what runs often, for minutes with the optimising compiler. What it compiles in a window counts as the
-cost of a request, and systems with more code compile for longer. It compiles again when the load changes: after 14,000
-requests in a closed loop, compilers used 3 to 27 % of the CPU in the first half minute of turns. So systems settle in
-turns like those that are measured.
+cost of a request, and systems with more code compile for longer. It compiles again when the load changes, even after
+thousands of requests in a closed loop. So systems settle in turns like those that are measured.
 """
 
 import itertools

@@ -5,7 +5,6 @@ What slows the machine then slows every level alike, at every moment, and cancel
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from lab.record import answered, newest_end_ns, read_requests
 from lab.run.at_once import run_at_once, start_at
 from lab.run.at_rate import run_at_rate
 from lab.run.measure import Load, Measured, window
+from lab.run.ordered import measuring
 from lab.run.progress import minutes
 from lab.run.start import Context, Start
 from lab.spec import Level
@@ -90,10 +90,7 @@ def _load(starts: Sequence[Start], say: Callable[[str], None]) -> list[Load]:
     context = starts[0].context
     protocol, clock, service = context.experiment.protocol, starts[0].place.clock, _generator(context)
     wanted, window_s = protocol.warm_up_requests or 0, protocol.window_s or 0.0
-    with ExitStack() as stack:
-        measurings = [stack.enter_context(start.deployment.measuring(start.level, start.seed, 0.0)) for start in starts]
-        for start in starts:
-            start.place.driver.start([service])
+    with measuring(starts, service) as measurings:
         _await(starts, lambda start: answered(_requests(start)) >= wanted, _warm_up_bound_s(context), "was not warm")
         warm_ns = max(int(read_requests(_requests(start)).end_ns[wanted - 1]) for start in starts)
         start_ns = warm_ns + round(SETTLE_S * SECOND_NS)
@@ -105,12 +102,12 @@ def _load(starts: Sequence[Start], say: Callable[[str], None]) -> list[Load]:
         start.await_observed(end_ns)
     for start in starts:
         start.place.driver.stop([service])
-    return [_load_of(start, measuring, start_ns, end_ns) for start, measuring in zip(starts, measurings, strict=True)]
+    return [_load_of(start, one, start_ns, end_ns) for start, one in zip(starts, measurings, strict=True)]
 
 
-def _load_of(start: Start, measuring: Measuring, start_ns: int, end_ns: int) -> Load:
+def _load_of(start: Start, measured: Measuring, start_ns: int, end_ns: int) -> Load:
     loaded = Loaded(_requests(start), read_requests(_requests(start)).first_start_ns(), start_ns, end_ns)
-    return Load(loaded, [window(loaded), *measuring.parts()])
+    return Load(loaded, [window(loaded), *measured.parts()])
 
 
 def _generator(context: Context) -> str:

@@ -21,8 +21,7 @@ from lab.run.turns import SECOND_NS
 from lab.spec.problems import SpecError
 from tests import benches, synthetic
 from tests.benches import complete
-from tests.fake import FakeDriver
-from tests.fake_turns import Clock, SilentBackend, Turns
+from tests.fake_turns import SilentBackend, Turns, systems
 from tests.labs import MESH, analyse, parse
 
 SPEC = """
@@ -50,11 +49,8 @@ def no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def alternating(spec: str = SPEC) -> tuple[Context, list[Turns]]:
-    clock = Clock()
-    drivers = [Turns(clock) for _ in range(4)]
-    clock.work = [driver.work for driver in drivers]
-    places = tuple(benches.place(driver, alone=False) for driver in drivers)
-    return replace(benches.context(FakeDriver(clock), spec), places=places), drivers
+    drivers = systems(4)
+    return benches.together(drivers, spec), drivers
 
 
 def test_one_system_has_load_at_a_time(tmp_path: Path) -> None:

@@ -14,8 +14,7 @@ from lab.report.terminal import print_results
 from lab.run.start import Context
 from tests import benches, synthetic
 from tests.benches import complete
-from tests.fake import FakeDriver
-from tests.fake_turns import Clock, SilentBackend, Turns
+from tests.fake_turns import SilentBackend, Turns, systems
 from tests.labs import analyse
 
 SPEC = """
@@ -43,11 +42,8 @@ def no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def at_rate(spec: str = SPEC) -> tuple[Context, list[Turns]]:
-    clock = Clock()
-    drivers = [Turns(clock) for _ in range(SYSTEMS)]
-    clock.work = [driver.work for driver in drivers]
-    places = tuple(benches.place(driver, alone=False) for driver in drivers)
-    return replace(benches.context(FakeDriver(clock), spec), places=places), drivers
+    drivers = systems(SYSTEMS)
+    return benches.together(drivers, spec), drivers
 
 
 def test_all_systems_have_the_same_rate_in_the_same_window(tmp_path: Path) -> None:

@@ -71,8 +71,7 @@ def side_by_side(spec: str = SPEC) -> tuple[Context, list[Created]]:
     drivers = [
         Created(clock, asked_on=True, change=lambda trial, _: replace(trial, users=trial.users // 3)) for _ in range(3)
     ]
-    places = tuple(benches.place(driver, alone=False) for driver in drivers)
-    return replace(benches.context(FakeDriver(clock), spec), places=places), drivers
+    return benches.together(drivers, spec), drivers
 
 
 def test_a_block_is_one_window_of_all_levels(tmp_path: Path) -> None:
