@@ -31,7 +31,7 @@ def combine_(
     from lab.report.terminal import print_lines, print_tables  # noqa: PLC0415
 
     known = [read_run(folder) for folder in runs]
-    refuse_other_designs(known, runs)
+    reject_other_designs(known, runs)
     try:
         combined = combine(known)
     except ValueError as few:
@@ -81,7 +81,7 @@ def read_run(folder: Path) -> Run:
     return Run(named.resolve().name, manifest, read_summary(summary))
 
 
-def refuse_other_designs(runs: Sequence[Run], folders: Sequence[Path]) -> None:
+def reject_other_designs(runs: Sequence[Run], folders: Sequence[Path]) -> None:
     """Raise `UserError` where two runs have different designs, or are one."""
     for (one, first), (other, second) in combinations(zip(runs, folders, strict=True), 2):
         if (one.started, one.manifest["seed"]) == (other.started, other.manifest["seed"]):

@@ -103,10 +103,10 @@ def test_prometheus_finds_every_node_where_the_variant_says() -> None:
 
 @pytest.mark.parametrize("scrape", ["", "metrics", "9464", "9464/", "/metrics", "port/metrics"])
 def test_a_variant_that_does_not_say_where_is_named(scrape: str) -> None:
-    with pytest.raises(UserError) as refused:
+    with pytest.raises(UserError) as rejected:
         Prometheus().files(["a1"], {"SCRAPE": scrape} if scrape else {})
-    assert f"SCRAPE is '{scrape}'" in refused.value.message
-    assert "SCRAPE: 9464/metrics" in refused.value.hint
+    assert f"SCRAPE is '{scrape}'" in rejected.value.message
+    assert "SCRAPE: 9464/metrics" in rejected.value.hint
 
 
 def test_a_metric_counts_once_for_each_service() -> None:

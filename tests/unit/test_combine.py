@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from lab.analysis.runs import combine, mean_over_runs, prediction
-from lab.command.runs import read_run, refuse_other_designs
+from lab.command.runs import read_run, reject_other_designs
 from lab.errors import UserError
 from lab.record import read_combined, write_combined
 from lab.record.combined import Combined, CombinedEstimate
@@ -138,7 +138,7 @@ def test_designs_may_differ_in_seed_wording_and_what_ends_a_run() -> None:
     one, other = run(1), run(2)
     other.manifest["spec"] |= {"title": "another", "question": "another"}
     other.manifest["spec"]["protocol"] |= {"seed": 9, "repetitions": 30, "half_width": 0.01, "budget_min": 1.0}
-    refuse_other_designs([one, other], [Path("one"), Path("other")])
+    reject_other_designs([one, other], [Path("one"), Path("other")])
 
 
 @pytest.mark.parametrize("part", ["spec", "topology"])
@@ -150,17 +150,17 @@ def test_other_designs_are_refused_and_the_first_difference_is_named(part: str) 
     else:
         other.manifest["topologies"]["duo"]["nodes"]["a1"]["kind"] = "svc-b"
         named = "topologies.duo.nodes.a1.kind is 'svc-a' and 'svc-b'"
-    with pytest.raises(UserError) as refused:
-        refuse_other_designs([one, other], [Path("one"), Path("other")])
-    assert refused.value.message == f"one and other have different designs: {named}"
-    assert refused.value.hint == "compare them instead: lab compare one other"
+    with pytest.raises(UserError) as rejected:
+        reject_other_designs([one, other], [Path("one"), Path("other")])
+    assert rejected.value.message == f"one and other have different designs: {named}"
+    assert rejected.value.hint == "compare them instead: lab compare one other"
 
 
 def test_one_run_twice_is_an_error() -> None:
     one = run(1)
     with pytest.raises(UserError, match="kept and latest are the same run"):
-        refuse_other_designs([one, replace(one, name="kept")], [Path("kept"), Path("latest")])
-    refuse_other_designs([one, run(2)], [Path("one"), Path("other")])
+        reject_other_designs([one, replace(one, name="kept")], [Path("kept"), Path("latest")])
+    reject_other_designs([one, run(2)], [Path("one"), Path("other")])
 
 
 def shown(combined: Combined) -> Sequence[str]:

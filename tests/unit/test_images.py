@@ -176,9 +176,9 @@ def test_a_failed_build_ends_the_others_and_says_why(tree: Path) -> None:
 
 
 def test_an_unknown_image_names_the_nearest(tree: Path) -> None:
-    with pytest.raises(UserError) as refused:
+    with pytest.raises(UserError) as rejected:
         run(FakeEngine(), tree, "jager")
-    assert "did you mean 'jaeger'?" in refused.value.hint
+    assert "did you mean 'jaeger'?" in rejected.value.hint
 
 
 def test_versions_come_from_the_file_unless_the_environment_says_otherwise() -> None:

@@ -91,9 +91,9 @@ def test_a_run_whose_numbers_differ_is_not_kept(both: tuple[Path, Path], tmp_pat
     summary = json.loads((changed / "summary.json").read_text())
     summary["estimates"][3]["mean"] *= 1.001
     (changed / "summary.json").write_text(json.dumps(summary))
-    with pytest.raises(UserError, match=r"another estimates\[3\]\.mean") as refused:
+    with pytest.raises(UserError, match=r"another estimates\[3\]\.mean") as rejected:
         keep(changed, tmp_path / "kept", LAB)
-    assert refused.value.hint.startswith("analyse it with this lab first: lab analyse ")
+    assert rejected.value.hint.startswith("analyse it with this lab first: lab analyse ")
     assert not (tmp_path / "kept").exists()
 
 

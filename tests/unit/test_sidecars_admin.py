@@ -126,9 +126,9 @@ def says(script: Path, *lines: str) -> None:
 def test_what_envoy_says_of_a_wrong_configuration_is_shown(docker: Path) -> None:
     said = "[critical] error initializing configuration 'all/s1.json': no such  field:\\n 'clutser'"
     says(docker, f'''printf "all/s1.json\\n{said}\\n\\n"''')
-    with pytest.raises(UserError) as refused:
+    with pytest.raises(UserError) as rejected:
         reject_invalid({"all/s1.json": "{}"}, "tollbooth/envoy:1")
-    assert refused.value.message == "Envoy rejects the configuration all/s1.json: no such field: 'clutser'"
+    assert rejected.value.message == "Envoy rejects the configuration all/s1.json: no such field: 'clutser'"
 
 
 def test_nothing_is_said_where_envoy_takes_all(docker: Path, tmp_path: Path) -> None:
