@@ -8,6 +8,7 @@ from typing import Literal
 
 from lab.analysis.analyse import contrasts
 from lab.analysis.checklist import Row, at_least, at_most, contains, within
+from lab.analysis.sets import rejected_percent
 from lab.analysis.stats.intervals import Interval
 from lab.errors import UserError
 from lab.record import Estimate, Summary
@@ -46,7 +47,7 @@ def known_answer(summary: Summary, seed: int) -> list[Row]:
     pairs = contrasts(summary, COST, [(LATER, IN_REQUEST), (AGAIN, AGENT)], seed)
     return [
         at_least("sets that count", min(level.trials for level in summary.levels.values()), LEAST_SETS),
-        at_most("sets rejected", _rejected_percent(summary), MOST_REJECTED_PERCENT, " %"),
+        at_most("sets rejected", rejected_percent(summary), MOST_REJECTED_PERCENT, " %"),
         contains("placebo / baseline", _of(cost.get(summary.placebo), "ratio"), 1.0),
         _burned("(a) in the request: burned", summary, BURNED, IN_REQUEST, in_request_ms, " ms"),
         contains("(a) in the request: found", _of(cost.get(IN_REQUEST), "difference"), in_request_ms, 2, " ms"),
@@ -72,12 +73,6 @@ def _of(row: Estimate | None, kind: Literal["mean", "ratio", "difference"]) -> I
     """Return one of the estimates of a row, with its interval; None where there is none."""
     value = getattr(row, kind, None)
     return None if value is None else Interval(value, getattr(row, f"{kind}_low"), getattr(row, f"{kind}_high"))
-
-
-def _rejected_percent(summary: Summary) -> float:
-    """Return the share of sets that were rejected: a set is rejected with all its trials."""
-    level = summary.levels[summary.baseline]
-    return 100 * level.rejected / max(1, level.trials + level.rejected)
 
 
 def _burned(name: str, summary: Summary, metric: str, level: str, told: float, unit: str) -> Row:

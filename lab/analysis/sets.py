@@ -31,6 +31,12 @@ def check_rejected(summary: Summary) -> None:
         )
 
 
+def rejected_percent(summary: Summary) -> float:
+    """Return the share of sets that were rejected: a set is rejected with all its trials."""
+    rejected, sets = _rejected_sets(summary)
+    return 100 * len(rejected) / max(1, len(sets))
+
+
 def rejections(summary: Summary) -> str:
     """Say how many trials of each level were rejected, those apart that were rejected only with their set."""
     wrong = Counter(trial.level for trial in summary.trials if not trial.valid and not _with_its_set(trial))

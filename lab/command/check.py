@@ -6,10 +6,13 @@ from typing import Annotated
 
 import typer
 
+from lab.analysis.checklist import Row
 from lab.analysis.effects import half_effects, place_effects, predecessor_effects, slice_costs
 from lab.analysis.known_answer import known_answer
+from lab.analysis.repeated import QUESTION, repeated
 from lab.command.commands import console
 from lab.command.paths import RESULTS, ROOT, results_folder
+from lab.command.runs import read_run, reject_other_designs
 from lab.errors import UserError
 from lab.record import Summary, packed, read_manifest, read_summary, read_trial
 from lab.report.checklist import checklist_table, effects_table
@@ -31,8 +34,19 @@ def alternating(run: Run = None) -> None:
     _print([checklist_table("Does alternating load find what is known?", rows)])
     if _has_raw_records(folder, summary):
         _print_effects(folder, summary)
-    if not all(row.passed for row in rows):
-        raise typer.Exit(FAILED)
+    _exit(rows)
+
+
+@app.command(epilog="Example: lab check quick results/quick/2*Z")
+def quick(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Results folders of quick, none left out.")],
+) -> None:
+    """Checks whether quick gives an answer in each of several runs, and the same."""
+    known = [read_run(folder) for folder in runs]
+    reject_other_designs(known, runs)
+    rows = repeated(known)
+    _print([checklist_table(QUESTION, rows)])
+    _exit(rows)
 
 
 @app.command(epilog="Example: lab check effects results/quick/latest")
@@ -43,6 +57,12 @@ def effects(run: Run = None) -> None:
     if not _has_raw_records(folder, summary):
         raise UserError(f"{folder} does not have the raw records of all trials", "name a folder of results/")
     _print_effects(folder, summary)
+
+
+def _exit(rows: Sequence[Row]) -> None:
+    """Ends the program if a row fails."""
+    if not all(row.passed for row in rows):
+        raise typer.Exit(FAILED)
 
 
 def _newest(experiment: str) -> Path:

@@ -7,12 +7,12 @@ from typing import Any
 from lab.analysis.designs import MISSING, Difference
 from lab.analysis.stats.intervals import Interval
 from lab.analysis.two_runs import Compared, Contrast
-from lab.record import Combined, CombinedEstimate, Summary
+from lab.record import Combined, CombinedEstimate, RunValue, Summary
 from lab.report.numbers import DASH, Scale, interval, number, percent, ratio, scale_for
 from lab.report.tables import LEVEL, NOTHING, Cell, Column, Finding, Row, Table, finding, named, ratio_cell
 
 MOST_BESIDE = 5
-"""With more runs, the spread between them says more than each one beside the mean."""
+"""More runs do not fit beside the mean: each has a row of its own."""
 LONGEST_VALUE = 30
 CONTRASTS: dict[Contrast, Finding] = {
     "differs": Finding("differs", "≠", "neutral"),
@@ -27,7 +27,7 @@ def combined_tables(combined: Combined) -> list[Table]:
     return [
         _runs(combined),
         _headline(combined),
-        *([_beside(combined)] if len(used) <= MOST_BESIDE else []),
+        _beside(combined) if len(used) <= MOST_BESIDE else _below(combined),
         *([_others(combined)] if _columns(combined) else []),
     ]
 
@@ -144,6 +144,19 @@ def _beside(combined: Combined) -> Table:
     )
 
 
+def _below(combined: Combined) -> Table:
+    """Show each of many runs in a row, its levels side by side."""
+    found = [row for row in rows_of(combined, combined.headline.primary) if row.ratio is not None]
+    of_run = [{value.run: value for value in row.runs} for row in found]
+    rows = [
+        [Cell(str(number)), *(_ratio(values[run.run]) if run.run in values else NOTHING for values in of_run)]
+        for number, run in enumerate(combined.runs, 1)
+        if run.left_out is None
+    ]
+    headings = (Column(row.level, "interval", row.level) for row in found)
+    return Table("Ratio to the baseline in each run", [Column("Run"), *headings], rows)
+
+
 def _others(combined: Combined) -> Table:
     columns = _columns(combined)
     found = {metric: {row.level: row for row in rows_of(combined, metric)} for metric, _, _ in columns}
@@ -193,7 +206,7 @@ def _mean(row: CombinedEstimate, scale: Scale, per: float = 1.0) -> Cell:
     return Cell(scale.show(row.mean / per), reach)
 
 
-def _ratio(row: CombinedEstimate) -> Cell:
+def _ratio(row: CombinedEstimate | RunValue) -> Cell:
     return NOTHING if row.ratio is None else Cell(ratio(row.ratio), interval(row.ratio_low, row.ratio_high, ratio))
 
 

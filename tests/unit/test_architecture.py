@@ -33,6 +33,7 @@ NEW = (
     "analysis/metrics/burn.py",
     "analysis/checklist.py",
     "analysis/known_answer.py",
+    "analysis/repeated.py",
     "analysis/effects.py",
     "analysis/components.py",
     "command/expected.py",

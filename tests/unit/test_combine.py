@@ -145,8 +145,9 @@ def test_designs_may_differ_in_seed_wording_and_what_ends_a_run() -> None:
 def test_other_designs_are_refused_and_the_first_difference_is_named(part: str) -> None:
     one, other = run(1), run(2)
     if part == "spec":
-        other.manifest["spec"]["load"]["schedule"]["requests"] = 25
-        named = "spec.load.schedule.requests is 20 and 25"
+        own = one.manifest["spec"]["load"]["schedule"]["requests"]
+        other.manifest["spec"]["load"]["schedule"]["requests"] = own + 5
+        named = f"spec.load.schedule.requests is {own} and {own + 5}"
     else:
         other.manifest["topologies"]["duo"]["nodes"]["a1"]["kind"] = "svc-b"
         named = "topologies.duo.nodes.a1.kind is 'svc-a' and 'svc-b'"

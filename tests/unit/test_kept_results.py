@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from lab.analysis.repeated import QUESTION, repeated
 from lab.analysis.runs import combine
 from lab.command.runs import read_run
+from lab.report.checklist import checklist_table
 from lab.report.runs import combined_tables, remarks
 from lab.report.terminal import print_lines, print_results, print_tables
 from tests.figures import CELLS, cell
@@ -18,6 +20,7 @@ from tests.labs import LAB
 ROOT = Path(__file__).resolve().parents[2]
 SHOWN = re.compile(r"<!-- lab table (docs/results/\S+) -->\n```text\n(.*?)```\n<!-- end -->", re.DOTALL)
 COMBINED = re.compile(r"<!-- lab combine (docs/results/.*?) -->\n```text\n(.*?)```\n<!-- end -->", re.DOTALL)
+CHECKED = re.compile(r"<!-- lab check quick (docs/results/.*?) -->\n```text\n(.*?)```\n<!-- end -->", re.DOTALL)
 COMMAND = re.compile(r"lab (?:table|combine)((?: docs/results/[a-z0-9-]+)+)")
 LONGEST_PAGE = 120
 DOCUMENTS = sorted((ROOT / "docs" / "results").glob("*.md"))
@@ -38,6 +41,21 @@ COMBINATIONS = [
     for path in (ROOT / "README.md", *DOCUMENTS)
     for folders, text in COMBINED.findall(path.read_text())
 ]
+
+
+CHECKS = [
+    pytest.param(folders.split(), text, id=f"{path.name}: {folders}")
+    for path in DOCUMENTS
+    for folders, text in CHECKED.findall(path.read_text())
+]
+
+
+@pytest.mark.parametrize(("folders", "text"), CHECKS)
+def test_a_document_shows_how_runs_are_judged(folders: list[str], text: str) -> None:
+    out = io.StringIO()
+    table = checklist_table(QUESTION, repeated([read_run(ROOT / folder) for folder in folders]))
+    print_tables([table], Console(file=out, width=100))
+    assert text == "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
 
 
 @pytest.mark.parametrize(("folders", "text"), COMBINATIONS)

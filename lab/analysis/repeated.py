@@ -1,0 +1,92 @@
+"""Does the first command give an answer, run after run? The rows of `lab check quick`, from several runs. Pure."""
+
+import datetime
+import math
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from lab.analysis.checklist import Row, at_least, at_most, contains, within
+from lab.analysis.runs import Run, mean_over_runs
+from lab.analysis.sets import rejected_percent
+from lab.analysis.stats.intervals import Interval
+from lab.errors import UserError
+from lab.record import Estimate
+
+QUESTION = "Does quick give an answer, run after run?"
+AGENT, BY_HAND = "otel-agent", "otel-manual"
+FOUND = ("higher", "lower")
+
+# Issue 20: ten runs in a row, each of at most 8 minutes.
+LEAST_RUNS, LEAST_BY_HAND = 10, 9
+MOST_MINUTES = 8.0
+MOST_REJECTED_PERCENT = 10.0
+# A point is 0.01 of a ratio.
+MOST_POINTS = 5.0
+PLACEBO_MARGIN = 0.015
+
+
+def repeated(runs: Sequence[Run]) -> list[Row]:
+    """Judge runs of `quick` together.
+
+    A level is found in a run if its finding is `higher` or `lower`. The placebo's interval is Student's, over the log
+    ratios of all runs' sets. Raises `UserError` if a run lacks one of the levels.
+    """
+    agent, by_hand = [_headline(run, AGENT) for run in runs], [_headline(run, BY_HAND) for run in runs]
+    widths = [100 * (row.ratio_high - row.ratio_low) / 2 for row in agent if row.ratio_high and row.ratio_low]
+    return [
+        at_least("runs", len(runs), LEAST_RUNS),
+        at_most("longest run", max(map(_minutes, runs)), MOST_MINUTES, " min"),
+        at_most(
+            "sets rejected, most of a run",
+            max(rejected_percent(run.summary) for run in runs),
+            MOST_REJECTED_PERCENT,
+            " %",
+        ),
+        at_least(f"runs that find {AGENT}", _finding(agent), LEAST_RUNS),
+        at_least(f"runs that find {BY_HAND}", _finding(by_hand), LEAST_BY_HAND),
+        at_most(
+            f"half-width of {AGENT}, median", float(np.median(widths)) if widths else math.inf, MOST_POINTS, " points"
+        ),
+        contains("placebo / baseline, all sets", placebo(runs), 1.0),
+        within("placebo / baseline, all sets", placebo(runs), 1 - PLACEBO_MARGIN, 1 + PLACEBO_MARGIN),
+    ]
+
+
+def placebo(runs: Sequence[Run]) -> Interval | None:
+    """Return the placebo's ratio over the sets of all runs, with its 95 % interval; None without a set."""
+    ratios = [ratio for run in runs for ratio in _placebo_log_ratios(run)]
+    if not ratios:
+        return None
+    mean = mean_over_runs(ratios, 0.95)
+    low, high = (None if end is None else math.exp(end) for end in (mean.low, mean.high))
+    return Interval(math.exp(mean.mean), low, high)
+
+
+def _placebo_log_ratios(run: Run) -> Iterator[float]:
+    """Yield the logarithm of the placebo's cost by the baseline's in each set."""
+    summary = run.summary
+    costs: dict[int, dict[str, float]] = {}
+    for trial in summary.trials:
+        if trial.counts and summary.headline.primary in trial.values:
+            costs.setdefault(trial.block, {})[trial.level] = trial.values[summary.headline.primary]
+    for cost in costs.values():
+        if summary.placebo in cost and summary.baseline in cost:
+            yield math.log(cost[summary.placebo] / cost[summary.baseline])
+
+
+def _headline(run: Run, level: str) -> Estimate:
+    for row in run.summary.estimates:
+        if (row.metric, row.level) == (run.summary.headline.primary, level):
+            return row
+    raise UserError(f"{run.name} has no level {level}", "name runs of `lab experiment quick`")
+
+
+def _finding(rows: Sequence[Estimate]) -> int:
+    return sum(row.finding in FOUND for row in rows)
+
+
+def _minutes(run: Run) -> float:
+    """Return how long a run took, from its start to the removal of its last set."""
+    finished = datetime.datetime.fromisoformat(run.manifest["finished"])
+    return (finished - run.started).total_seconds() / 60

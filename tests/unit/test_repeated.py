@@ -1,0 +1,109 @@
+"""`lab check quick`: runs that give the same answer pass, and each row can fail."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pytest
+
+from lab.analysis.analyse import summarise
+from lab.analysis.repeated import placebo, repeated
+from lab.analysis.runs import Run
+from lab.errors import UserError
+from lab.record import TrialSummary
+from lab.spec import PLACEBO, load_experiment
+from tests.command_line import lab
+from tests.labs import LAB, MESH, ROOT
+
+EXPERIMENT = load_experiment(ROOT / "experiments" / "quick.yaml", LAB.grammar)
+COST = "cpu_per_request_services_ms"
+RATIOS = {"baseline": 1.0, PLACEBO: 1.0, "otel-manual": 1.16, "otel-agent": 1.38}
+SETS = 4
+
+
+def run(
+    number: int, ratios: Mapping[str, float] = RATIOS, noise: float = 0.012, minutes: float = 7.5, rejected: int = 0
+) -> Run:
+    """A run of quick with this truth. `noise`: the standard deviation of a set's log ratio."""
+    draw = np.random.default_rng(number)
+    trials = [
+        TrialSummary(
+            trial=f"{block:03d}-{name}",
+            level=name,
+            block=block,
+            position=place,
+            valid=block < SETS,
+            reasons=[] if block < SETS else ["the machine was busy"],
+            values={COST: 25 * ratio * draw.lognormal(sigma=noise)} if block < SETS else {},
+        )
+        for block in range(SETS + rejected)
+        for place, (name, ratio) in enumerate(ratios.items())
+    ]
+    finished = f"2026-11-20T06:{int(minutes):02d}:{round(60 * (minutes % 1)):02d}+00:00"
+    manifest = {"started": "2026-11-20T06:00:00+00:00", "finished": finished}
+    return Run(f"run-{number}", manifest, summarise(EXPERIMENT, MESH, trials))
+
+
+TEN = [run(number) for number in range(10)]
+
+
+def failed(runs: Sequence[Run]) -> set[str]:
+    return {row.name for row in repeated(runs) if not row.passed}
+
+
+def test_ten_runs_with_the_same_answer_pass() -> None:
+    assert failed(TEN) == set()
+    assert len(repeated(TEN)) == 8
+
+
+@pytest.mark.parametrize(
+    ("last", "names"),
+    [
+        ([run(9, minutes=8.1)], {"longest run"}),
+        ([run(9, rejected=1)], {"sets rejected, most of a run"}),
+        ([run(9, {**RATIOS, "otel-agent": 1.0})], {"runs that find otel-agent"}),
+        ([], {"runs", "runs that find otel-agent"}),
+        ([run(9, {**RATIOS, PLACEBO: 1.4})], {"placebo / baseline, all sets"}),
+    ],
+)
+def test_one_run_can_fail(last: Sequence[Run], names: set[str]) -> None:
+    assert failed([*TEN[:9], *last]) == names
+
+
+def test_one_run_in_ten_may_miss_spans_by_hand() -> None:
+    missing = [run(number, {**RATIOS, "otel-manual": 1.0}) for number in (8, 9)]
+    assert failed([*TEN[:9], missing[1]]) == set()
+    assert failed([*TEN[:8], *missing]) == {"runs that find otel-manual"}
+
+
+def test_wide_intervals_fail() -> None:
+    assert "half-width of otel-agent, median" in failed([run(number, noise=0.06) for number in range(10)])
+
+
+def test_the_placebo_is_judged_over_the_sets_of_all_runs() -> None:
+    ratios = [
+        math.log(other / one)
+        for each in TEN
+        for one, other in zip(costs(each, "baseline"), costs(each, PLACEBO), strict=True)
+    ]
+    found = placebo(TEN)
+    assert found is not None and found.low is not None and found.high is not None
+    reach = 2.0227 * np.std(ratios, ddof=1) / math.sqrt(10 * SETS)  # t of 39 degrees of freedom
+    assert found.mean == pytest.approx(math.exp(np.mean(ratios)))
+    assert math.log(found.high / found.mean) == pytest.approx(reach, rel=1e-3)
+    assert math.log(found.mean / found.low) == pytest.approx(reach, rel=1e-3)
+
+
+def costs(of: Run, level: str) -> Sequence[float]:
+    return [trial.values[COST] for trial in of.summary.trials if trial.level == level]
+
+
+def test_other_runs_are_not_judged() -> None:
+    with pytest.raises(UserError, match="run-1 has no level otel-agent"):
+        repeated([run(1, {name: ratio for name, ratio in RATIOS.items() if name != "otel-agent"})])
+
+
+def test_the_command_prints_the_rows_and_exits() -> None:
+    done = lab("check", "quick", *[str(path) for path in sorted((ROOT / "docs" / "results").glob("quick*/"))])
+    assert "runs that find otel-agent" in done.stdout
+    assert done.returncode == int("FAIL" in done.stdout)
