@@ -14,7 +14,7 @@ from lab.command.commands import console
 from lab.command.paths import RESULTS, ROOT, results_folder
 from lab.command.runs import read_run, reject_other_designs
 from lab.errors import UserError
-from lab.record import Summary, packed, read_manifest, read_summary, read_trial
+from lab.record import Summary, read_manifest, read_summary, read_trial, stored
 from lab.report.checklist import checklist_table, effects_table
 from lab.report.tables import Table
 
@@ -80,8 +80,7 @@ def _seed(folder: Path) -> int:
 
 def _has_raw_records(folder: Path, summary: Summary) -> bool:
     """Whether the records of all valid trials are there; a kept run has those of some trials, thinned."""
-    records = [folder / "trials" / one.trial / "counters.jsonl" for one in summary.trials if one.valid]
-    return all(path.exists() or packed(path).exists() for path in records)
+    return all(stored(folder / "trials" / one.trial / "counters.jsonl") for one in summary.trials if one.valid)
 
 
 def _print_effects(folder: Path, summary: Summary) -> None:

@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from lab.errors import UserError
-from lab.record import json_object, packed, read_text, streams_in, write_json_atomic, write_packed
+from lab.record import json_object, read_text, stored, streams_in, write_json_atomic, write_packed
 
 Json = Mapping[str, Any]
 
@@ -40,7 +40,7 @@ def _folder(folder: Path, version1: ModuleType) -> int:
         (folder / "claims.json", version1.verdicts),
         (folder / "manifest.json", version1.manifest),
     ]
-    return sum(_convert(path, step) for path, step in steps if path.exists() or packed(path).exists())
+    return sum(_convert(path, step) for path, step in steps if stored(path))
 
 
 def _convert(path: Path, step: Callable[[Json], dict[str, Any]]) -> bool:

@@ -13,7 +13,7 @@ from lab.analysis.two_runs import compare_runs
 from lab.command.commands import console, say
 from lab.command.paths import results_folder, shown
 from lab.errors import UserError
-from lab.record import packed, read_manifest, read_summary, write_combined
+from lab.record import read_manifest, read_summary, stored, write_combined
 
 app = typer.Typer()
 
@@ -76,7 +76,7 @@ def read_run(folder: Path) -> Run:
             f"{shown(named)} is not finished", f"finish it first: lab run {manifest['experiment']} --resume"
         )
     summary = named / "summary.json"
-    if not summary.exists() and not packed(summary).exists():
+    if not stored(summary):
         raise UserError(f"{shown(named)} was not analysed", f"analyse it first: lab analyse {shown(named)}")
     return Run(named.resolve().name, manifest, read_summary(summary))
 

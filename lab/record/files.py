@@ -44,6 +44,11 @@ def packed(path: Path) -> Path:
     return path.with_name(f"{path.name}.gz")
 
 
+def stored(path: Path) -> bool:
+    """Whether a record is there, as it is or compressed."""
+    return path.exists() or any(path.with_name(f"{path.name}{ending}").exists() for ending in UNPACK)
+
+
 def write_packed(path: Path, text: str) -> None:
     """Write a record compressed; the same text gives the same bytes."""
     packed(path).write_bytes(gzip.compress(text.encode(), mtime=0))

@@ -148,4 +148,10 @@ def test_where_a_trial_is_left_out_nothing_is_known_to_come_before() -> None:
 
 
 def test_a_kept_run_without_raw_records_is_not_used() -> None:
-    assert "raw records" in one_line(lab("check", "effects", str(ROOT / "docs" / "results" / "quick")))
+    assert "raw records" in one_line(lab("check", "effects", str(ROOT / "docs" / "results" / "quick-2")))
+
+
+def test_a_kept_run_with_its_raw_records_is_used() -> None:
+    done = lab("check", "effects", str(ROOT / "docs" / "results" / "quick"))
+    assert done.returncode == 0, done.stderr
+    assert "place 4, traced the same, not traced 1.017 (0.971 to 1.066)" in done.stdout
