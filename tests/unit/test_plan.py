@@ -17,6 +17,7 @@ from lab.spec.experiment import Experiment
 from lab.spec.parse import load_experiment
 
 QUICK = Path(__file__).parents[1] / "golden" / "retired" / "quick.yaml"
+STEADY = Path(__file__).parents[2] / "experiments" / "steady.yaml"
 SIDE_BY_SIDE = Path(__file__).parents[2] / "experiments" / "side-by-side.yaml"
 LEVELS = {"baseline", "otel-manual", "otel-agent", "placebo"}
 
@@ -149,3 +150,10 @@ def test_side_by_side_a_blocks_window_counts_once_and_few_users_warm_up_slowly()
     plan = make_plan(experiment)
     found_s = estimate_duration_s(plan, experiment, {level.name: 18.0 for level in plan.levels})
     assert found_s == pytest.approx(2 * (8 * 18 + 8 * 30 + 300))
+
+
+def test_six_sets_that_wait_until_they_have_settled_take_two_hours() -> None:
+    experiment = load_experiment(STEADY, LAB.grammar, [])
+    plan = make_plan(experiment)
+    found_s = estimate_duration_s(plan, experiment, {level.name: 8.0 for level in plan.levels})
+    assert found_s == pytest.approx(6 * (5 * (8 + 200) + 60 * 3))
