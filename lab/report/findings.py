@@ -162,13 +162,13 @@ def _settled(summary: Summary) -> str:
     shares = [row.mean for row in summary.estimates if row.metric == "jit_cpu_fraction"]
     if not shares or "jit_cpu_per_request_ms" not in summary.metrics:
         return ""
+    used = f"compilers used {_span(shares)} of the services' CPU in the windows"
+    if any(trial.settled is not None for trial in summary.trials):
+        unsettled = max(level.not_settled for level in summary.levels.values())
+        left_out = f" Sets that had not settled, and are left out: {unsettled}." if unsettled else ""
+        return f"All sets that count had settled when their warm-up ended; after it, {used}.{left_out}"
     state = "Settled" if max(shares) <= SETTLED_JIT_FRACTION else "Not settled"
-    unsettled = max(level.not_settled for level in summary.levels.values())
-    left_out = f" Sets that had not settled when the warm-up ended, and are left out: {unsettled}." if unsettled else ""
-    return (
-        f"{state}: compilers used {_span(shares)} of the services' CPU in the windows "
-        f"(limit {percent(SETTLED_JIT_FRACTION)}).{left_out}"
-    )
+    return f"{state}: {used} (limit {percent(SETTLED_JIT_FRACTION)})."
 
 
 def _span(shares: Collection[float]) -> str:

@@ -6,10 +6,13 @@ from typing import cast
 
 import pytest
 
+from lab.record import read_summary
+from lab.report.findings import remarks
 from lab.run.settling import BLOCK_REQUESTS, QUIET_BLOCKS, Settling, settle
 from lab.run.start import Start
 from tests.fake import FakeClock
 
+KEPT = Path(__file__).parents[2] / "docs" / "results"
 QUIET, BUSY = 0.01, 0.011
 
 
@@ -69,3 +72,21 @@ def test_blocks_are_judged_once_the_observer_has_seen_them(monkeypatch: pytest.M
     assert found.settled
     assert found.fractions == [[QUIET] * QUIET_BLOCKS]  # of the first load
     assert len(files) == 2
+
+
+def test_a_run_that_did_not_wait_is_compared_with_the_limit() -> None:
+    assert remarks(read_summary(KEPT / "quick" / "summary.json"))[-1] == (
+        "Not settled: compilers used 2.5 to 3.6 % of the services' CPU in the windows (limit 1.0 %)."
+    )
+
+
+def test_a_run_that_waited_says_what_compilers_used_after_it() -> None:
+    steady = read_summary(KEPT / "steady" / "summary.json")
+    said = (
+        "All sets that count had settled when their warm-up ended; after it, compilers used 0.52 to 1.5 % of the "
+        "services' CPU in the windows."
+    )
+    assert remarks(steady)[-1] == said
+    levels = {name: level.model_copy(update={"not_settled": 2}) for name, level in steady.levels.items()}
+    left_out = steady.model_copy(update={"levels": levels})
+    assert remarks(left_out)[-1] == f"{said} Sets that had not settled, and are left out: 2."
