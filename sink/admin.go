@@ -52,8 +52,9 @@ func (s *sink) showTrace(w http.ResponseWriter, _ *http.Request) {
 // changeBehaviour changes it for requests that come from now on.
 func (s *sink) changeBehaviour(w http.ResponseWriter, r *http.Request) {
 	var request struct {
-		Behaviour string `json:"behaviour"`
-		DelayMs   int32  `json:"delay_ms"`
+		Behaviour string  `json:"behaviour"`
+		DelayMs   int32   `json:"delay_ms"`
+		SpansPerS float64 `json:"spans_per_s"`
 	}
 	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1024))
 	decoder.DisallowUnknownFields()
@@ -61,7 +62,7 @@ func (s *sink) changeBehaviour(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, fmt.Sprintf(`give {"behaviour": "slow", "delay_ms": 10000}: %v`, err), http.StatusBadRequest)
 		return
 	}
-	changed, err := newBehaviour(request.Behaviour, time.Duration(request.DelayMs)*time.Millisecond)
+	changed, err := newBehaviour(request.Behaviour, time.Duration(request.DelayMs)*time.Millisecond, request.SpansPerS)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return

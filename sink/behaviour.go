@@ -9,27 +9,32 @@ import (
 
 // What the sink can do with a request whose spans it has counted.
 const (
-	accept = "accept"
-	slow   = "slow"   // accept it, but answer late
-	refuse = "refuse" // answer at once that it is not available
+	accept  = "accept"
+	slow    = "slow"    // accept it, but answer late
+	limited = "limited" // accept it, but at most so many spans per second; what comes faster waits in line
+	refuse  = "refuse"  // answer at once that it is not available
 )
 
-var behaviours = []string{accept, slow, refuse}
+var behaviours = []string{accept, slow, limited, refuse}
 
 const longestDelay = 10 * time.Minute
 
-// behaviour is one of them; only slow has a delay.
+// behaviour is one of them; only slow has a delay, only limited a rate.
 type behaviour struct {
-	name  string
-	delay time.Duration
+	name      string
+	delay     time.Duration
+	spansPerS float64
 }
 
-func newBehaviour(name string, delay time.Duration) (behaviour, error) {
+func newBehaviour(name string, delay time.Duration, spansPerS float64) (behaviour, error) {
 	if !slices.Contains(behaviours, name) {
 		return behaviour{}, fmt.Errorf("there is no behaviour %q; give one of %s", name, strings.Join(behaviours, ", "))
 	}
 	if name == slow && (delay <= 0 || delay > longestDelay) {
 		return behaviour{}, fmt.Errorf("a delay of %v is not possible; give more than 0 and at most %v", delay, longestDelay)
 	}
-	return behaviour{name, delay}, nil
+	if name == limited && !(spansPerS > 0) { // true for NaN too
+		return behaviour{}, fmt.Errorf("%v spans per second are not possible; give more than 0", spansPerS)
+	}
+	return behaviour{name, delay, spansPerS}, nil
 }

@@ -23,6 +23,7 @@ On port 8888: GET /healthz, GET /counters, GET /trace, and PUT /behaviour, which
 Examples:
   sink
   sink --behaviour slow --delay 10s
+  sink --behaviour limited --spans-per-s 20000
   sink --behaviour refuse
 
 Options:
@@ -61,6 +62,7 @@ func parse(arguments []string, help io.Writer) (behaviour, error) {
 	flags.SetOutput(io.Discard) // an error is one line, without the help
 	name := flags.String("behaviour", accept, "how requests are answered: "+strings.Join(behaviours, ", "))
 	delay := flags.Duration("delay", 10*time.Second, "how long a slow sink waits before it answers")
+	spansPerS := flags.Float64("spans-per-s", 10_000, "how many spans per second a limited sink accepts")
 	err := flags.Parse(arguments)
 	if errors.Is(err, flag.ErrHelp) {
 		fmt.Fprint(help, usage)
@@ -73,5 +75,5 @@ func parse(arguments []string, help io.Writer) (behaviour, error) {
 	if flags.NArg() > 0 {
 		return behaviour{}, fmt.Errorf("unexpected argument %q; see --help", flags.Arg(0))
 	}
-	return newBehaviour(*name, *delay)
+	return newBehaviour(*name, *delay, *spansPerS)
 }

@@ -13,13 +13,14 @@ import (
 
 func TestWrongOptionsAreOneLine(t *testing.T) {
 	for arguments, want := range map[string]string{
-		"surplus":                     `unexpected argument "surplus"`,
-		"--behavior slow":             "not defined: -behavior",
-		"--behaviour slwo":            `there is no behaviour "slwo"; give one of accept, slow, refuse`,
-		"--delay 10":                  "invalid value",
-		"--behaviour slow --delay 0s": "a delay of 0s is not possible",
-		"--behaviour slow --delay 1h": "at most 10m0s",
-		"--behaviour accept":          "",
+		"surplus":                             `unexpected argument "surplus"`,
+		"--behavior slow":                     "not defined: -behavior",
+		"--behaviour slwo":                    `there is no behaviour "slwo"; give one of accept, slow, limited, refuse`,
+		"--delay 10":                          "invalid value",
+		"--behaviour slow --delay 0s":         "a delay of 0s is not possible",
+		"--behaviour slow --delay 1h":         "at most 10m0s",
+		"--behaviour accept":                  "",
+		"--behaviour limited --spans-per-s 0": "0 spans per second are not possible",
 	} {
 		_, err := parse(strings.Fields(arguments), io.Discard)
 		if want == "" && err == nil {
@@ -32,7 +33,7 @@ func TestWrongOptionsAreOneLine(t *testing.T) {
 }
 
 func TestDefaults(t *testing.T) {
-	if got, err := parse(nil, io.Discard); err != nil || got != (behaviour{accept, 10 * time.Second}) {
+	if got, err := parse(nil, io.Discard); err != nil || got != (behaviour{accept, 10 * time.Second, 10_000}) {
 		t.Errorf("%+v, error %v", got, err)
 	}
 }

@@ -18,6 +18,7 @@ type sink struct {
 	counters  counters
 	traces    *traces
 	behaviour atomic.Pointer[behaviour]
+	pace      pace          // of a limited sink
 	inFlight  chan struct{} // one for each request that is being answered
 	desks     chan *desk    // those that are free
 	stopping  chan struct{} // closed when the sink is told to end
@@ -101,7 +102,7 @@ func (s *sink) receive(p protocol, w http.ResponseWriter, r *http.Request) *refu
 	if refused != nil {
 		return refused
 	}
-	if refused = s.behave(r.Context(), told); refused != nil {
+	if refused = s.behave(r.Context(), told, spans); refused != nil {
 		s.counters.refusedSpans.Add(uint64(spans))
 		return refused
 	}
@@ -110,20 +111,23 @@ func (s *sink) receive(p protocol, w http.ResponseWriter, r *http.Request) *refu
 }
 
 // behave does what the sink is told to do with a request that it could accept. Nothing of the body is in memory by now.
-func (s *sink) behave(ctx context.Context, told *behaviour) *refusal {
+func (s *sink) behave(ctx context.Context, told *behaviour, spans int) *refusal {
+	delay := told.delay
 	switch told.name {
+	case accept:
+		return nil
 	case refuse:
 		return toldToRefuse
-	case slow:
-		timer := time.NewTimer(told.delay)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			return givenUp
-		case <-s.stopping:
-			return givenUp
-		}
+	case limited:
+		delay = s.pace.wait(time.Now(), spans, told.spansPerS)
 	}
-	return nil
+	timer := time.NewTimer(delay)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+	case <-s.stopping:
+	}
+	return givenUp
 }

@@ -103,6 +103,7 @@ func TestTheBehaviourChangesWhileTheSinkRuns(t *testing.T) {
 	for _, c := range []struct{ change, outcome string }{
 		{`{"behaviour":"refuse"}`, "unavailable"},
 		{`{"behaviour":"slow","delay_ms":1}`, "accepted"},
+		{`{"behaviour":"limited","spans_per_s":1000}`, "accepted"},
 		{`{"behaviour":"accept","delay_ms":0}`, "accepted"},
 	} {
 		if got := s.send(changeTo(c.change)); got.status != http.StatusNoContent {
@@ -112,7 +113,7 @@ func TestTheBehaviourChangesWhileTheSinkRuns(t *testing.T) {
 			t.Errorf("%s: spans are %s", c.change, got)
 		}
 	}
-	s.expectSpans(6, 3)
+	s.expectSpans(9, 3)
 }
 
 func changeTo(text string) request {
@@ -122,8 +123,9 @@ func changeTo(text string) request {
 func TestAWrongChangeIsRefusedAndChangesNothing(t *testing.T) {
 	s := start(t, accept, time.Second)
 	for change, want := range map[string]string{
-		`{"behaviour":"slwo"}`:                              `there is no behaviour "slwo"; give one of accept, slow, refuse`,
+		`{"behaviour":"slwo"}`:                              `there is no behaviour "slwo"; give one of accept, slow, limited, refuse`,
 		`{"behaviour":"slow"}`:                              "a delay of 0s is not possible",
+		`{"behaviour":"limited"}`:                           "0 spans per second are not possible",
 		`{"behaviour":"slow","delay_ms":-1}`:                "a delay of -1ms is not possible",
 		`{"behaviour":"slow","delay_ms":600001}`:            "at most 10m0s",
 		`{"behaviour":"slow","delay_ms":9223372036854776}`:  "cannot unmarshal",

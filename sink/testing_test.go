@@ -21,9 +21,12 @@ type stage struct {
 	stop      func() error   // tells the sink to end and waits until it has
 }
 
+// testRate is the rate of a limited sink.
+const testRate = 100
+
 func start(t *testing.T, name string, delay time.Duration) *stage {
 	t.Helper()
-	initial, err := newBehaviour(name, delay)
+	initial, err := newBehaviour(name, delay, testRate)
 	if err != nil {
 		t.Fatal(err)
 	}

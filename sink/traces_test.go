@@ -124,8 +124,8 @@ func TestATraceOfZipkinIsShown(t *testing.T) {
 
 func TestSpansThatAreNotAcceptedAtOnceAreNotKept(t *testing.T) {
 	whole := traceOf(aTrace, 1000)
-	for _, behaviour := range []string{slow, refuse} {
-		s := newSink(must(newBehaviour(behaviour, time.Nanosecond)))
+	for _, behaviour := range []string{slow, limited, refuse} {
+		s := newSink(must(newBehaviour(behaviour, time.Nanosecond, testRate)))
 		ask(s, t.Context(), append(whole[0], whole[1]...))
 		if len(s.traces.byID) != 0 {
 			t.Errorf("%s: kept", behaviour)

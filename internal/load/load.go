@@ -82,6 +82,18 @@ func Parse[T Load](text []byte) (T, error) {
 // Each sends the folder's loads, each as it appears, until the last one, and writes the requests of each.
 // Its error is one line that names the load's file and, where the load is wrong, the field.
 func Each[T Load](folder string, send func(T) ([]requests.Row, error)) error {
+	return Numbered(folder, func(number int, wanted T) error {
+		sent, err := send(wanted)
+		if err != nil {
+			return err
+		}
+		requests.Sort(sent)
+		return requests.Write(filepath.Join(folder, fmt.Sprintf("requests-%d.csv", number)), sent)
+	})
+}
+
+// Numbered is Each for a load that leaves files of its own. Loads are numbered from 0.
+func Numbered[T Load](folder string, send func(int, T) error) error {
 	for number := 0; ; number++ {
 		path := filepath.Join(folder, fmt.Sprintf("load-%d.json", number))
 		awaitFile(path)
@@ -96,13 +108,8 @@ func Each[T Load](folder string, send func(T) ([]requests.Row, error)) error {
 		if wanted.Last() {
 			return nil
 		}
-		sent, err := send(wanted)
-		if err != nil {
+		if err := send(number, wanted); err != nil {
 			return fmt.Errorf("%s: %w", path, err)
-		}
-		requests.Sort(sent)
-		if err := requests.Write(filepath.Join(folder, fmt.Sprintf("requests-%d.csv", number)), sent); err != nil {
-			return err
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"tollbooth/internal/cgroup"
 	"tollbooth/internal/host"
 	"tollbooth/internal/kernfile"
+	"tollbooth/internal/lines"
 	"tollbooth/internal/record"
 	"tollbooth/internal/self"
 	"tollbooth/internal/targets"
@@ -37,7 +38,7 @@ func Run(ctx context.Context, config Config) error {
 	if err != nil {
 		return fmt.Errorf("cannot write the record: %w", err)
 	}
-	o, err := newObserver(config, record.NewWriter(file), time.Now)
+	o, err := newObserver(config, lines.New(file), time.Now)
 	if err != nil {
 		return err
 	}
@@ -53,7 +54,7 @@ type observer struct {
 	version cgroup.Version
 	finder  *cgroup.Finder
 	watcher *targets.Watcher
-	writer  *record.Writer
+	writer  *lines.Writer
 	buffer  kernfile.Buffer
 
 	sampling, slow, upkeep pace
@@ -70,7 +71,7 @@ type observer struct {
 	samples, errors, missedTicks uint64
 }
 
-func newObserver(config Config, writer *record.Writer, now func() time.Time) (*observer, error) {
+func newObserver(config Config, writer *lines.Writer, now func() time.Time) (*observer, error) {
 	version, err := cgroup.Detect(config.CgroupRoot)
 	if err != nil {
 		return nil, err

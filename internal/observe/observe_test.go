@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"tollbooth/internal/record"
+	"tollbooth/internal/lines"
 	"tollbooth/internal/targets"
 )
 
@@ -55,7 +55,7 @@ func (s *stage) start() {
 	s.Helper()
 	file, err := os.Create(s.config.OutPath)
 	s.must(err)
-	s.observer, err = newObserver(s.config, record.NewWriter(file), func() time.Time { return s.time })
+	s.observer, err = newObserver(s.config, lines.New(file), func() time.Time { return s.time })
 	s.must(err)
 }
 

@@ -85,6 +85,23 @@ TABLE: dict[str, Image] = {
         "images/open-loop/Dockerfile",
         bases={"TOOLCHAIN": "toolchain-go"},
     ),
+    "traces": Image(
+        (
+            "images/traces",
+            "loadgen/traces",
+            "go.mod",
+            "internal/clock",
+            "internal/kernfile",
+            "internal/lines",
+            "internal/load",
+            "internal/parse",
+            "internal/requests",
+            "internal/self",
+        ),
+        ".",
+        "images/traces/Dockerfile",
+        bases={"TOOLCHAIN": "toolchain-go"},
+    ),
     "nettools": _from_folder("nettools", "DEBIAN_RELEASE", {"BASE": "debian"}),
     "services": Image(
         ("services",), "services", "services/Dockerfile", bases={"TOOLCHAIN": "toolchain-java", "JRE": "jre"}
@@ -99,6 +116,7 @@ BUILD_S = {
     "jaeger": 270,
     "collector": 120,
     "services": 100,
+    "traces": 60,
     "ghz": 60,
     "zipkin": 60,
     "locust": 35,

@@ -1,4 +1,5 @@
-package record
+// Package lines writes a file of lines of which a full disk leaves complete ones.
+package lines
 
 import (
 	"bytes"
@@ -12,7 +13,7 @@ type File interface {
 	Close() error
 }
 
-// Writer collects lines; Flush writes them. Append to Lines with this package's functions.
+// Writer collects lines; Flush writes them. Append to Lines.
 // After an error, which is returned once, it writes nothing more.
 type Writer struct {
 	Lines  []byte
@@ -21,8 +22,8 @@ type Writer struct {
 	failed bool
 }
 
-// NewWriter returns a writer to an empty file.
-func NewWriter(file File) *Writer { return &Writer{file: file} }
+// New returns a writer to an empty file.
+func New(file File) *Writer { return &Writer{file: file} }
 
 // Flush writes the collected lines. If only a part fits, the file keeps the complete lines of that part.
 func (w *Writer) Flush() error {

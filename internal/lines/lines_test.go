@@ -1,4 +1,4 @@
-package record
+package lines
 
 import (
 	"os"
@@ -30,7 +30,7 @@ func TestAFullDiskKeepsWholeLines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	writer := NewWriter(&disk{file, len("one\ntwo\nth")})
+	writer := New(&disk{file, len("one\ntwo\nth")})
 	writer.Lines = append(writer.Lines, "one\n"...)
 	if err := writer.Flush(); err != nil {
 		t.Fatal(err)
@@ -54,7 +54,7 @@ func TestLinesAreWrittenOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	writer := NewWriter(file)
+	writer := New(file)
 	for _, line := range []string{"one\n", "two\n"} {
 		writer.Lines = append(writer.Lines, line...)
 		if err := writer.Flush(); err != nil {

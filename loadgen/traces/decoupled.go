@@ -1,0 +1,224 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"tollbooth/internal/clock"
+)
+
+const (
+	// From the begin of the load to its first request, which is then not late.
+	leadTime = 10 * time.Millisecond
+	// A load that is ended is noticed after this long, while nothing is due.
+	longestSleep = 100 * time.Millisecond
+	checkReturns = 50 * time.Millisecond
+	// So many traces are drawn and encoded before they are due, but at least two requests.
+	tracesAhead = 256
+)
+
+// openLoop is a decoupled load while it is sent.
+type openLoop struct {
+	*run
+	connections [][]connection // by worker
+	batches     sync.Pool
+	records     *recorder
+	onAnswer    outcome // of a trace that its target accepted
+	underWay    atomic.Int64
+	ended       sync.WaitGroup
+}
+
+// batch is the traces that are due together. Its memory is used again.
+type batch struct {
+	due     int64 // Unix ns
+	worker  int
+	sent    int // traces that are not empty
+	bodies  []*body
+	drawer  *drawer
+	ids     identifier
+	traces  []trace
+	records []record
+	text    []byte
+}
+
+// decoupled sends the schedule's traces, whatever becomes of them, and then matches them with those that came back.
+func (r *run) decoupled(ctx context.Context, next schedule) error {
+	if !r.load.Returns {
+		records, err := r.record("traces", "csv", recordHeader)
+		if err != nil {
+			return err
+		}
+		return cmp.Or(r.sendAll(ctx, next, records, success), records.finish())
+	}
+	sent, err := r.record("sent", "csv", recordHeader)
+	if err != nil {
+		return err
+	}
+	came, err := r.record("arrivals", "csv", arrivalHeader)
+	if err != nil {
+		return err
+	}
+	r.receiver.to.Store(&delivery{r.clock, func(parts []part, ns int64) {
+		var text []byte
+		for _, p := range parts {
+			text = arrival{p, ns}.append(text)
+		}
+		came.add(text)
+	}})
+	before := r.receiver.spans.Load()
+	err = r.sendAll(ctx, next, sent, accepted)
+	r.awaitReturns(ctx, before)
+	r.receiver.to.Store(nil)
+	if err := cmp.Or(err, sent.finish(), came.finish()); err != nil {
+		return err
+	}
+	return r.match(sent.path, came.path)
+}
+
+// sendAll sends the schedule's requests when they are due, and returns when all have ended.
+func (r *run) sendAll(ctx context.Context, next schedule, records *recorder, onAnswer outcome) error {
+	o := &openLoop{run: r, records: records, onAnswer: onAnswer}
+	o.batches.New = func() any { return &batch{drawer: newDrawer(r.load.Plan, r.load.Seed), ids: newIdentifier()} }
+	for range r.load.connections() {
+		opened, err := r.open()
+		if err != nil {
+			return err
+		}
+		o.connections = append(o.connections, opened)
+	}
+	runtime.GC() // what the last load left
+	ready := make(chan *batch, max(2, tracesAhead/r.load.tracesPerRequest()))
+	go o.prepare(ctx, next, ready)
+	clock.Precisely(func() { o.loop(ctx, ready) })
+	o.ended.Wait()
+	for _, opened := range o.connections {
+		for _, each := range opened {
+			each.close()
+		}
+	}
+	return nil
+}
+
+// prepare draws and encodes the schedule's traces before they are due.
+func (o *openLoop) prepare(ctx context.Context, next schedule, ready chan<- *batch) {
+	defer close(ready)
+	began := o.clock.Now() + leadTime.Nanoseconds()
+	for request, more := next(); more; request, more = next() {
+		b := o.batches.Get().(*batch)
+		request.after += began
+		clients := o.draw(b, request)
+		b.bodies = o.encode(b.bodies[:0], b.traces, clients)
+		select {
+		case ready <- b:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// loop has each batch sent when it is due.
+func (o *openLoop) loop(ctx context.Context, ready <-chan *batch) {
+	for b := range ready {
+		for o.clock.Now() < b.due && ctx.Err() == nil {
+			o.clock.SleepUntil(min(b.due, o.clock.Now()+longestSleep.Nanoseconds()))
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		o.ended.Add(1)
+		go o.send(ctx, b)
+	}
+}
+
+// send sends one batch and logs its traces.
+func (o *openLoop) send(ctx context.Context, b *batch) {
+	defer o.ended.Done()
+	defer o.underWay.Add(-1)
+	defer o.batches.Put(b)
+	tooMany := o.underWay.Add(1) > maxInFlight
+	o.counters.sent.Add(uint64(b.sent))
+	var s sending
+	switch {
+	case tooMany:
+		now := o.clock.Now()
+		s = sending{verdict{sendError, codeNotSent}, now, now}
+		o.counters.unsent.Add(uint64(b.sent))
+	case b.sent > 0:
+		s = o.exchange(ctx, o.connections[b.worker%len(o.connections)], b.bodies)
+	}
+	if s.verdict == sentWell {
+		s.outcome = o.onAnswer
+	}
+	o.log(b, s)
+}
+
+// draw draws a request's traces, which end when they are due. It returns the largest number of clients.
+func (o *openLoop) draw(b *batch, request due) (clients int) {
+	if cap(b.traces) < request.traces {
+		b.traces = make([]trace, request.traces)
+	}
+	b.due, b.worker, b.sent = request.after, request.worker, 0
+	b.traces, b.records = b.traces[:request.traces], b.records[:0]
+	began := o.clock.Now()
+	for i := range b.traces {
+		t, number := &b.traces[i], request.number+uint64(i)
+		b.drawer.draw(request.worker, number, t)
+		b.ids.identify(t)
+		t.begin = b.due - t.lasts().Nanoseconds()
+		if request.spans != none && request.spans != len(t.spans) {
+			o.fail(fmt.Errorf("replay: trace %d of worker %d had %d spans, and has %d by this plan and seed",
+				number, request.worker, request.spans, len(t.spans)))
+		}
+		logged := recordOf(request.worker, number, b.due, t)
+		logged.loop = began - b.due
+		b.records = append(b.records, logged)
+		if len(t.spans) > 0 {
+			b.sent++
+			clients = max(clients, t.clients)
+		}
+	}
+	return clients
+}
+
+// log logs a batch's traces.
+func (o *openLoop) log(b *batch, s sending) {
+	b.text = b.text[:0]
+	now := o.clock.Now()
+	for i := range b.records {
+		logged := &b.records[i]
+		logged.outcome = empty
+		if logged.spans > 0 {
+			logged.outcome, logged.code = s.outcome, s.code
+			logged.sendStart, logged.sendEnd = s.start-logged.intended, s.end-logged.intended
+		}
+		logged.logged = now - logged.intended
+		b.text = logged.append(b.text)
+		o.counters.outcomes[logged.outcome].Add(1)
+	}
+	o.records.add(b.text)
+}
+
+// awaitReturns returns when as many spans came back as were sent, or the receive timeout is over.
+func (r *run) awaitReturns(ctx context.Context, before uint64) {
+	end := time.Now().Add(r.load.receiveTimeout())
+	for r.receiver.spans.Load()-before < r.counters.spans.Load() && time.Now().Before(end) && sleep(ctx, checkReturns) {
+	}
+}
+
+// match writes the traces with their outcomes in place of those that were sent.
+func (r *run) match(sent, came string) error {
+	matched, err := r.record("traces", "csv", recordHeader)
+	if err != nil {
+		return err
+	}
+	if err := matchFiles(sent, came, r.load.receiveTimeout().Nanoseconds(), matched); err != nil {
+		return err
+	}
+	return cmp.Or(matched.finish(), os.Remove(sent))
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+)
+
+// arrivals are sorted by trace, then by time.
+type arrivals []arrival
+
+func (a arrivals) sort() {
+	slices.SortFunc(a, func(x, y arrival) int { return cmp.Or(bytes.Compare(x.id[:], y.id[:]), cmp.Compare(x.ns, y.ns)) })
+}
+
+// of returns the arrivals of one trace.
+func (a arrivals) of(id traceID) arrivals {
+	first, _ := slices.BinarySearchFunc(a, id, func(x arrival, id traceID) int { return bytes.Compare(x.id[:], id[:]) })
+	last := first
+	for last < len(a) && a[last].id == id {
+		last++
+	}
+	return a[first:last]
+}
+
+// match decides what became of an accepted trace: a success if all of its spans came back within the timeout (ns) after it
+// was sent. What came later is recorded too.
+func (a arrivals) match(r *record, timeout int64) {
+	if r.outcome == empty {
+		return
+	}
+	for _, came := range a.of(r.id) {
+		if r.spansReceived < r.spansSent { // what comes after the last span was sent twice
+			r.receiveEnd = came.ns - r.intended
+		}
+		r.spansReceived += came.spans
+	}
+	if r.outcome != accepted {
+		return
+	}
+	r.receiveStart = r.sendEnd
+	r.outcome = receiveTimeout
+	if r.spansReceived >= r.spansSent && r.receiveEnd-r.sendEnd <= timeout {
+		r.outcome = success
+	}
+}
+
+// matchFiles writes the matched records of two logs.
+func matchFiles(sentPath, arrivalsPath string, timeout int64, to *recorder) error {
+	var came arrivals
+	err := readLines(arrivalsPath, arrivalHeader, func(line []byte) error {
+		a, err := parseArrival(line)
+		came = append(came, a)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	came.sort()
+	var text []byte
+	return readLines(sentPath, recordHeader, func(line []byte) error {
+		r, err := parseRecord(line)
+		if err != nil {
+			return err
+		}
+		came.match(&r, timeout)
+		text = r.append(text[:0])
+		to.add(text)
+		return nil
+	})
+}
