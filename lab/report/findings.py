@@ -164,9 +164,10 @@ def _settled(summary: Summary) -> str:
         return ""
     used = f"compilers used {_span(shares)} of the services' CPU in the windows"
     if any(trial.settled is not None for trial in summary.trials):
-        unsettled = max(level.not_settled for level in summary.levels.values())
-        left_out = f" Sets that had not settled, and are left out: {unsettled}." if unsettled else ""
-        return f"All sets that count had settled when their warm-up ended; after it, {used}.{left_out}"
+        left_out = max(level.not_settled for level in summary.levels.values())
+        return f"All sets that count had settled when their warm-up ended; after it, {used}." + (
+            f" Sets that had not settled, and are left out: {left_out}." if left_out else ""
+        )
     state = "Settled" if max(shares) <= SETTLED_JIT_FRACTION else "Not settled"
     return f"{state}: {used} (limit {percent(SETTLED_JIT_FRACTION)})."
 
