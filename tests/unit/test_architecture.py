@@ -62,6 +62,12 @@ NEW = (
     "analysis/sets.py",
     "report/overhead.py",
     "report/swept.py",
+    # What a Collector can take: traces that are sent, come back, and are matched.
+    "load/traces.py",
+    "load/trace_schedules.py",
+    "record/traces.py",
+    "record/collectors.py",
+    "analysis/metrics/bounds.py",
 )
 CONTRACT_MAY_IMPORT = ("lab.contract", "lab.spec", "lab.record")
 
