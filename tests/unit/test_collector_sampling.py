@@ -1,42 +1,37 @@
-"""What the Collector's sampler keeps is predicted for every trace, as the processor itself decided."""
+"""The Collector's sampling decisions are predicted one by one: those of two real releases, without a mismatch."""
 
 import hashlib
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
-from lab.analysis.collector.sampling import kept
+from lab.analysis.collector.sampling import kept, trace_ids
 
-FIXTURE = json.loads((Path(__file__).resolve().parents[2] / "fixtures" / "sampling.v1.json").read_text())
-
-
-@pytest.fixture(scope="module")
-def trace_ids() -> NDArray[np.uint8]:
-    joined = b"".join(hashlib.sha256(str(n).encode()).digest()[:16] for n in range(FIXTURE["count"]))
-    return np.frombuffer(joined, dtype=np.uint8).reshape(-1, 16)
+FIXTURE = json.loads((Path(__file__).parents[2] / "fixtures" / "sampling.v1.json").read_text())
+IDS = trace_ids([hashlib.sha256(str(n).encode()).hexdigest()[:32] for n in range(FIXTURE["count"])])
 
 
-def test_the_fixture_has_all_modes() -> None:
-    assert {row["mode"] for row in FIXTURE["rows"]} == {"hash_seed", "proportional", "equalizing"}
-    assert (FIXTURE["count"], len(FIXTURE["rows"])) == (100_000, 60)
-
-
-@pytest.mark.parametrize("row", FIXTURE["rows"], ids=lambda row: f"{row['mode']}-{row['percent']}-{row['hash_seed']}")
-def test_all_decisions_are_the_processors(trace_ids: NDArray[np.uint8], row: dict[str, Any]) -> None:
-    found = kept(trace_ids, row["mode"], row["percent"], row["hash_seed"])
+@pytest.mark.parametrize("row", FIXTURE["rows"], ids=lambda row: f"{row['mode']} {row['percent']} {row['hash_seed']}")
+def test_no_decision_differs_from_the_collectors(row: dict[str, object]) -> None:
+    found = kept(IDS, row["mode"], row["percent"], row["hash_seed"])  # type: ignore[arg-type]
+    decisions = np.packbits(found).tobytes()
     assert int(found.sum()) == row["kept"]
-    assert hashlib.sha256(np.packbits(found).tobytes()).hexdigest() == row["sha256"]
+    assert decisions[:8].hex() == row["first"]
+    assert hashlib.sha256(decisions).hexdigest() == row["sha256"]
 
 
-def test_above_100_percent_is_all(trace_ids: NDArray[np.uint8]) -> None:
-    assert kept(trace_ids, "hash_seed", 250).all()
-    assert kept(trace_ids, "equalizing", 250).all()
+def test_all_100_000_ids_are_asked_about() -> None:
+    assert IDS.shape == (100_000, 16)
+    assert len(FIXTURE["rows"]) == 60
 
 
-def test_other_shapes_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"\(n, 16\) bytes, not \(2, 8\)"):
-        kept(np.zeros((2, 8), dtype=np.uint8), "equalizing", 10)
+def test_more_digits_keep_closer_to_the_percentage() -> None:
+    # At one digit, 33.3 % have the threshold b of 16: 5/16 are kept.
+    assert kept(IDS, "equalizing", 33.3, precision=1).mean() == pytest.approx(5 / 16, abs=0.005)
+    assert kept(IDS, "equalizing", 33.3, precision=14).mean() == pytest.approx(0.333, abs=0.005)
+
+
+def test_more_than_all_is_all() -> None:
+    assert kept(IDS, "hash_seed", 250).all()

@@ -1,1 +1,1 @@
-"""What the Collector's records say: sampling by trace ID, swings, the capacity model, what the first error follows."""
+"""What the records of a Collector under load say: pure functions over arrays."""

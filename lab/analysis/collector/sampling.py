@@ -1,11 +1,12 @@
 """Which traces the Collector's `probabilistic_sampler` keeps, predicted from their IDs.
 
-Source: opentelemetry-collector-contrib, `processor/probabilisticsamplerprocessor` (`sampler_mode.go`, `fnvhasher.go`)
-and `pkg/sampling` (`probability.go`, `randomness.go`). Releases 0.111.0 and 0.149.0 decide alike:
-`fixtures/sampling.v1.json`.
+Source: the Collector's contrib repository, `processor/probabilisticsamplerprocessor` (`sampler_mode.go`,
+`fnvhasher.go`) and `pkg/sampling`, at 0.111.0 and 0.149.0; `fixtures/sampling.go` ran both. The traces are assumed to
+have no trace state and no sampling priority.
 """
 
 import math
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
@@ -13,58 +14,64 @@ from numpy.typing import NDArray
 
 Mode = Literal["hash_seed", "proportional", "equalizing"]
 
-# FNV-1a of 32 bits.
-_FNV_OFFSET, _FNV_PRIME, _UINT32 = 2_166_136_261, 16_777_619, 2**32
-_HASH_BUCKETS = 2**14
-# A trace ID has 56 random bits, its last 7 bytes (W3C Trace Context, level 2).
-_RANDOM_VALUES = 2**56
-_HEX_DIGITS = 14
-# The processor's default `sampling_precision`.
-_PRECISION_DIGITS = 4
+ID_BYTES = 16
+FNV_OFFSET, FNV_PRIME = np.uint32(2166136261), np.uint32(16777619)
+HASH_BUCKETS = 1 << 14
+# Randomness and thresholds of the consistent modes have 56 bits, which are 14 hexadecimal digits.
+BITS, DIGITS, BITS_PER_DIGIT = 56, 14, 4
+DEFAULT_PRECISION = 4
 
 
-def kept(trace_ids: NDArray[np.uint8], mode: Mode, percent: float, hash_seed: int = 0) -> NDArray[np.bool_]:
-    """Say of each trace whether the sampler keeps it.
+def trace_ids(texts: Sequence[str]) -> NDArray[np.uint8]:
+    """Return IDs of 32 hexadecimal digits each as bytes (n, 16)."""
+    return np.frombuffer(bytes.fromhex("".join(texts)), dtype=np.uint8).reshape(len(texts), ID_BYTES)
 
-    `trace_ids`: (n, 16), none of them only zeros. Returns (n,). `percent`: `sampling_percentage`; above 100 is 100.
-    Only `hash_seed` uses the seed. Spans have no trace state: then `proportional` and `equalizing` decide alike.
-    Raises `ValueError` for another shape or type.
+
+def kept(
+    ids: NDArray[np.uint8], mode: Mode, percent: float, hash_seed: int = 0, precision: int = DEFAULT_PRECISION
+) -> NDArray[np.bool_]:
+    """Return for each of `ids` (n, 16) whether a sampler with these settings keeps its trace, (n,).
+
+    `hash_seed` matters only to the mode of that name. `precision`: digits of the threshold, only of the other modes.
     """
-    if trace_ids.ndim != 2 or trace_ids.shape[1] != 16 or trace_ids.dtype != np.uint8:
-        raise ValueError(f"trace IDs are (n, 16) bytes, not {trace_ids.shape} of {trace_ids.dtype}")
-    # The processor's setting has 32 bits, which shows in thresholds.
-    percent_32 = np.float32(min(percent, 100))
+    # The setting is a 32-bit number in the Collector, and the hashing mode also multiplies it as one.
+    share = min(np.float32(percent), np.float32(100))
+    if share == 0:
+        return np.zeros(len(ids), dtype=np.bool_)
     if mode == "hash_seed":
-        buckets = int(percent_32 * np.float32(_HASH_BUCKETS / 100))
-        return _hashes(trace_ids, hash_seed) % np.uint32(_HASH_BUCKETS) < np.uint32(buckets)
-    if percent_32 == 0:
-        return np.zeros(len(trace_ids), dtype=np.bool_)
-    randomness = np.ascontiguousarray(trace_ids).view(">u8")[:, 1] & np.uint64(_RANDOM_VALUES - 1)
-    return np.asarray(randomness >= np.uint64(_threshold(float(percent_32) / 100)))
+        buckets = int(share * np.float32(HASH_BUCKETS / 100))
+        return np.asarray(_fnv(ids, hash_seed) % np.uint32(HASH_BUCKETS) < buckets)
+    return np.asarray(_randomness(ids) >= _threshold(float(share) / 100, precision))
 
 
-def _hashes(trace_ids: NDArray[np.uint8], seed: int) -> NDArray[np.uint32]:
-    """Return the FNV-1a hash of the seed (little endian) and each ID: (n,)."""
-    of_seed = _FNV_OFFSET
+def _fnv(ids: NDArray[np.uint8], seed: int) -> NDArray[np.uint32]:
+    """Return the 32-bit FNV-1a hash of the seed, low byte first, and an ID."""
+    hashes = np.full(len(ids), FNV_OFFSET)
     for byte in seed.to_bytes(4, "little"):
-        of_seed = (of_seed ^ byte) * _FNV_PRIME % _UINT32
-    hashes = np.full(len(trace_ids), of_seed, dtype=np.uint32)
-    for column in trace_ids.T:
-        hashes ^= column
-        # Wraps, as the hash wants.
-        hashes *= np.uint32(_FNV_PRIME)
+        hashes = (hashes ^ np.uint32(byte)) * FNV_PRIME
+    for column in ids.T:
+        hashes = (hashes ^ column) * FNV_PRIME
     return hashes
 
 
-def _threshold(probability: float) -> int:
-    """Return the least randomness that is kept, of 2^56 values, rounded to a few significant hexadecimal digits."""
-    if probability >= 1:
-        return 0
-    probability = max(probability, 1 / _RANDOM_VALUES)
-    # A digit more for each leading 0 or f, so that the relative error stays small at both ends.
-    leading = max(-math.frexp(share)[1] // 4 for share in (probability, 1 - probability))
-    digits = min(_HEX_DIGITS, _PRECISION_DIGITS + leading)
-    # Go rounds halves away from 0; Python's `round` would round them to even.
-    rejected = _RANDOM_VALUES - math.floor(probability * _RANDOM_VALUES + 0.5)
-    unit = 16 ** (_HEX_DIGITS - digits)
-    return (rejected + unit // 2) // unit * unit
+def _randomness(ids: NDArray[np.uint8]) -> NDArray[np.uint64]:
+    """Return the last 56 bits of each ID (W3C Trace Context, level 2)."""
+    halves = np.ascontiguousarray(ids[:, 8:]).view(">u8")[:, 0].astype(np.uint64)
+    return halves & np.uint64((1 << BITS) - 1)
+
+
+def _threshold(ratio: float, precision: int) -> np.uint64:
+    """Return the least randomness that is kept, rounded to `precision` digits after the leading 0s or fs."""
+    ratio = max(ratio, 2.0**-BITS)
+    if ratio == 1:
+        return np.uint64(0)
+    leading = max(-math.frexp(ratio)[1], -math.frexp(1 - ratio)[1]) // BITS_PER_DIGIT
+    threshold = (1 << BITS) - _rounded(ratio * 2.0**BITS)
+    cut = BITS_PER_DIGIT * (DIGITS - min(DIGITS, precision + leading))
+    return np.uint64((threshold + ((1 << cut) >> 1)) >> cut << cut)
+
+
+def _rounded(value: float) -> int:
+    """Return the nearest integer, of two the greater one: Python's `round` takes the even one."""
+    whole = int(value)
+    return whole + (value - whole >= 0.5)
