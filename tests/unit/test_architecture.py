@@ -62,6 +62,9 @@ NEW = (
     "analysis/sets.py",
     "report/overhead.py",
     "report/swept.py",
+    # How much a Collector can take: sampling by trace ID, swings, the capacity model, the search for a rate.
+    "analysis/collector",
+    "load/rate_search.py",
 )
 CONTRACT_MAY_IMPORT = ("lab.contract", "lab.spec", "lab.record")
 
