@@ -68,6 +68,9 @@ NEW = (
     "record/traces.py",
     "record/collectors.py",
     "analysis/metrics/bounds.py",
+    # How much a Collector can take: sampling by trace ID, swings, the capacity model, the search for a rate.
+    "analysis/collector",
+    "load/rate_search.py",
 )
 CONTRACT_MAY_IMPORT = ("lab.contract", "lab.spec", "lab.record")
 
