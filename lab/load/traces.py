@@ -1,16 +1,15 @@
 """The lab's generator of traces over OTLP, which receives them back from a Collector (loadgen/traces)."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
 from lab.load.by_files import ByFiles
 from lab.load.generator import SECOND_NS, Loaded, LoadPlan, Stage
-from lab.load.trace_schedules import Ramp, TraceRate, Workers
 from lab.record import Fields, Results, write_results
 from lab.record.traces import read_generator
-from lab.spec import Capability, EntryProtocol, Load
+from lab.spec import Capability, EntryProtocol, Load, Problem, Schedule
 
 # The load goes on this long after the window, so that the generator is still there in the sample after its end.
 TAIL_S = 3.0
@@ -28,6 +27,42 @@ COUNTED = {
     "receive_timeouts": "receive_timeout",
     "shutdowns": "shutdown",
 }
+
+
+class Ramp(Schedule):
+    """More and more workers, each of whom sends a trace, waits until it has come back, and sends the next."""
+
+    kind: Literal["ramp"]
+    workers: int = Field(default=6000, ge=1, le=50_000, description="at the end; the trial ends when all have started")
+    workers_per_s: float = Field(default=5, gt=0, le=1000, description="that start each second")
+
+    def expected_s(self) -> float:
+        """See `Schedule.expected_s`."""
+        return self.workers / self.workers_per_s
+
+    def problems(self) -> Iterator[Problem]:
+        """See `Schedule.problems`."""
+        if self.expected_s() < 2:
+            yield Problem(("workers",), f"have all started after {self.expected_s():g} s; a ramp takes 2 s at least")
+
+
+class Workers(Schedule):
+    """A constant number of workers, each of whom sends a trace, waits until it has come back, and sends the next."""
+
+    kind: Literal["workers"]
+    workers: int = Field(ge=1, le=50_000, description="who all start at once")
+
+
+class TraceRate(Schedule):
+    """Traces at a rate, whatever becomes of them."""
+
+    kind: Literal["trace-rate"]
+    traces_per_s: float = Field(gt=0, le=1_000_000, description="mean rate of the arrivals")
+    arrivals: Literal["fixed", "poisson"] = Field(
+        default="poisson", description="`fixed`: at equal distances; `poisson`: as of many independent clients"
+    )
+    connections: int = Field(default=100, ge=1, le=50_000, description="which take turns")
+    traces_per_request: int = Field(default=1, ge=1, le=10_000, description="due together, in one request")
 
 
 class TracesLoad(Load):

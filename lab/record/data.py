@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import Any, cast
 
 from lab.errors import UserError
-from lab.record.collectors import read_collectors
 from lab.record.counters import Counters, SpinnerThread, read_counters, read_speed
 from lab.record.faults import Injection, read_injections
 from lab.record.files import MIGRATE_HINT, read_json
 from lab.record.requests import Requests, read_requests
 from lab.record.results import Results, read_results
 from lab.record.series import NotDerivableError
-from lab.record.traces import read_arrivals, read_generator, read_traces
+from lab.record.traces import read_arrivals, read_collectors, read_generator, read_traces
 from lab.record.trial import LOCAL, Stream, TrialRecord, read_trial_record
 
 
@@ -34,10 +33,10 @@ STREAMS: Mapping[str, StreamKind] = {
     "speed": StreamKind("speed.jsonl", 1, read_speed),
     "faults": StreamKind("faults.jsonl", 1, read_injections),
     "results": StreamKind("results.json", 1, read_results),
-    "traces": StreamKind("traces.csv", 1, read_traces),
+    "trace-log": StreamKind("traces.csv", 1, read_traces),
     "arrivals": StreamKind("arrivals.csv", 1, read_arrivals),
     "generator": StreamKind("generator.jsonl", 1, read_generator),
-    "collector": StreamKind("collector.jsonl", 1, read_collectors),
+    "collectors": StreamKind("collector.jsonl", 1, read_collectors),
 }
 """Every kind of stream by name. All of them are optional."""
 

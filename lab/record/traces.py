@@ -1,8 +1,10 @@
-"""What the trace generator logs: `traces-<n>.csv`, `arrivals-<n>.csv` and `generator-<n>.jsonl`.
+"""What is logged of traces through Collectors, by the generator and by the scraper of Collectors (observer/scraper).
 
 A load of half an hour leaves millions of traces, so they are read as columns.
 """
 
+from collections import defaultdict
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ import polars as pl
 
 from lab.errors import UserError
 from lab.record.counters import Fields, SampledFields
-from lab.record.files import FIX_HINT, VERSION_HINT, json_lines, read_text
+from lab.record.files import FIX_HINT, VERSION_HINT, complete_lines, json_lines, json_object, read_text
 
 TRACES_FIRST_LINE = "# tollbooth.traces v1"
 ARRIVALS_FIRST_LINE = "# tollbooth.arrivals v1"
@@ -62,6 +64,27 @@ def read_generator(path: Path) -> Fields:
 
     json_lines(read_text(path), str(path), "tollbooth.generator", 1, "a reading of the generator", take)
     return SampledFields(samples)
+
+
+def read_collectors(path: Path) -> Mapping[str, Fields]:
+    """Read `collector.jsonl`: for each Collector a series for each of its counters.
+
+    A scrape that failed has `failed_scrapes` only. A gauge that the Collector does not show has no sample.
+    """
+    samples: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
+
+    def take(data: dict[str, Any]) -> None:
+        data["t_ns"] + 0
+        samples[data["name"]].append(data)
+
+    json_lines(read_text(path), str(path), "tollbooth.collector", 1, "a reading of a Collector", take)
+    return {name: SampledFields(of_one) for name, of_one in samples.items()}
+
+
+def newest_scrape_ns(path: Path) -> int:
+    """Return when a Collector was last asked, by a record that is still written; 0 before the first time."""
+    lines = complete_lines(path.read_text())[0][1:] if path.exists() else []
+    return int(json_object(lines[-1], str(path))["t_ns"]) if lines else 0
 
 
 def _columns(path: Path, first_line: str, columns: dict[str, type[pl.DataType]]) -> pl.DataFrame:

@@ -9,7 +9,9 @@ from lab.spec.model import Shape
 from lab.spec.problems import Problem
 
 EntryProtocol = Literal["http", "grpc", "otlp"]
-Capability = Literal["warms-up", "counted", "reusable", "timed", "open-ended", "at-times", "calibratable", "receives-traces"]
+Capability = Literal[
+    "warms-up", "counted", "reusable", "timed", "open-ended", "at-times", "calibratable", "receives-traces"
+]
 """What a generator can do.
 
 `warms-up`: it sends a warm-up load first. `counted`: a trial's window is the time that a number of requests takes.

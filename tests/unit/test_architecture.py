@@ -64,9 +64,7 @@ NEW = (
     "report/swept.py",
     # What a Collector can take: traces that are sent, come back, and are matched.
     "load/traces.py",
-    "load/trace_schedules.py",
     "record/traces.py",
-    "record/collectors.py",
     "analysis/metrics/bounds.py",
     # How much a Collector can take: sampling by trace ID, swings, the capacity model, the search for a rate.
     "analysis/collector",

@@ -12,7 +12,7 @@ from lab.target.collector.declaration import COLLECTOR
 
 def collectors(data: TrialData) -> Mapping[str, Fields]:
     """Return the counters of each Collector by its container's name."""
-    found: Mapping[str, Fields] = data.streams.get("collector", {}).get(LOCAL, {})
+    found: Mapping[str, Fields] = data.streams.get("collectors", {}).get(LOCAL, {})
     return found
 
 
@@ -45,7 +45,7 @@ def spans_dropped(data: TrialData) -> float:
 def spans_delivered(data: TrialData) -> float:
     """Return the spans that arrived behind the last Collector: at the sink, or back at the generator."""
     values = data.results.values
-    return values["spans_received"] if data.has("traces") else values["spans_delivered"]
+    return values["spans_received"] if data.has("trace-log") else values["spans_delivered"]
 
 
 def accepted_per_s(data: TrialData) -> float:

@@ -49,7 +49,7 @@ class CollectorDeclaration:
     level = CollectorLevelSettings
     example = ({"pipeline": "discard"}, {"memory_mib": 512})
     files: ClassVar[Mapping[str, type[Shape]]] = {}
-    streams = dict.fromkeys(("counters", "results", "speed", "traces", "arrivals", "generator", "collector"), 1)  # noqa: RUF012
+    streams = dict.fromkeys(("counters", "results", "speed", "trace-log", "arrivals", "generator", "collectors"), 1)
 
     def headline(self, metrics: Collection[str]) -> Headline:
         """See `Declaration.headline`."""

@@ -10,12 +10,15 @@ from functools import partial
 import numpy as np
 import polars as pl
 
-from lab.analysis.collector.sampling import kept
+from lab.analysis.collector.sampling import Mode, kept, trace_ids
 from lab.contract import Metric
 from lab.record import Censoring, NotDerivableError, TrialData
 from lab.target.collector import counted
 
 SECOND_NS = 1_000_000_000
+# As collector/pipelines/sample.yaml states them.
+SAMPLER_MODE: Mode = "hash_seed"
+HASH_SEED = 22
 # Over so long before the first error, rates are averages.
 BEFORE_S = 10.0
 SEND, RECEIVE = "send", "receive"
@@ -49,7 +52,7 @@ class Reached:
 
 def traces(data: TrialData) -> pl.DataFrame:
     """Return what became of each trace of all loads of the trial; raises `NotDerivableError` if none was logged."""
-    frames = list(data.streams.get("traces", {}).values())
+    frames: list[pl.DataFrame] = list(data.streams.get("trace-log", {}).values())
     if not frames:
         raise NotDerivableError("the trial logged no traces")
     return pl.concat(frames)
@@ -82,8 +85,8 @@ def failures(data: TrialData) -> pl.DataFrame:
     missing = found.filter(unsent | late)
     if keeps == "all" or missing.is_empty():
         return missing
-    ids = np.frombuffer(bytes.fromhex("".join(missing["trace_id"])), dtype=np.uint8).reshape(-1, 16)
-    expected = pl.Series(kept(ids, percent=data.trial.settings["sampling_percent"]))
+    ids, percent = trace_ids(missing["trace_id"].to_list()), data.trial.settings["sampling_percent"]
+    expected = pl.Series(kept(ids, SAMPLER_MODE, percent, HASH_SEED))
     return missing.filter(unsent | expected)
 
 

@@ -10,7 +10,7 @@ from lab.backend import Http, Sink, settled
 from lab.contract import Endpoint, Measuring
 from lab.engine import OBSERVER, Place, Stack, ports, start_failed, wait_until
 from lab.record import Results, TrialPart, write_results
-from lab.record.collectors import newest_scrape_ns
+from lab.record.traces import newest_scrape_ns
 from lab.target.collector.declaration import COLLECTOR, GENERATOR, PROTOCOL, SCRAPER, SINK
 from lab.target.collector.settings import CollectorLevel, Release
 

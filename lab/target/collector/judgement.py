@@ -26,7 +26,7 @@ OUTCOMES = ("traces_returned", "send_timeouts", "send_errors", "receive_timeouts
 def spans_counted(data: TrialData) -> Iterator[str]:
     """Reject trials in which the generator, the Collectors or the sink counted nothing."""
     values = data.results.values if data.has("results") else {}
-    arrived = "spans_received" if data.has("traces") else "spans_delivered"
+    arrived = "spans_received" if data.has("trace-log") else "spans_delivered"
     missing = [name for name in ("load_s", "spans_generated", arrived) if name not in values]
     if missing:
         yield f"not counted: {', '.join(missing)}"
@@ -54,7 +54,7 @@ def load_held(data: TrialData) -> Iterator[str]:
 def spans_accounted_for(data: TrialData) -> Iterator[str]:
     """Reject trials in which something was lost and no one counted it: traces by outcome, otherwise spans by step."""
     values = data.results.values
-    if data.has("traces"):
+    if data.has("trace-log"):
         known = sum(values[name] for name in OUTCOMES)
         if known != values["traces_sent"]:
             yield f"the generator sent {values['traces_sent']:.0f} traces, and knows what became of {known:.0f}"
@@ -77,7 +77,7 @@ def spans_accounted_for(data: TrialData) -> Iterator[str]:
 
 def instruments_had_cpu(data: TrialData) -> Iterator[str]:
     """Reject trials in which the generator and the sink needed most of their CPUs before anything failed."""
-    if not data.has("traces"):
+    if not data.has("trace-log"):
         return
     end_ns = data.trial.load_start_ns + round(delays.reached(data).at_s * delays.SECOND_NS)
     names = [*data.trial.names("generator"), *data.trial.names("backend")]
@@ -122,10 +122,9 @@ def _memory_max_mib(data: TrialData) -> float:
 
 
 def _dropped_fraction(data: TrialData) -> float:
-    if data.has("traces"):
+    if data.has("trace-log"):
         return counted.spans_dropped(data) / counted.spans_accepted(data)
     return max(0.0, 1 - counted.spans_delivered(data) / counted.spans_accepted(data))
-
 
 
 METRICS: Mapping[str, Metric] = {

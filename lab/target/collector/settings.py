@@ -84,7 +84,7 @@ class CollectorLevelSettings(LevelSettings, Traffic):
     release: Release = Field(default="current", description="of the Collector: COLLECTOR_VERSION, or the earlier one")
     memory_mib: int = Field(default=512, ge=32, le=65_536, description="the container's memory limit")
     cpus: float | None = Field(default=None, gt=0, le=1024, description="the container's CPU limit; none if left out")
-    edges: int = Field(default=0, ge=0, le=4, description="Collectors of a first stage, which pass spans on to the last")
+    edges: int = Field(default=0, ge=0, le=4, description="Collectors of a first stage, which pass spans on")
     edge_pipeline: FileName = Field(default="edge", description="the pipeline of the first stage")
 
     @property
