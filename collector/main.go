@@ -1,14 +1,24 @@
-// Command otelcol is an OpenTelemetry Collector with only the components that the files in pipelines/ name.
+// Command otelcol is an OpenTelemetry Collector with only the components that the files in collector/pipelines name.
+// It is built in the folder of a release, whose release.go has what differs between them.
 package main
 
 import (
 	"log"
 
+	"github.com/open-telemetry/opentelemetry-collector-contrib/connector/routingconnector"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/connector/spanmetricsconnector"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/processor/attributesprocessor"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/processor/filterprocessor"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/processor/groupbytraceprocessor"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/processor/probabilisticsamplerprocessor"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/processor/tailsamplingprocessor"
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/confmap"
 	"go.opentelemetry.io/collector/confmap/provider/envprovider"
 	"go.opentelemetry.io/collector/confmap/provider/fileprovider"
+	"go.opentelemetry.io/collector/connector"
 	"go.opentelemetry.io/collector/exporter"
+	"go.opentelemetry.io/collector/exporter/debugexporter"
 	"go.opentelemetry.io/collector/exporter/otlpexporter"
 	"go.opentelemetry.io/collector/otelcol"
 	"go.opentelemetry.io/collector/processor"
@@ -16,7 +26,6 @@ import (
 	"go.opentelemetry.io/collector/processor/memorylimiterprocessor"
 	"go.opentelemetry.io/collector/receiver"
 	"go.opentelemetry.io/collector/receiver/otlpreceiver"
-	"go.opentelemetry.io/collector/service/telemetry/otelconftelemetry"
 )
 
 // version is set by the linker.
@@ -39,18 +48,20 @@ func main() {
 }
 
 func factories() (otelcol.Factories, error) {
-	return otelcol.Factories{
-		Receivers:  byType[receiver.Factory](otlpreceiver.NewFactory()),
-		Processors: byType[processor.Factory](memorylimiterprocessor.NewFactory(), batchprocessor.NewFactory()),
-		Exporters:  byType[exporter.Factory](otlpexporter.NewFactory()),
-		Telemetry:  otelconftelemetry.NewFactory(),
-	}, nil
-}
-
-func byType[F component.Factory](factories ...F) map[component.Type]F {
-	found := map[component.Type]F{}
-	for _, factory := range factories {
-		found[factory.Type()] = factory
+	found := otelcol.Factories{
+		Receivers: byType[receiver.Factory](otlpreceiver.NewFactory()),
+		Processors: byType[processor.Factory](
+			attributesprocessor.NewFactory(),
+			batchprocessor.NewFactory(),
+			filterprocessor.NewFactory(),
+			groupbytraceprocessor.NewFactory(),
+			memorylimiterprocessor.NewFactory(),
+			probabilisticsamplerprocessor.NewFactory(),
+			tailsamplingprocessor.NewFactory(),
+		),
+		Exporters:  byType[exporter.Factory](debugexporter.NewFactory(), otlpexporter.NewFactory()),
+		Connectors: byType[connector.Factory](routingconnector.NewFactory(), spanmetricsconnector.NewFactory()),
 	}
-	return found
+	addOfRelease(&found)
+	return found, nil
 }

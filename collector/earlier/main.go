@@ -1,0 +1,67 @@
+// Command otelcol is an OpenTelemetry Collector with only the components that the files in collector/pipelines name.
+// It is built in the folder of a release, whose release.go has what differs between them.
+package main
+
+import (
+	"log"
+
+	"github.com/open-telemetry/opentelemetry-collector-contrib/connector/routingconnector"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/connector/spanmetricsconnector"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/processor/attributesprocessor"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/processor/filterprocessor"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/processor/groupbytraceprocessor"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/processor/probabilisticsamplerprocessor"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/processor/tailsamplingprocessor"
+	"go.opentelemetry.io/collector/component"
+	"go.opentelemetry.io/collector/confmap"
+	"go.opentelemetry.io/collector/confmap/provider/envprovider"
+	"go.opentelemetry.io/collector/confmap/provider/fileprovider"
+	"go.opentelemetry.io/collector/connector"
+	"go.opentelemetry.io/collector/exporter"
+	"go.opentelemetry.io/collector/exporter/debugexporter"
+	"go.opentelemetry.io/collector/exporter/otlpexporter"
+	"go.opentelemetry.io/collector/otelcol"
+	"go.opentelemetry.io/collector/processor"
+	"go.opentelemetry.io/collector/processor/batchprocessor"
+	"go.opentelemetry.io/collector/processor/memorylimiterprocessor"
+	"go.opentelemetry.io/collector/receiver"
+	"go.opentelemetry.io/collector/receiver/otlpreceiver"
+)
+
+// version is set by the linker.
+var version = "dev"
+
+func main() {
+	command := otelcol.NewCommand(otelcol.CollectorSettings{
+		BuildInfo: component.BuildInfo{Command: "otelcol", Description: "OpenTelemetry Collector", Version: version},
+		Factories: factories,
+		ConfigProviderSettings: otelcol.ConfigProviderSettings{
+			ResolverSettings: confmap.ResolverSettings{
+				// The command reads `${NAME}` from the environment by default, so it needs that provider.
+				ProviderFactories: []confmap.ProviderFactory{fileprovider.NewFactory(), envprovider.NewFactory()},
+			},
+		},
+	})
+	if err := command.Execute(); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func factories() (otelcol.Factories, error) {
+	found := otelcol.Factories{
+		Receivers: byType[receiver.Factory](otlpreceiver.NewFactory()),
+		Processors: byType[processor.Factory](
+			attributesprocessor.NewFactory(),
+			batchprocessor.NewFactory(),
+			filterprocessor.NewFactory(),
+			groupbytraceprocessor.NewFactory(),
+			memorylimiterprocessor.NewFactory(),
+			probabilisticsamplerprocessor.NewFactory(),
+			tailsamplingprocessor.NewFactory(),
+		),
+		Exporters:  byType[exporter.Factory](debugexporter.NewFactory(), otlpexporter.NewFactory()),
+		Connectors: byType[connector.Factory](routingconnector.NewFactory(), spanmetricsconnector.NewFactory()),
+	}
+	addOfRelease(&found)
+	return found, nil
+}
