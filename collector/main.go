@@ -1,5 +1,5 @@
 // Command otelcol is an OpenTelemetry Collector with only the components that the files in collector/pipelines name.
-// It is built in the folder of a release, whose release.go has what differs between them.
+// release.go has what differs between releases; for the earlier one it is that of earlier/.
 package main
 
 import (
@@ -9,17 +9,22 @@ import (
 	"github.com/open-telemetry/opentelemetry-collector-contrib/connector/spanmetricsconnector"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/processor/attributesprocessor"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/processor/filterprocessor"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/processor/groupbyattrsprocessor"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/processor/groupbytraceprocessor"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/processor/probabilisticsamplerprocessor"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/processor/resourceprocessor"
 	"github.com/open-telemetry/opentelemetry-collector-contrib/processor/tailsamplingprocessor"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/processor/transformprocessor"
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/confmap"
 	"go.opentelemetry.io/collector/confmap/provider/envprovider"
 	"go.opentelemetry.io/collector/confmap/provider/fileprovider"
 	"go.opentelemetry.io/collector/connector"
+	"go.opentelemetry.io/collector/connector/forwardconnector"
 	"go.opentelemetry.io/collector/exporter"
 	"go.opentelemetry.io/collector/exporter/debugexporter"
 	"go.opentelemetry.io/collector/exporter/otlpexporter"
+	"go.opentelemetry.io/collector/exporter/otlphttpexporter"
 	"go.opentelemetry.io/collector/otelcol"
 	"go.opentelemetry.io/collector/processor"
 	"go.opentelemetry.io/collector/processor/batchprocessor"
@@ -54,13 +59,20 @@ func factories() (otelcol.Factories, error) {
 			attributesprocessor.NewFactory(),
 			batchprocessor.NewFactory(),
 			filterprocessor.NewFactory(),
+			groupbyattrsprocessor.NewFactory(),
 			groupbytraceprocessor.NewFactory(),
 			memorylimiterprocessor.NewFactory(),
 			probabilisticsamplerprocessor.NewFactory(),
+			resourceprocessor.NewFactory(),
 			tailsamplingprocessor.NewFactory(),
+			transformprocessor.NewFactory(),
 		),
-		Exporters:  byType[exporter.Factory](debugexporter.NewFactory(), otlpexporter.NewFactory()),
-		Connectors: byType[connector.Factory](routingconnector.NewFactory(), spanmetricsconnector.NewFactory()),
+		Exporters: byType[exporter.Factory](
+			debugexporter.NewFactory(), otlpexporter.NewFactory(), otlphttpexporter.NewFactory(),
+		),
+		Connectors: byType[connector.Factory](
+			forwardconnector.NewFactory(), routingconnector.NewFactory(), spanmetricsconnector.NewFactory(),
+		),
 	}
 	addOfRelease(&found)
 	return found, nil
