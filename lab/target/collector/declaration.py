@@ -10,6 +10,7 @@ from lab.spec import Experiment, Problem, Shape, suggestion
 from lab.target.collector.settings import CollectorLevel, CollectorLevelSettings, CollectorSettings
 
 COLLECTOR, SINK, GENERATOR, SCRAPER = "collector", "sink", "traces", "scraper"
+WORDS = {COLLECTOR: "next Collector", SINK: "sink", GENERATOR: "generator"}
 PROTOCOL: Final = "otlp"
 # The image of the earlier release.
 EARLIER = "collector-earlier"
@@ -95,4 +96,6 @@ class CollectorDeclaration:
         for field, name, to in stages:
             if to not in known.get(name, ()):
                 fitting = [pipeline for pipeline, goals in known.items() if to in goals]
-                yield Problem(("target", field), f"no pipeline '{name}' sends to {to}; {suggestion(name, fitting)}")
+                yield Problem(
+                    ("target", field), f"no pipeline '{name}' sends to the {WORDS[to]}; {suggestion(name, fitting)}"
+                )
