@@ -100,7 +100,9 @@ def test_what_comes_back_is_as_the_pipeline_says(release: str, pipeline: str, tm
 
 
 # Beyond the three extra attributes of each span: `risky` on one span; then none; then `checked` and `copy` on all.
-@pytest.mark.parametrize(("pipeline", "beyond"), [("basic", [0, 0, 0, 1]), ("mutate", [0] * 4), ("mutate-several", [2] * 4)])
+@pytest.mark.parametrize(
+    ("pipeline", "beyond"), [("basic", [0, 0, 0, 1]), ("mutate", [0] * 4), ("mutate-several", [2] * 4)]
+)
 @pytest.mark.parametrize("release", RELEASES)
 def test_attributes_are_removed_and_added(release: str, pipeline: str, beyond: list[int], tmp_path: Path) -> None:
     with collecting(release, pipeline, tmp_path / "out", {}) as collected:
