@@ -1,74 +1,90 @@
-"""A swing of about a minute is found where there is one, and rarely where there is only red noise."""
+"""Swings of rates are found where they are, and red noise is not mistaken for one."""
 
 import numpy as np
 import pytest
-from scipy import stats
+from numpy.typing import NDArray
+from scipy import signal
 
-from lab.analysis.collector.swing import left_by_average, moving_average, red_noise, swing, synchrony
+from lab.analysis.collector.swing import find_swing, phases, share_left_by_average, synchrony
+from lab.analysis.stats.proportions import Count, clopper_pearson
 
-SECONDS = np.arange(1_800)
-
-
-def rates(seed: int, share: float = 0.0, period_s: float = 60.0, phase: float = 0.0, lag1: float = 0.6) -> np.ndarray:
-    """Counts around 2,400/s with red noise of 3 % of innovations, and a swing."""
-    noise = red_noise(np.random.default_rng(seed), (1, len(SECONDS)), lag1)[0]
-    return 2_400 * (1 + share * np.cos(2 * np.pi * SECONDS / period_s + phase) + 0.03 * noise)
+SECONDS, MEAN = 900, 2_400.0
+SEEDS = 200
+Counts = NDArray[np.float64]
 
 
-@pytest.mark.parametrize("lag1", [0.0, 0.6, 0.95])
-def test_red_noise_alone_is_rarely_called_a_swing(lag1: float) -> None:
-    found = sum(swing(rates(seed, lag1=lag1), seed).p_value <= 0.05 for seed in range(100))
-    # With a true rate of 5 %, more are found in 1 of 200 tests.
-    assert found <= stats.binom.ppf(0.995, 100, 0.05)
+def noisy(seed: int, autocorrelation: float, seconds: int = SECONDS) -> Counts:
+    """Counts around the mean, with innovations of 2 %."""
+    random = np.random.default_rng(seed)
+    # The first 500 s are let go: the process is then stationary.
+    red = signal.lfilter([1.0], [1.0, -autocorrelation], random.standard_normal(seconds + 500))[500:]
+    return np.asarray(MEAN * (1 + 0.02 * red))
 
 
-@pytest.mark.parametrize("period_s", [50.0, 60.0, 75.0])
-def test_a_swing_of_a_tenth_is_found(period_s: float) -> None:
-    found = swing(rates(1, 0.10, period_s), 2)
-    assert found.p_value == 0.001
-    assert found.period_s == pytest.approx(period_s, rel=0.05)
-    assert found.share == pytest.approx(0.10, abs=0.01)
+def swinging(seed: int, phase: float = 0.0, period_s: float = 60.0, start_s: float = 0.0) -> Counts:
+    """Counts that also swing by 10 %."""
+    seconds = start_s + np.arange(SECONDS)
+    return noisy(seed, 0.6) + 0.1 * MEAN * np.cos(2 * np.pi * seconds / period_s + phase)
 
 
-def test_its_interval_contains_the_true_amplitude_as_often_as_it_says() -> None:
-    intervals = [swing(rates(seed, 0.10), seed).interval for seed in range(100)]
-    covered = sum(low <= 0.10 <= high for low, high in intervals)
-    assert stats.binom.ppf(0.005, 100, 0.95) <= covered
+@pytest.mark.parametrize("autocorrelation", [0.0, 0.6, 0.9])
+def test_red_noise_is_found_at_most_at_the_nominal_rate(autocorrelation: float) -> None:
+    found = sum(find_swing(noisy(seed, autocorrelation), seed, draws=99).p_value <= 0.05 for seed in range(SEEDS))
+    assert clopper_pearson(Count(found, SEEDS), 0.95).low <= 0.05
 
 
-def test_a_moving_average_of_a_minute_removes_a_swing_of_a_minute() -> None:
-    counts = 2_400 * (1 + 0.1 * np.cos(2 * np.pi * SECONDS / 60))
-    assert np.ptp(moving_average(counts, 60)) == pytest.approx(0, abs=1e-6)
-    assert np.ptp(moving_average(counts, 30)) / np.ptp(counts) == pytest.approx(left_by_average(60, 30), abs=0.002)
-    assert left_by_average(60, 60) == pytest.approx(0, abs=1e-12)
-    assert left_by_average(60, 30) == pytest.approx(2 / np.pi, abs=0.001)
+@pytest.mark.parametrize("period_s", [50.0, 60.0, 77.0])
+def test_a_swing_is_found_with_its_period_and_amplitude(period_s: float) -> None:
+    for seed in range(10):
+        found = find_swing(swinging(seed, period_s=period_s), seed, draws=199)
+        assert found.p_value == 1 / 200
+        assert found.period_s == pytest.approx(period_s, rel=0.05)
+        assert found.amplitude == pytest.approx(0.1, rel=0.1)
 
 
-def test_runs_that_swing_together_are_found_and_others_are_not() -> None:
-    together = [rates(seed, 0.1) for seed in range(4)]
-    found = synchrony(together, 60, 1)
-    assert found.resultant > 0.98
-    assert found.p_value < 0.01
-    scattered = [rates(phase, 0.1, phase=phase * np.pi / 2) for phase in range(4)]
-    found = synchrony(scattered, 60, 1)
-    assert found.resultant < 0.1
-    assert found.p_value > 0.9
+def test_the_interval_has_the_amplitude_as_often_as_it_says() -> None:
+    found = [find_swing(swinging(seed), seed, draws=1) for seed in range(SEEDS)]
+    covering = sum(one.amplitude_low <= 0.1 <= one.amplitude_high for one in found)
+    assert clopper_pearson(Count(covering, SEEDS), 0.95).covers(0.95)
 
 
-def test_synchrony_by_the_wall_clock_is_another_than_by_run_start() -> None:
-    starts_s = [1_000.0, 3_015.0, 5_030.0, 7_045.0]
-    by_clock = [rates(n, 0.1, phase=2 * np.pi * start / 60) for n, start in enumerate(starts_s)]
-    assert synchrony(by_clock, 60, 1, starts_s).resultant > 0.98
-    assert synchrony(by_clock, 60, 1).resultant < 0.1
+def test_an_average_of_60_s_removes_a_swing_of_60_s() -> None:
+    assert share_left_by_average(60, 60) == pytest.approx(0, abs=1e-12)
+    assert share_left_by_average(60, 1) == pytest.approx(1)
+    swing = np.cos(2 * np.pi * np.arange(600) / 60)
+    for window_s in (15, 30, 60):
+        averaged = np.convolve(swing, np.ones(window_s) / window_s, "valid")
+        assert np.sqrt(2) * averaged[:540].std() == pytest.approx(share_left_by_average(60, window_s), abs=0.002)
 
 
-def test_two_runs_prove_nothing() -> None:
-    assert synchrony([rates(1, 0.1), rates(1, 0.1)], 60, 1).resultant == pytest.approx(1)
-    # Two random phases lie within 18 degrees of each other with a chance of 1 in 10.
-    found = synchrony([rates(1, 0.1), rates(1, 0.1, phase=np.pi / 10)], 60, 1)
-    assert found.p_value == pytest.approx(0.1, abs=0.02)
+def test_short_counts_are_refused() -> None:
+    with pytest.raises(ValueError, match="at least 450 s"):
+        find_swing(np.ones(100), 1)
 
 
-def test_a_short_series_says_nothing() -> None:
-    with pytest.raises(ValueError, match="200 s are too short"):
-        swing(rates(1)[:200], 1)
+def test_phases_are_those_of_the_chosen_clock() -> None:
+    runs = [swinging(1, 0.7), swinging(2, 0.7, start_s=1_000), swinging(3, 0.7, start_s=2_345)]
+    assert phases(runs, 60, [0, 1_000, 2_345]) == pytest.approx([0.7] * 3, abs=0.1)
+    assert phases(runs[:2], 60) == pytest.approx([0.7, (0.7 + 2 * np.pi * 1_000 / 60) % (2 * np.pi)], abs=0.1)
+
+
+def test_synchronous_runs_are_told_from_independent_ones() -> None:
+    together = synchrony(phases([swinging(seed, 1.0) for seed in range(5)], 60), 1)
+    assert together.resultant > 0.99
+    assert together.p_value < 0.01
+    random = np.random.default_rng(1)
+    false = sum(synchrony(random.uniform(0, 2 * np.pi, 5), seed).p_value <= 0.05 for seed in range(SEEDS))
+    assert clopper_pearson(Count(false, SEEDS), 0.95).covers(0.05)
+
+
+def test_rayleighs_p_is_the_published_one() -> None:
+    """Zar, Biostatistical Analysis, equation 27.4: close also for few."""
+    angles = np.array([0.1, 0.5, 0.9, 1.4, 2.0, 5.9])
+    n, found = len(angles), synchrony(angles, 1)
+    published = np.exp(np.sqrt(1 + 4 * n + 4 * n**2 * (1 - found.resultant**2)) - (1 + 2 * n))
+    assert found.p_value == pytest.approx(published, rel=0.1)
+
+
+def test_one_run_has_no_synchrony() -> None:
+    with pytest.raises(ValueError, match="at least 2 runs"):
+        synchrony([1.0], 1)

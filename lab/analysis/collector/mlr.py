@@ -82,9 +82,7 @@ def search(measure: Measure, goal: Goal, min_rate: float, max_rate: float) -> Fo
         fail_fast=False,
     )
     # The library's own limit is one of real time, which overheads between trials use up too: it is out of reach.
-    config = Config(
-        goals=[wanted], min_load=min_rate, max_load=max_rate, search_duration_max=1e9, warmup_duration=None
-    )
+    config = Config(goals=[wanted], min_load=min_rate, max_load=max_rate, search_duration_max=1e9, warmup_duration=None)
     measurer = _Measurer(measure, goal.most_s)
     result = MultipleLossRatioSearch(config=config).search(measurer=measurer, debug=lambda _: None)[wanted]
     rates = (result.conditional_throughput, result.relevant_lower_bound, result.relevant_upper_bound)

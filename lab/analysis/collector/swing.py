@@ -1,13 +1,9 @@
-"""Whether a rate swings with a period of about one minute, and whether several runs swing together.
+"""Whether rates swing with a period of about one minute, and whether all runs do so together (claim C6).
 
-Claim C6 of `003_101369019085b88c.txt`: sustained rates swing "with a cycle period of about 1 minute", "perfectly
-synchronized across all runs". Its figures are moving averages of 60 s and 30 s. This uses raw counts of 1 s instead.
-
-The null hypothesis is red noise, an AR(1) process: slow fluctuations have a peak near 1/60 Hz by chance (Allen & Smith,
-Monte Carlo SSA, J. Climate 9, 1996; Schulz & Mudelsee, REDFIT, Computers & Geosciences 28, 2002). The highest peak of
-the band is compared with those of simulated red noise that was treated alike: detrended, fitted, searched. So the p
-value allows for the search over frequencies and for the fit. No window is applied: all that a window's leakage and its
-wider peak would change happens to the simulated series too, and the resolution is needed.
+From counts of each second, as they are: a moving average of 60 s removes a swing of 60 s (`share_left_by_average`).
+Red noise makes peaks too, so a peak is compared with those of an AR(1) process (Allen and Smith, "Monte Carlo SSA",
+Journal of Climate 9, 1996; Schulz and Mudelsee, "REDFIT", Computers & Geosciences 28, 2002). The AR(1) process is
+fitted to the frequencies outside the band by Whittle's likelihood: a swing must not count as its own noise.
 """
 
 from collections.abc import Sequence
@@ -15,138 +11,167 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import signal, stats
+from scipy import optimize, signal, special
 
-Floats = NDArray[np.float64]
+FloatArray = NDArray[np.float64]
 
+# Periods in which a peak is looked for.
 BAND_S = (45.0, 90.0)
-"""What counts as "about one minute"."""
-# Frequencies are searched this many times closer than a series resolves them, so that a period lies near one.
-FINENESS = 4
-SIMULATIONS = 999
-DRAWS = 20_000
-# Simulated in parts, so that a long series does not need the memory of all of them at once.
-PART = 111
+# A p value to a thousandth.
+DRAWS = 999
+# Frequencies per resolved one, so that a period between two of them is found.
+_OVERSAMPLING = 8
+_AUTOCORRELATIONS = np.linspace(-0.5, 0.99, 150)
+_FEWEST_PERIODS = 5
+# Rayleigh's test.
+_RESAMPLES = 100_000
 
 
 @dataclass(frozen=True)
 class Swing:
-    """The highest peak within the band.
+    """The highest peak in the band.
 
-    `share`: amplitude by mean count, half of what lies between crest and trough; `interval`: its 95 % interval, which
-    disregards that the highest of several peaks was chosen. `p_value`: the chance of such a peak in red noise.
+    `p_value`: how often an AR(1) process has one as high anywhere in the band. `amplitude`: of the sine, as a share of
+    the mean count, with its interval; the period is taken as known, so a peak of noise has an amplitude too.
     """
 
     period_s: float
     p_value: float
-    share: float
-    interval: tuple[float, float]
-    lag1: float
+    amplitude: float
+    amplitude_low: float
+    amplitude_high: float
 
 
 @dataclass(frozen=True)
 class Synchrony:
-    """How alike the phases of several runs are: 1 if equal, near 0 if scattered; the chance of that if scattered."""
+    """How much the phases of runs agree: the length of their mean vector, 1 if all are equal, and Rayleigh's p."""
 
     resultant: float
     p_value: float
 
 
-def swing(counts: ArrayLike, seed: int, band_s: tuple[float, float] = BAND_S) -> Swing:
-    """Return what swings in `counts` of 1 s each (n,). Raises `ValueError` below three of the band's longest periods."""
-    values = np.asarray(counts, dtype=np.float64)
-    if len(values) < 3 * band_s[1]:
-        raise ValueError(f"{len(values)} s are too short for periods of up to {band_s[1]:g} s")
-    series = signal.detrend(values)
-    frequencies, power = _relative_power(series[None], band_s)
-    best = int(power[0].argmax())
-    heights = _null_heights(len(series), float(_lag1(series[None])[0]), band_s, seed)
-    amplitude, error = _amplitude(series, frequencies[best])
-    mean = values.mean()
-    reach = float(stats.norm.ppf(0.975)) * error
-    return Swing(
-        period_s=float(1 / frequencies[best]),
-        p_value=float((1 + np.sum(heights >= power[0, best])) / (1 + len(heights))),
-        share=float(amplitude / mean),
-        interval=(float(max(0.0, amplitude - reach) / mean), float((amplitude + reach) / mean)),
-        lag1=float(_lag1(series[None])[0]),
-    )
+def find_swing(counts: ArrayLike, seed: int, confidence: float = 0.95, draws: int = DRAWS) -> Swing:
+    """Find the swing of the counts of consecutive seconds: (seconds,).
 
-
-def moving_average(counts: ArrayLike, width_s: int) -> Floats:
-    """Return the means of `width_s` neighbouring counts, (n - width_s + 1,)."""
-    sums = np.cumsum(np.concatenate([[0.0], np.asarray(counts, dtype=np.float64)]))
-    return np.asarray((sums[width_s:] - sums[:-width_s]) / width_s)
-
-
-def left_by_average(period_s: float, width_s: int) -> float:
-    """Return the share of a swing's amplitude that a moving average leaves: 0 if its width is the period."""
-    return abs(float(np.sin(np.pi * width_s / period_s) / (width_s * np.sin(np.pi / period_s))))
-
-
-def synchrony(runs: Sequence[ArrayLike], period_s: float, seed: int, starts_s: ArrayLike = 0.0) -> Synchrony:
-    """Return how alike the phases of `runs` at a common period are.
-
-    `starts_s`: when each started by the wall clock; 0 compares by run start. Between starts that are far apart a small
-    error of the period turns phases, so by the wall clock the period has to be one that is claimed, such as 60 s.
-    The p value is that of the Rayleigh test, simulated, so exact for few runs (Mardia & Jupp, Directional Statistics).
+    Raises `ValueError` if they are shorter than five of the longest periods, or all zero.
     """
-    turns = np.broadcast_to(np.asarray(starts_s, dtype=np.float64) / period_s, (len(runs),))
-    phases = np.array([_phase(run, period_s) for run in runs]) - 2 * np.pi * (turns % 1)
-    resultant = float(abs(np.exp(1j * phases).mean()))
-    scattered = np.random.default_rng(seed).uniform(0, 2 * np.pi, (DRAWS, len(runs)))
-    by_chance = np.abs(np.exp(1j * scattered).mean(axis=1))
-    # Equal phases have a resultant of 1 but for rounding.
-    return Synchrony(resultant, float((1 + np.sum(by_chance >= resultant - 1e-12)) / (1 + DRAWS)))
+    values = np.asarray(counts, dtype=np.float64)
+    if values.ndim != 1 or len(values) < _FEWEST_PERIODS * BAND_S[1] or values.mean() <= 0:
+        raise ValueError(f"a swing needs counts of at least {_FEWEST_PERIODS * BAND_S[1]:g} s, not all of them zero")
+    n, random = len(values), np.random.default_rng(seed)
+    frequencies = _band(n)
+    autocorrelation, variance, heights = _heights(values[None, :], frequencies)
+    simulated = _red_noise(float(autocorrelation[0]), (draws, n), random)
+    highest_by_chance = _heights(simulated, frequencies)[2].max(axis=1)
+    peak = int(heights[0].argmax())
+    as_high = int(np.sum(highest_by_chance >= heights[0, peak]))
+    period_s = 1 / float(frequencies[peak])
+    # Both coefficients of the sine have the variance 2 S / n, where S is the noise's density at its frequency.
+    noise = variance[0] * _shape(frequencies[[peak]], autocorrelation)[0, 0]
+    error = float(np.sqrt(2 * noise / n))
+    size = float(np.hypot(*_sine(values, period_s)))
+    low, high = _interval_of_length(size / error, confidence)
+    mean = float(values.mean())
+    return Swing(period_s, (1 + as_high) / (1 + draws), size / mean, low * error / mean, high * error / mean)
 
 
-def _phase(counts: ArrayLike, period_s: float) -> float:
-    """Return the phase at the first count."""
-    series = signal.detrend(np.asarray(counts, dtype=np.float64))
-    return float(np.angle(series @ np.exp(-2j * np.pi * np.arange(len(series)) / period_s)))
+def share_left_by_average(period_s: float, window_s: int) -> float:
+    """Return the share of a swing's amplitude that a moving average over `window_s` counts of 1 s leaves."""
+    angle = np.pi / period_s
+    return float(abs(np.sin(window_s * angle) / (window_s * np.sin(angle))))
 
 
-def _relative_power(series: Floats, band_s: tuple[float, float]) -> tuple[Floats, Floats]:
-    """Return the band's frequencies in Hz, and the power of `series` (m, n) by that of its own fitted red noise."""
-    n = series.shape[-1]
-    frequencies = np.fft.rfftfreq(FINENESS * n, 1.0)
-    within = (frequencies >= 1 / band_s[1]) & (frequencies <= 1 / band_s[0])
-    power = np.abs(np.fft.rfft(series, FINENESS * n)[:, within]) ** 2 / n
-    return frequencies[within], power / _red_spectrum(series, frequencies[within])
+def phases(runs: Sequence[ArrayLike], period_s: float, starts_s: Sequence[float] | None = None) -> FloatArray:
+    """Return the phase of each run's swing in radians: (runs,).
+
+    By the wall clock if `starts_s` says when each run's first second was, otherwise by the runs' own starts. By the
+    wall clock `period_s` has to be exact: an error of 1 % is a full turn after 100 periods.
+    """
+    clocks = np.zeros(len(runs)) if starts_s is None else np.asarray(starts_s, dtype=np.float64)
+    cosines, sines = np.array([_sine(np.asarray(run, dtype=np.float64), period_s) for run in runs]).T
+    return np.asarray((np.arctan2(-sines, cosines) - 2 * np.pi * clocks / period_s) % (2 * np.pi))
 
 
-def _lag1(series: Floats) -> Floats:
-    """Return the lag-1 autocorrelation of each of `series` (m, n): the Yule-Walker estimate."""
-    return np.asarray((series[:, 1:] * series[:, :-1]).sum(-1) / (series**2).sum(-1))
+def synchrony(angles: ArrayLike, seed: int) -> Synchrony:
+    """Test whether phases (runs,) are more alike than chance makes them (Rayleigh, by simulation: runs are few).
+
+    Raises `ValueError` for fewer than two.
+    """
+    array = np.asarray(angles, dtype=np.float64)
+    if array.ndim != 1 or len(array) < 2:
+        raise ValueError("phases of at least 2 runs can agree")
+    length = _resultant(array)
+    by_chance = _resultant(np.random.default_rng(seed).uniform(0, 2 * np.pi, (_RESAMPLES, len(array))))
+    # Equal lengths must not differ by rounding.
+    as_long = int(np.sum(by_chance >= length * (1 - 1e-12)))
+    return Synchrony(float(length), (1 + as_long) / (1 + _RESAMPLES))
 
 
-def _red_spectrum(series: Floats, frequencies: Floats) -> Floats:
-    lag1 = _lag1(series)[:, None]
-    innovations = series.var(-1)[:, None] * (1 - lag1**2)
-    return np.asarray(innovations / np.abs(1 - lag1 * np.exp(-2j * np.pi * frequencies)) ** 2)
+def _resultant(angles: FloatArray) -> FloatArray:
+    return np.asarray(np.abs(np.exp(1j * angles).mean(axis=-1)))
 
 
-def _null_heights(n: int, lag1: float, band_s: tuple[float, float], seed: int) -> Floats:
-    """Return the band's highest relative power in each of `SIMULATIONS` series of red noise."""
-    rng = np.random.default_rng(seed)
-    heights = []
-    for _ in range(SIMULATIONS // PART):
-        series = signal.detrend(red_noise(rng, (PART, n), lag1))
-        heights.append(_relative_power(series, band_s)[1].max(axis=-1))
-    return np.concatenate(heights)
+def _band(n: int) -> FloatArray:
+    """Return the frequencies of the band in Hz."""
+    low, high = 1 / BAND_S[1], 1 / BAND_S[0]
+    return np.linspace(low, high, int(np.ceil((high - low) * n * _OVERSAMPLING)) + 1)
 
 
-def red_noise(rng: np.random.Generator, shape: tuple[int, int], lag1: float) -> Floats:
-    """Return stationary AR(1) series of innovations with variance 1, (m, n)."""
-    noise = rng.normal(size=shape)
-    noise[:, 0] /= np.sqrt(1 - lag1**2)
-    return np.asarray(signal.lfilter([1.0], [1.0, -lag1], noise, axis=-1))
+def _heights(series: FloatArray, frequencies: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Fit red noise to each series (series, seconds), and compare the powers in the band with it.
+
+    Returns its autocorrelations (series,), variances of its innovations (series,), and the powers by what is expected
+    (series, frequencies).
+    """
+    n = series.shape[1]
+    window = signal.windows.hann(n, sym=False)
+    tapered = signal.detrend(series, axis=1) * (window / np.sqrt(np.sum(window**2)))
+    every = np.fft.rfftfreq(n)
+    # What leaks from the band with this window is within two resolved frequencies.
+    outside = (every > 2 / n) & ((every < frequencies[0] - 2 / n) | (every > frequencies[-1] + 2 / n))
+    powers = np.abs(np.fft.rfft(tapered, axis=1)[:, outside]) ** 2
+    shapes = _shape(every[outside], _AUTOCORRELATIONS)
+    variances = powers @ (1 / shapes).T / powers.shape[1]
+    best = np.argmin(np.log(variances) + np.log(shapes).mean(axis=1), axis=1)
+    autocorrelations, variance = _AUTOCORRELATIONS[best], variances[np.arange(len(series)), best]
+    waves = np.exp(-2j * np.pi * np.outer(np.arange(n), frequencies))
+    expected = variance[:, None] * _shape(frequencies, autocorrelations)
+    return autocorrelations, variance, np.abs(tapered @ waves) ** 2 / expected
 
 
-def _amplitude(series: Floats, frequency: float) -> tuple[float, float]:
-    """Return the amplitude of the swing that fits best, and its standard error in the red noise around it."""
-    angles = 2 * np.pi * frequency * np.arange(len(series))
-    waves = np.column_stack([np.cos(angles), np.sin(angles)])
-    weights = np.linalg.lstsq(waves, series, rcond=None)[0]
-    noise = _red_spectrum((series - waves @ weights)[None], np.array([frequency]))
-    return float(np.hypot(*weights)), float(np.sqrt(2 * noise[0, 0] / len(series)))
+def _shape(frequencies: FloatArray, autocorrelations: FloatArray) -> FloatArray:
+    """Return the power of AR(1) processes with innovations of variance 1: (processes, frequencies)."""
+    of_each = autocorrelations[:, None]
+    return np.asarray(1 / (1 - 2 * of_each * np.cos(2 * np.pi * frequencies) + of_each**2))
+
+
+def _red_noise(autocorrelation: float, shape: tuple[int, int], random: np.random.Generator) -> FloatArray:
+    """Return stationary AR(1) processes with innovations of variance 1."""
+    innovations = random.standard_normal(shape)
+    innovations[:, 0] /= np.sqrt(1 - autocorrelation**2)
+    return np.asarray(signal.lfilter([1.0], [1.0, -autocorrelation], innovations, axis=1))
+
+
+def _sine(values: FloatArray, period_s: float) -> tuple[float, float]:
+    """Return the coefficients of cosine and sine, fitted beside a straight line."""
+    seconds = np.arange(len(values))
+    angles = 2 * np.pi * seconds / period_s
+    terms = np.column_stack([np.ones(len(values)), seconds / len(values), np.cos(angles), np.sin(angles)])
+    coefficients = np.linalg.lstsq(terms, values)[0]
+    return float(coefficients[2]), float(coefficients[3])
+
+
+def _interval_of_length(length: float, confidence: float) -> tuple[float, float]:
+    """Return the interval of a vector's true length from its found one; both coordinates have an error of 1.
+
+    The square of the found one follows a noncentral chi-square distribution with 2 degrees of freedom.
+    """
+
+    def end(quantile: float) -> float:
+        def excess(true: float) -> float:
+            return float(special.chndtr(length**2, 2, true**2)) - quantile
+
+        return float(optimize.brentq(excess, 0, length + 10)) if excess(0) > 0 else 0.0
+
+    tail = (1 - confidence) / 2
+    return end(1 - tail), end(tail)
