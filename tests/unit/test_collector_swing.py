@@ -8,7 +8,7 @@ from scipy import signal
 from lab.analysis.collector.swing import find_swing, phases, share_left_by_average, synchrony
 from lab.analysis.stats.proportions import Count, clopper_pearson
 
-SECONDS, MEAN = 900, 2_400.0
+SECONDS, MEAN = 600, 2_400.0
 SEEDS = 200
 Counts = NDArray[np.float64]
 
