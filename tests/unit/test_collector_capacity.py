@@ -114,7 +114,9 @@ def test_points_held_back_are_predicted(seed: int) -> None:
 
 def test_a_wrong_formula_shows_at_points_held_back() -> None:
     bent = [
-        replace(trial, cpu_us_per_span=trial.cpu_us_per_span * (1 + trial.load.attributes * trial.load.span_bytes / 2e4))
+        replace(
+            trial, cpu_us_per_span=trial.cpu_us_per_span * (1 + trial.load.attributes * trial.load.span_bytes / 2e4)
+        )
         for trial in passing(1)
     ]
     assert held_back(bent, 1)["cpu"].median > 0.1

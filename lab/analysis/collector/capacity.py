@@ -18,8 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lab.analysis.collector.fit import Fit, Predicted, fit, predict
-from lab.record import read_json, write_json_atomic
-from lab.spec.model import Shape, parse
+from lab.errors import UserError
+from lab.record import VERSION_HINT, read_json, write_json_atomic
+from lab.spec.model import Shape, validate
+from lab.spec.problems import SpecError
 
 FORMAT, VERSION = "tollbooth.capacity-model", 1
 CPU_TERMS = ("span", "span byte", "attribute", "trace per span")
@@ -127,9 +129,7 @@ def size(
     load = Load(spans_per_s, span_bytes, attributes, spans_per_trace, decision_wait_s)
     cpu, memory = _predicted(fitted, load)
     outside = (
-        name
-        for name, bounds in fitted.bounds.items()
-        if not bounds.low <= float(getattr(load, name)) <= bounds.high
+        name for name, bounds in fitted.bounds.items() if not bounds.low <= float(getattr(load, name)) <= bounds.high
     )
     held = spans_per_s / spans_per_trace * decision_wait_s
     return Size(
@@ -169,7 +169,10 @@ def write_model(path: Path, model: CapacityModel) -> None:
 
 def read_model(path: Path) -> CapacityModel:
     """Read a model; raises `UserError` for another version, and for unknown or wrong fields."""
-    return parse(CapacityModel, read_json(path, FORMAT, VERSION))
+    try:
+        return validate(CapacityModel, read_json(path, FORMAT, VERSION))
+    except SpecError as error:
+        raise UserError(f"{path}: {error}", VERSION_HINT) from error
 
 
 def _predicted(fitted: Pipeline, load: Load) -> tuple[Predicted, Predicted]:
@@ -184,13 +187,17 @@ def _rows_of_cpu(loads: Sequence[Load]) -> NDArray[np.float64]:
 
 def _rows_of_memory(loads: Sequence[Load], num_traces: int | None) -> NDArray[np.float64]:
     if num_traces is None:
-        return np.array([
-            (1.0, rate * load.span_bytes / MIB, rate * load.attributes / 1e6, rate / load.spans_per_trace / 1e6)
-            for load in loads
-            for rate in [load.spans_per_s]
-        ])
+        return np.array(
+            [
+                (1.0, rate * load.span_bytes / MIB, rate * load.attributes / 1e6, rate / load.spans_per_trace / 1e6)
+                for load in loads
+                for rate in [load.spans_per_s]
+            ]
+        )
     held = [min(load.spans_per_s / load.spans_per_trace * load.decision_wait_s, num_traces) for load in loads]
-    return np.array([
-        (1.0, traces / 1e3, traces * load.spans_per_trace * load.span_bytes / MIB)
-        for load, traces in zip(loads, held, strict=True)
-    ])
+    return np.array(
+        [
+            (1.0, traces / 1e3, traces * load.spans_per_trace * load.span_bytes / MIB)
+            for load, traces in zip(loads, held, strict=True)
+        ]
+    )
