@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from lab.contract import Needs
 from lab.record import Column, Headline
@@ -10,7 +10,7 @@ from lab.spec import Experiment, Problem, Shape
 from lab.target.proxy.settings import NEEDS, ZIPKIN, ProxyLevel, ProxyLevelSettings, ProxySettings
 
 PROXY, SERVER, COLLECTOR, SINK, ENVOY = "proxy", "testserver", "collector", "sink", "envoy"
-PROTOCOL = "http"
+PROTOCOL: Literal["http"] = "http"
 # The containers' limits together.
 SYSTEM_BYTES = 1088 << 20
 
@@ -49,7 +49,7 @@ class ProxyDeclaration:
     containers = True
     settings = ProxySettings
     level = ProxyLevelSettings
-    example = ({}, {"tracer": "opentelemetry-grpc"})
+    example: ClassVar[tuple[Mapping[str, object], Mapping[str, object]]] = ({}, {"tracer": "opentelemetry-grpc"})
     files: ClassVar[Mapping[str, type[Shape]]] = {}
     streams = {"requests": 1, "counters": 1, "results": 1, "speed": 1}  # noqa: RUF012
 
