@@ -42,7 +42,7 @@ def counted(data: TrialData) -> Iterator[str]:
     """Reject trials without the tracer's counters, or without those of the receiver."""
     values = data.results.values if data.has("results") else {}
     wanted = ["requests_proxied", "requests_at_server"]
-    if data.trial.settings["tracer"] != NO_TRACER:
+    if data.trial.settings.get("tracer", NO_TRACER) != NO_TRACER:
         wanted += [*REQUIRED, "exports", "spans_accepted"]
     if missing := [name for name in wanted if name not in values]:
         yield f"not counted: {', '.join(missing)}"

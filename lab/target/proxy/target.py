@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 
-from lab.engine import Place
-from lab.engine.envoy_check import reject_invalid
+from lab.engine import Place, envoy_check
 from lab.spec import Experiment
 from lab.target.proxy.configuration import Source, load, text
 from lab.target.proxy.declaration import ENVOY, ProxyDeclaration
@@ -30,7 +29,7 @@ class Proxy:
     def prepare(self, experiment: Experiment, images: Mapping[str, str]) -> None:
         """See `Target.prepare`: Envoy validates each configuration once, named by the first level that has it."""
         named = {text(self.source, level.settings): level.name for level in reversed(experiment.levels())}
-        reject_invalid({f"{name}.json": one for one, name in named.items()}, images[ENVOY])
+        envoy_check.reject_invalid({f"{name}.json": one for one, name in named.items()}, images[ENVOY])
 
     def deployment(self, level: ProxyLevel, place: Place, out: Path) -> ProxyDeployment:
         """See `Target.deployment`."""

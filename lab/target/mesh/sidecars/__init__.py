@@ -4,7 +4,6 @@ From a level's `sidecar` text to Envoy's configuration everything is pure: `load
 `parse_mode` understands the text, `files` writes the configurations. `Admin` is the page of a running Envoy.
 """
 
-from lab.engine.envoy_check import reject_invalid
 from lab.target.mesh.sidecars.admin import Admin
 from lab.target.mesh.sidecars.configuration import ADMIN_PORT, SIDES, Side, configuration, files, overlay, sidecar
 from lab.target.mesh.sidecars.modes import Mode, parse_mode
@@ -25,6 +24,5 @@ __all__ = [
     "nodes",
     "overlay",
     "parse_mode",
-    "reject_invalid",
     "sidecar",
 ]
