@@ -41,7 +41,10 @@ def test_every_tracer_with_each_of_its_settings_and_with_all(image: str) -> None
     texts = {"none.json": level("none")}
     for tracer, receiver in itertools.product(SOURCE.tracers, ("collector", "sink")):
         own = {name: value for name, value in VALUES.items() if tracer in NEEDS[name]}
-        texts |= {f"{tracer}-{receiver}-{name}.json": level(tracer, receiver=receiver, **{name: own[name]}) for name in own}
+        texts |= {
+            f"{tracer}-{receiver}-{name}.json": level(tracer, receiver=receiver, **{name: value})
+            for name, value in own.items()
+        }
         texts[f"{tracer}-{receiver}-all.json"] = level(tracer, receiver=receiver, **own)
     texts["always-on.json"] = level("opentelemetry-grpc", sampler_percent=100.0)
     assert rejections(texts, image) == {}

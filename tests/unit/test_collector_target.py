@@ -135,7 +135,7 @@ def test_the_first_of_two_stages_gets_the_load_and_both_are_measured() -> None:
     assert last["image"] == "tollbooth/collector-earlier:${COLLECTOR_EARLIER_VERSION}"
     deployed = deployment.CollectorDeployment(staged, place(), Path("/out"))
     assert (deployed.endpoint().host, deployed.endpoint().port) == ("edge-1,edge-2", 4317)
-    assert deployed.roles() == {**dict.fromkeys(("edge-1", "edge-2", "collector"), "collector"), "scraper": "observer"}
+    assert deployed.roles() == {**dict.fromkeys(("edge-1", "edge-2", "collector"), "collector"), "scraper": "scraper"}
 
 
 # --- generator ----------------------------------------------------------------------------------------------------

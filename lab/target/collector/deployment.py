@@ -150,7 +150,7 @@ class CollectorDeployment:
     def roles(self) -> Mapping[str, str]:
         """See `Deployment.roles`."""
         roles = dict.fromkeys(collectors(self.level), "collector")
-        return {**roles, **dict.fromkeys(receivers(self.level), "backend"), SCRAPER: "observer"}
+        return {**roles, **dict.fromkeys(receivers(self.level), "backend"), SCRAPER: "scraper"}
 
     def pages(self) -> Sequence[str]:
         """See `Deployment.pages`."""
