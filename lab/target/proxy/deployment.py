@@ -75,7 +75,7 @@ class ProxyDeployment:
     @property
     def http(self) -> Http:
         """The published ports of all containers."""
-        return Http(ports.port)
+        return Http(self._port)
 
     def deploy(self, variables: Mapping[str, str], instruments: Sequence[str]) -> None:
         """See `Deployment.deploy`."""
@@ -83,6 +83,8 @@ class ProxyDeployment:
         # Containers run as a user of their own.
         self.out.chmod(0o777)
         (self.out / FILE).write_text(text(self.source, self.settings))
+        if not self.place.alone:
+            variables = {**variables, **ports.engines_choice()}
         self.place.driver.create(stack(self.level, self.place, self.out, variables, instruments))
 
     def ready(self, instruments: Sequence[str]) -> Mapping[str, float]:
@@ -142,7 +144,14 @@ class ProxyDeployment:
 
     @property
     def _sink(self) -> Sink:
-        return Sink(ports.port)
+        return Sink(self._port)
+
+    @property
+    def _port(self) -> Callable[[str], int]:
+        """Return the number of a port variable."""
+        if self.place.alone:
+            return ports.port
+        return ports.chosen(services(self.settings), self.place.driver.published_port)
 
     @property
     def _prefix(self) -> str | None:
