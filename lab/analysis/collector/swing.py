@@ -61,10 +61,9 @@ def find_swing(counts: ArrayLike, seed: int, confidence: float = 0.95, draws: in
     n, random = len(values), np.random.default_rng(seed)
     frequencies = _band(n)
     autocorrelation, variance, heights = _heights(values[None, :], frequencies)
-    simulated = _red_noise(float(autocorrelation[0]), (draws, n), random)
-    highest_by_chance = _heights(simulated, frequencies)[2].max(axis=1)
     peak = int(heights[0].argmax())
-    as_high = int(np.sum(highest_by_chance >= heights[0, peak]))
+    highest = float(heights[0, peak])
+    as_high = _as_high_by_chance(highest, float(autocorrelation[0]), (draws, n), frequencies, random)
     period_s = 1 / float(frequencies[peak])
     # Both coefficients of the sine have the variance 2 S / n, where S is the noise's density at its frequency.
     noise = variance[0] * _shape(frequencies[[peak]], autocorrelation)[0, 0]
@@ -105,6 +104,25 @@ def synchrony(angles: ArrayLike, seed: int) -> Synchrony:
     # Equal lengths must not differ by rounding.
     as_long = int(np.sum(by_chance >= length * (1 - 1e-12)))
     return Synchrony(float(length), (1 + as_long) / (1 + _RESAMPLES))
+
+
+def _as_high_by_chance(
+    highest: float, found: float, shape: tuple[int, int], frequencies: FloatArray, random: np.random.Generator
+) -> int:
+    """Return how many of simulated processes have a peak as high, for the least favourable autocorrelation.
+
+    The found one is uncertain, and how high peaks are depends on it: with the found one alone, 600 s of a process of
+    0.9 had false findings in 6.9 % of cases, not 5 %. So the ends of its bootstrap interval count too (Berger and Boos,
+    "P values maximized over a confidence set for the nuisance parameter", JASA 89, 1994).
+    """
+
+    def simulated(autocorrelation: float) -> tuple[int, FloatArray]:
+        again, _, heights = _heights(_red_noise(autocorrelation, shape, random), frequencies)
+        return int(np.sum(heights.max(axis=1) >= highest)), again
+
+    as_high, again = simulated(found)
+    ends = np.clip(2 * found - np.quantile(again, [0.975, 0.025]), _AUTOCORRELATIONS[0], _AUTOCORRELATIONS[-1])
+    return max(as_high, *(simulated(float(end))[0] for end in ends))
 
 
 def _resultant(angles: FloatArray) -> FloatArray:
