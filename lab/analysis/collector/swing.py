@@ -152,9 +152,10 @@ def _heights(series: FloatArray, frequencies: FloatArray) -> tuple[FloatArray, F
     variances = powers @ (1 / shapes).T / powers.shape[1]
     best = np.argmin(np.log(variances) + np.log(shapes).mean(axis=1), axis=1)
     autocorrelations, variance = _AUTOCORRELATIONS[best], variances[np.arange(len(series)), best]
-    waves = np.exp(-2j * np.pi * np.outer(np.arange(n), frequencies))
+    angles = 2 * np.pi * np.outer(np.arange(n), frequencies)
+    found = (tapered @ np.cos(angles)) ** 2 + (tapered @ np.sin(angles)) ** 2
     expected = variance[:, None] * _shape(frequencies, autocorrelations)
-    return autocorrelations, variance, np.abs(tapered @ waves) ** 2 / expected
+    return autocorrelations, variance, found / expected
 
 
 def _shape(frequencies: FloatArray, autocorrelations: FloatArray) -> FloatArray:
