@@ -61,10 +61,9 @@ def find_swing(counts: ArrayLike, seed: int, confidence: float = 0.95, draws: in
     n, random = len(values), np.random.default_rng(seed)
     frequencies = _band(n)
     autocorrelation, variance, heights = _heights(values[None, :], frequencies)
-    simulated = _red_noise(float(autocorrelation[0]), (draws, n), random)
-    highest_by_chance = _heights(simulated, frequencies)[2].max(axis=1)
     peak = int(heights[0].argmax())
-    as_high = int(np.sum(highest_by_chance >= heights[0, peak]))
+    highest = float(heights[0, peak])
+    as_high = _as_high_by_chance(highest, float(autocorrelation[0]), (draws, n), frequencies, random)
     period_s = 1 / float(frequencies[peak])
     # Both coefficients of the sine have the variance 2 S / n, where S is the noise's density at its frequency.
     noise = variance[0] * _shape(frequencies[[peak]], autocorrelation)[0, 0]
@@ -107,6 +106,25 @@ def synchrony(angles: ArrayLike, seed: int) -> Synchrony:
     return Synchrony(float(length), (1 + as_long) / (1 + _RESAMPLES))
 
 
+def _as_high_by_chance(
+    highest: float, found: float, shape: tuple[int, int], frequencies: FloatArray, random: np.random.Generator
+) -> int:
+    """Return how many of simulated processes have a peak as high, for the least favourable autocorrelation.
+
+    The found one is uncertain, and how high peaks are depends on it: with the found one alone, 600 s of a process of
+    0.9 had false findings in 6.9 % of cases, not 5 %. So the ends of its bootstrap interval count too (Berger and Boos,
+    "P values maximized over a confidence set for the nuisance parameter", JASA 89, 1994).
+    """
+
+    def simulated(autocorrelation: float) -> tuple[int, FloatArray]:
+        again, _, heights = _heights(_red_noise(autocorrelation, shape, random), frequencies)
+        return int(np.sum(heights.max(axis=1) >= highest)), again
+
+    as_high, again = simulated(found)
+    ends = np.clip(2 * found - np.quantile(again, [0.975, 0.025]), _AUTOCORRELATIONS[0], _AUTOCORRELATIONS[-1])
+    return max(as_high, *(simulated(float(end))[0] for end in ends))
+
+
 def _resultant(angles: FloatArray) -> FloatArray:
     return np.asarray(np.abs(np.exp(1j * angles).mean(axis=-1)))
 
@@ -134,9 +152,10 @@ def _heights(series: FloatArray, frequencies: FloatArray) -> tuple[FloatArray, F
     variances = powers @ (1 / shapes).T / powers.shape[1]
     best = np.argmin(np.log(variances) + np.log(shapes).mean(axis=1), axis=1)
     autocorrelations, variance = _AUTOCORRELATIONS[best], variances[np.arange(len(series)), best]
-    waves = np.exp(-2j * np.pi * np.outer(np.arange(n), frequencies))
+    angles = 2 * np.pi * np.outer(np.arange(n), frequencies)
+    found = (tapered @ np.cos(angles)) ** 2 + (tapered @ np.sin(angles)) ** 2
     expected = variance[:, None] * _shape(frequencies, autocorrelations)
-    return autocorrelations, variance, np.abs(tapered @ waves) ** 2 / expected
+    return autocorrelations, variance, found / expected
 
 
 def _shape(frequencies: FloatArray, autocorrelations: FloatArray) -> FloatArray:
