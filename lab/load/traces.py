@@ -126,7 +126,7 @@ class Traces(ByFiles):
         The Collector tries to connect to the generator before that is there, and then waits for seconds.
         """
         load = {"duration_s": CONNECT_S, "seed": plan.seed, **carried, "coupled": CONNECTING}
-        for _ in range(CONNECT_TRIES if carried["returns"] else 0):
+        for _ in range(CONNECT_TRIES if carried.get("returns") else 0):
             path = self.ordered(stage, load, CONNECT_S + _waits_s(carried))()
             back = read_generator(path)["received_spans"].values[-1]
             for record in stage.out.glob(f"*-{path.stem.rpartition('-')[2]}.*"):
@@ -134,7 +134,7 @@ class Traces(ByFiles):
                     record.unlink()
             if back:
                 return
-        if carried["returns"]:
+        if carried.get("returns"):
             raise stage.failed(self.service, f"got no span back in {CONNECT_TRIES} loads of {CONNECT_S:g} s")
 
     def fields(self, plan: LoadPlan) -> Mapping[str, object]:
@@ -170,7 +170,7 @@ def counted(counters: Fields, load: Mapping[str, Any]) -> Mapping[str, float]:
 
 def _waits_s(carried: Mapping[str, Any]) -> float:
     """Return how long a load goes on after its last trace, at most."""
-    return float(sum(carried[name] for name in TIMEOUTS)) / 1000
+    return float(sum(carried.get(name, 0) for name in TIMEOUTS)) / 1000
 
 
 def _window_s(plan: LoadPlan) -> float:
