@@ -181,9 +181,9 @@ def test_what_the_generator_can_depends_on_the_schedule() -> None:
         ("workers: 3000", "workers: 10", "have all started after 2 s"),
         ("basic: {spans: [0, 10]", "basic: {spans: [9, 3]", "level basic: spans: the lower bound, 9, is above"),
         ("basic: {spans: [0, 10]", "basic: {spans: [0, 0]", "no trace would have a span"),
-        ("attributes: [0, 10]}", "attributes: [0, 1001]}", "the upper bound, 1001, is above 1000"),
+        ("attributes: [0, 10]", "attributes: [0, 1001]", "the upper bound, 1001, is above 1000"),
         ("pipeline: mutate", "pipeline: discard", "no pipeline 'discard' sends to the generator"),
-        ("pipeline: mutate", "edges: 1, edge_pipeline: basic", "no pipeline 'basic' sends to the next Collector"),
+        ("pipeline: mutate", "edges: 1\n      edge_pipeline: basic", "no pipeline 'basic' sends to the next Collector"),
         ("repetitions: 3", "repetitions: 3\n  window_s: 9", "as long as its requests take"),
     ],
 )
