@@ -36,8 +36,9 @@ def _from_folder(name: str, variable: str, bases: Mapping[str, str], official: s
 
 def _from_module(name: str, **bases: str) -> Image:
     """One of the programs of the lab's own Go module."""
-    inputs = ("go.mod", "go.sum", name, "internal")
-    return Image(inputs, ".", f"{name}/Dockerfile", bases={"TOOLCHAIN": "toolchain-go", **bases})
+    return Image(
+        ("go.mod", "go.sum", name, "internal"), ".", f"{name}/Dockerfile", bases={"TOOLCHAIN": "toolchain-go", **bases}
+    )
 
 
 TABLE: dict[str, Image] = {

@@ -62,6 +62,13 @@ NEW = (
     "analysis/sets.py",
     "report/overhead.py",
     "report/swept.py",
+    # What a Collector can take: traces that are sent, come back, and are matched.
+    "load/traces.py",
+    "record/traces.py",
+    "analysis/metrics/bounds.py",
+    # How much a Collector can take: sampling by trace ID, swings, the capacity model, the search for a rate.
+    "analysis/collector",
+    "load/rate_search.py",
 )
 CONTRACT_MAY_IMPORT = ("lab.contract", "lab.spec", "lab.record")
 
