@@ -11,10 +11,18 @@ from lab.record import Fields, Results, write_results
 from lab.record.traces import read_generator
 from lab.spec import Capability, EntryProtocol, Load, Problem, Schedule
 
+# A ramp's window begins so long after its load: the observer has then seen the generator.
+LEAD_S = 2.0
+SHORTEST_RAMP_S = 2 * LEAD_S
 # The load goes on this long after the window, so that the generator is still there in the sample after its end.
 TAIL_S = 3.0
 # The generator gives up a trace that has not come back in this time, and a request without an answer in this time.
 TIMEOUTS = ("send_timeout_ms", "receive_timeout_ms")
+# The loads that are sent until the Collector has connected to the generator.
+CONNECT_S = 1.0
+CONNECT_TRIES = 20
+CONNECTING = {"workers": 10, "workers_per_s": 0, "wait_out_durations": False}
+RECORDS = ("traces-", "arrivals-", "generator-")
 # What a level may change of the loop itself.
 LOOP = ("traces_per_s", "connections", "wait_out_durations")
 COUNTED = {
@@ -42,8 +50,9 @@ class Ramp(Schedule):
 
     def problems(self) -> Iterator[Problem]:
         """See `Schedule.problems`."""
-        if self.expected_s() < 2:
-            yield Problem(("workers",), f"have all started after {self.expected_s():g} s; a ramp takes 2 s at least")
+        if self.expected_s() < SHORTEST_RAMP_S:
+            text = f"have all started after {self.expected_s():g} s; a ramp takes {SHORTEST_RAMP_S:g} s at least"
+            yield Problem(("workers",), text)
 
 
 class Workers(Schedule):
@@ -92,19 +101,41 @@ class Traces(ByFiles):
         hosts = plan.endpoint.host.split(",")
         return {"LOAD_TARGET": ",".join(f"{host}:{plan.endpoint.port}" for host in hosts)}
 
+    def lead_s(self, plan: LoadPlan) -> float:
+        """See `LoadGenerator.lead_s`."""
+        return plan.protocol.warm_up_s or LEAD_S
+
     def begin(self, plan: LoadPlan, stage: Stage) -> None:
         """See `LoadGenerator.begin`."""
         stage.driver.start([self.service])
 
     def measure(self, plan: LoadPlan, stage: Stage, request: Mapping[str, object]) -> Loaded:
         """See `LoadGenerator.measure`. Writes what it counted to `results-generator.json`."""
-        load = {**self.fields(plan), **loop(plan, request), **{k: v for k, v in request.items() if k not in LOOP}}
-        waits_s = sum(int(str(request.get(name, 0))) for name in TIMEOUTS) / 1000
-        counters = read_generator(self.ordered(stage, load, self.bound_s(plan) + waits_s)())
+        carried = {name: value for name, value in request.items() if name not in LOOP}
+        self._connect(plan, stage, carried)
+        load = {**self.fields(plan), **loop(plan, request), **carried}
+        counters = read_generator(self.ordered(stage, load, self.bound_s(plan) + _waits_s(carried))())
         write_results(stage.out, "generator", Results(values=counted(counters, load)))
         start_ns = int(counters["t_ns"].values[0])
         window_start_ns = start_ns + round(self.lead_s(plan) * SECOND_NS)
         return Loaded(None, start_ns, window_start_ns, window_start_ns + round(_window_s(plan) * SECOND_NS))
+
+    def _connect(self, plan: LoadPlan, stage: Stage, carried: Mapping[str, Any]) -> None:
+        """Sends small loads until something comes back, and deletes their records.
+
+        The Collector tries to connect to the generator before that is there, and then waits for seconds.
+        """
+        load = {"duration_s": CONNECT_S, "seed": plan.seed, **carried, "coupled": CONNECTING}
+        for _ in range(CONNECT_TRIES if carried["returns"] else 0):
+            path = self.ordered(stage, load, CONNECT_S + _waits_s(carried))()
+            back = read_generator(path)["received_spans"].values[-1]
+            for record in stage.out.glob(f"*-{path.stem.rpartition('-')[2]}.*"):
+                if record.name.startswith(RECORDS):
+                    record.unlink()
+            if back:
+                return
+        if carried["returns"]:
+            raise stage.failed(self.service, f"got no span back in {CONNECT_TRIES} loads of {CONNECT_S:g} s")
 
     def fields(self, plan: LoadPlan) -> Mapping[str, object]:
         """See `ByFiles.fields`."""
@@ -137,6 +168,11 @@ def counted(counters: Fields, load: Mapping[str, Any]) -> Mapping[str, float]:
     return {**values, "load_s": load["duration_s"]}
 
 
+def _waits_s(carried: Mapping[str, Any]) -> float:
+    """Return how long a load goes on after its last trace, at most."""
+    return float(sum(carried[name] for name in TIMEOUTS)) / 1000
+
+
 def _window_s(plan: LoadPlan) -> float:
     assert isinstance(plan.load, TracesLoad)
-    return plan.protocol.window_s or plan.load.schedule.expected_s()
+    return plan.protocol.window_s or plan.load.schedule.expected_s() - LEAD_S
