@@ -117,6 +117,7 @@ TABLE: dict[str, Image] = {
     ),
     "observer": _from_module("observer"),
     "sink": _from_module("sink"),
+    "testserver": _from_module("testserver"),
     "spinner": _from_module("spinner", BASE="debian"),
 }
 

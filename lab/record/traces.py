@@ -92,7 +92,9 @@ def _columns(path: Path, first_line: str, columns: dict[str, type[pl.DataType]])
     header = f"{first_line}\n{','.join(columns)}\n".encode()
     if not data.startswith(header):
         raise UserError(f"{path} does not begin with '{first_line}' and its header", VERSION_HINT)
+    if len(data) == len(header):
+        return pl.DataFrame(schema=columns)
     try:
-        return pl.read_csv(data[len(header) :] or b"\n", has_header=False, new_columns=[*columns], schema=columns)
+        return pl.read_csv(data[len(header) :], has_header=False, new_columns=[*columns], schema=columns)
     except pl.exceptions.PolarsError as error:
         raise UserError(f"{path}: {str(error).splitlines()[0]}", FIX_HINT) from error
