@@ -17,8 +17,10 @@ from lab.engine.clock import SystemClock, wait_until
 PIPELINES = paths.ROOT / "collector" / "pipelines"
 RELEASES = ("collector", "collector-earlier")
 NAME = "tollbooth-collected-contract"
-GENERATOR, SINK = "traces", "sink"
-NETWORK_PORTS = {"collector": 4318, SINK: 8888}
+MEASURED, GENERATOR, SINK = "measured", "traces", "sink"
+# Where a first stage sends to. The generator takes the place of the second stage.
+SECOND_STAGE = "collector"
+NETWORK_PORTS = {MEASURED: 4318, SINK: 8888}
 SPANS = 4
 PLAN = {
     "spans": {"min": SPANS, "max": SPANS},
@@ -92,10 +94,11 @@ def collecting(release: str, pipeline: str, out: Path, environment: Mapping[str,
     try:
         # First those that the Collector connects to when it starts.
         start(SINK, references[SINK])
-        start(GENERATOR, references[GENERATOR], "--volume", f"{out}:/out", "--env", "TARGET=collector:4317")
-        start("collector", references[release], "--volume", config, *given)
-        ready = wait_until(lambda: _answer("collector", "/v1/traces") < 500, STARTS_WITHIN_S, 0.1, SystemClock())
-        assert ready, docker("logs", f"{NAME}-collector")
+        target = ("--volume", f"{out}:/out", "--env", f"TARGET={MEASURED}:4317")
+        start(GENERATOR, references[GENERATOR], "--network-alias", SECOND_STAGE, *target)
+        start(MEASURED, references[release], "--volume", config, *given)
+        ready = wait_until(lambda: _answer(MEASURED, "/v1/traces") < 500, STARTS_WITHIN_S, 0.1, SystemClock())
+        assert ready, docker("logs", f"{NAME}-{MEASURED}")
         yield Collected(out)
     finally:
         remove()
@@ -110,7 +113,7 @@ def start(name: str, image: str, *options: str) -> None:
 
 def remove() -> None:
     """Remove what an earlier test left."""
-    names = [f"{NAME}-{name}" for name in ("collector", GENERATOR, SINK)]
+    names = [f"{NAME}-{name}" for name in (MEASURED, GENERATOR, SINK)]
     for words in (("rm", "--force", "--volumes", *names), ("network", "rm", NAME)):
         subprocess.run(["docker", *words], capture_output=True, check=False)
 

@@ -14,7 +14,6 @@ pytestmark = [pytest.mark.containers, pytest.mark.beside, pytest.mark.timeout(30
 Rows = list[dict[str, str]]
 RETURN = {
     "RETURN_ENDPOINT": "traces:4317",
-    "NEXT_ENDPOINT": "traces:4317",
     "RETURN_URL": "http://traces:4318",
     "DECISION_WAIT": "1s",
     "GROUP_WAIT": "200ms",

@@ -54,6 +54,13 @@ def test_levels_have_the_targets_pipeline_or_their_own() -> None:
     }
 
 
+def test_where_each_pipeline_sends_is_read_from_its_file() -> None:
+    pipelines = TARGET.declaration.pipelines()  # type: ignore[attr-defined]
+    assert {name for name, to in pipelines.items() if "collector" in to} == {"edge", "edge-tail-sampling"}
+    # The first sends to Jaeger, the second to a URL, which only a run by hand sets.
+    assert {name for name, to in pipelines.items() if not to} == {"recommended", "basic-http"}
+
+
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
