@@ -34,17 +34,19 @@ final class ServerSpans extends HttpFilter {
 
   private final transient Tracer tracer;
   private final transient TextMapPropagator propagator;
+  private final transient ExtraAttributes extra;
 
-  ServerSpans(Tracer tracer, TextMapPropagator propagator) {
+  ServerSpans(Tracer tracer, TextMapPropagator propagator, ExtraAttributes extra) {
     this.tracer = tracer;
     this.propagator = propagator;
+    this.extra = extra;
   }
 
   @Override
   protected void doFilter(
       HttpServletRequest request, HttpServletResponse response, FilterChain chain)
       throws IOException, ServletException {
-    Span span = start(request);
+    Span span = extra.addTo(start(request));
     try (Scope scope = span.makeCurrent()) {
       chain.doFilter(request, response);
       end(span, request, response);

@@ -7,8 +7,9 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.grpc.client.GlobalClientInterceptor;
 import org.springframework.grpc.server.GlobalServerInterceptor;
+import tollbooth.telemetry.otel.ExtraAttributes;
 
-/** Adds tracing to gRPC's clients and servers, with the SDK of {@code otel-manual}. */
+/** Adds tracing to gRPC's clients and servers, with the tracer of the variant. */
 @AutoConfiguration
 public class GrpcTracingConfiguration {
 
@@ -16,14 +17,14 @@ public class GrpcTracingConfiguration {
 
   @Bean
   @GlobalServerInterceptor
-  GrpcServerSpans grpcServerSpans(OpenTelemetry telemetry) {
-    return new GrpcServerSpans(tracer(telemetry), propagator(telemetry));
+  GrpcServerSpans grpcServerSpans(OpenTelemetry telemetry, ExtraAttributes extra) {
+    return new GrpcServerSpans(tracer(telemetry), propagator(telemetry), extra);
   }
 
   @Bean
   @GlobalClientInterceptor
-  GrpcClientSpans grpcClientSpans(OpenTelemetry telemetry) {
-    return new GrpcClientSpans(tracer(telemetry), propagator(telemetry));
+  GrpcClientSpans grpcClientSpans(OpenTelemetry telemetry, ExtraAttributes extra) {
+    return new GrpcClientSpans(tracer(telemetry), propagator(telemetry), extra);
   }
 
   private static Tracer tracer(OpenTelemetry telemetry) {

@@ -16,6 +16,7 @@ import io.opentelemetry.context.propagation.TextMapGetter;
 import io.opentelemetry.context.propagation.TextMapPropagator;
 import java.util.EnumSet;
 import java.util.Set;
+import tollbooth.telemetry.otel.ExtraAttributes;
 
 /** Makes one SERVER span for each call, a child of the call's context. */
 final class GrpcServerSpans implements ServerInterceptor {
@@ -32,10 +33,12 @@ final class GrpcServerSpans implements ServerInterceptor {
 
   private final Tracer tracer;
   private final TextMapPropagator propagator;
+  private final ExtraAttributes extra;
 
-  GrpcServerSpans(Tracer tracer, TextMapPropagator propagator) {
+  GrpcServerSpans(Tracer tracer, TextMapPropagator propagator, ExtraAttributes extra) {
     this.tracer = tracer;
     this.propagator = propagator;
+    this.extra = extra;
   }
 
   @Override
@@ -43,10 +46,11 @@ final class GrpcServerSpans implements ServerInterceptor {
       ServerCall<Q, R> call, Metadata metadata, ServerCallHandler<Q, R> next) {
     Context caller = propagator.extract(Context.root(), metadata, MetadataGetter.INSTANCE);
     Span span =
-        RpcSpan.of(tracer, call.getMethodDescriptor(), call.getAuthority())
-            .setSpanKind(SpanKind.SERVER)
-            .setParent(caller)
-            .startSpan();
+        extra.addTo(
+            RpcSpan.of(tracer, call.getMethodDescriptor(), call.getAuthority())
+                .setSpanKind(SpanKind.SERVER)
+                .setParent(caller)
+                .startSpan());
     Context context = caller.with(span);
     try (Scope scope = context.makeCurrent()) {
       return new ContextListener<>(

@@ -14,16 +14,19 @@ import io.opentelemetry.api.trace.SpanKind;
 import io.opentelemetry.api.trace.Tracer;
 import io.opentelemetry.context.Context;
 import io.opentelemetry.context.propagation.TextMapPropagator;
+import tollbooth.telemetry.otel.ExtraAttributes;
 
 /** Makes one CLIENT span for each call; the call's metadata carries its context. */
 final class GrpcClientSpans implements ClientInterceptor {
 
   private final Tracer tracer;
   private final TextMapPropagator propagator;
+  private final ExtraAttributes extra;
 
-  GrpcClientSpans(Tracer tracer, TextMapPropagator propagator) {
+  GrpcClientSpans(Tracer tracer, TextMapPropagator propagator, ExtraAttributes extra) {
     this.tracer = tracer;
     this.propagator = propagator;
+    this.extra = extra;
   }
 
   @Override
@@ -33,7 +36,10 @@ final class GrpcClientSpans implements ClientInterceptor {
       @Override
       public void start(Listener<R> listener, Metadata metadata) {
         Span span =
-            RpcSpan.of(tracer, method, next.authority()).setSpanKind(SpanKind.CLIENT).startSpan();
+            extra.addTo(
+                RpcSpan.of(tracer, method, next.authority())
+                    .setSpanKind(SpanKind.CLIENT)
+                    .startSpan());
         propagator.inject(
             Context.current().with(span),
             metadata,

@@ -30,16 +30,18 @@ final class ClientSpans implements ClientHttpRequestInterceptor {
 
   private final Tracer tracer;
   private final TextMapPropagator propagator;
+  private final ExtraAttributes extra;
 
-  ClientSpans(Tracer tracer, TextMapPropagator propagator) {
+  ClientSpans(Tracer tracer, TextMapPropagator propagator, ExtraAttributes extra) {
     this.tracer = tracer;
     this.propagator = propagator;
+    this.extra = extra;
   }
 
   @Override
   public ClientHttpResponse intercept(
       HttpRequest request, byte[] body, ClientHttpRequestExecution execution) throws IOException {
-    Span span = start(request);
+    Span span = extra.addTo(start(request));
     try (Scope scope = span.makeCurrent()) {
       propagator.inject(Context.current(), request.getHeaders(), HttpHeaders::set);
       ClientHttpResponse response = execution.execute(request, body);

@@ -1,4 +1,4 @@
-package tollbooth.telemetry.otel;
+package tollbooth.telemetry.manual;
 
 import java.util.Map;
 import tollbooth.telemetry.contract.DeadBackendContract;

@@ -55,14 +55,14 @@ class ExtraAttributesTest {
 
   private static List<Attributes> attributesOfTwoSpans(String text) {
     InMemorySpanExporter spans = InMemorySpanExporter.create();
+    ExtraAttributes extra = ExtraAttributes.parse(text);
     try (SdkTracerProvider provider =
-        ExtraAttributes.parse(text)
-            .addTo(SdkTracerProvider.builder())
+        SdkTracerProvider.builder()
             .addSpanProcessor(SimpleSpanProcessor.create(spans))
             .setIdGenerator(new CountingIds())
             .build()) {
-      provider.get("test").spanBuilder("one").startSpan().end();
-      provider.get("test").spanBuilder("two").startSpan().end();
+      extra.addTo(provider.get("test").spanBuilder("one").startSpan()).end();
+      extra.addTo(provider.get("test").spanBuilder("two").startSpan()).end();
       return spans.getFinishedSpanItems().stream().map(SpanData::getAttributes).toList();
     }
   }

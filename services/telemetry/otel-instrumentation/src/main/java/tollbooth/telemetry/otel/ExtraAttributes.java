@@ -1,11 +1,7 @@
 package tollbooth.telemetry.otel;
 
 import io.opentelemetry.api.common.AttributeKey;
-import io.opentelemetry.context.Context;
-import io.opentelemetry.sdk.trace.ReadWriteSpan;
-import io.opentelemetry.sdk.trace.ReadableSpan;
-import io.opentelemetry.sdk.trace.SdkTracerProviderBuilder;
-import io.opentelemetry.sdk.trace.SpanProcessor;
+import io.opentelemetry.api.trace.Span;
 import java.util.List;
 import java.util.stream.IntStream;
 import tollbooth.web.SettingsException;
@@ -15,12 +11,12 @@ import tollbooth.web.SettingsException;
  * same value in all spans, like an agent's name of a client. The others differ between spans, like
  * its name of a thread.
  */
-final class ExtraAttributes implements SpanProcessor {
+public final class ExtraAttributes {
 
   /** The number of attributes; default 0. */
   static final String VARIABLE = "TOLLBOOTH_EXTRA_ATTRIBUTES";
 
-  /** Together with a span's own: fewer than the SDK's limit of 128. */
+  /** Together with a span's own: fewer than the default limit of 128. */
   private static final int MOST = 100;
 
   private static final List<String> SAME =
@@ -61,17 +57,16 @@ final class ExtraAttributes implements SpanProcessor {
     return new ExtraAttributes(Integer.parseInt(text));
   }
 
-  /** Without extra attributes, this processor does not start at all. */
-  SdkTracerProviderBuilder addTo(SdkTracerProviderBuilder spans) {
-    return keys.isEmpty() ? spans : spans.addSpanProcessor(this);
-  }
-
-  @Override
-  public void onStart(Context parent, ReadWriteSpan span) {
+  /** Adds them to a span that has just started and is recorded; returns the span. */
+  public Span addTo(Span span) {
+    if (keys.isEmpty() || !span.isRecording()) {
+      return span;
+    }
     String id = span.getSpanContext().getSpanId();
     for (int i = 0; i < keys.size(); i++) {
       span.setAttribute(keys.get(i), value(i, id));
     }
+    return span;
   }
 
   private static String value(int index, String spanId) {
@@ -80,18 +75,5 @@ final class ExtraAttributes implements SpanProcessor {
         ? SAME.get(pair % SAME.size())
         // As long as the number of a thread or a port, and as hard to compress.
         : CHANGING.get(pair % CHANGING.size()) + spanId.substring(0, 5);
-  }
-
-  @Override
-  public boolean isStartRequired() {
-    return true;
-  }
-
-  @Override
-  public void onEnd(ReadableSpan span) {}
-
-  @Override
-  public boolean isEndRequired() {
-    return false;
   }
 }

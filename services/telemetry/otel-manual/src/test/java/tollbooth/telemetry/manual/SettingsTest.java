@@ -1,4 +1,4 @@
-package tollbooth.telemetry.otel;
+package tollbooth.telemetry.manual;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -4,48 +4,38 @@ import io.opentelemetry.api.OpenTelemetry;
 import io.opentelemetry.api.trace.Tracer;
 import io.opentelemetry.context.Context;
 import io.opentelemetry.context.propagation.TextMapPropagator;
-import io.opentelemetry.sdk.autoconfigure.AutoConfiguredOpenTelemetrySdk;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.restclient.RestClientCustomizer;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.core.Ordered;
 import org.springframework.core.task.TaskDecorator;
 
-/** Adds tracing through Spring Boot's extension points. */
+/** Adds tracing through Spring Boot's extension points. The variant brings the tracer. */
 @AutoConfiguration
 public class TracingConfiguration {
 
   private static final String SCOPE = "tollbooth.otel-manual";
 
-  /**
-   * Configured by the standard {@code OTEL_*} variables. Spring closes it last, which flushes the
-   * remaining spans.
-   */
   @Bean
-  @ConditionalOnMissingBean
-  OpenTelemetry openTelemetry() {
-    ExtraAttributes extra = ExtraAttributes.parse(System.getenv(ExtraAttributes.VARIABLE));
-    return AutoConfiguredOpenTelemetrySdk.builder()
-        .addTracerProviderCustomizer((spans, properties) -> extra.addTo(spans))
-        .disableShutdownHook()
-        .build()
-        .getOpenTelemetrySdk();
+  ExtraAttributes extraAttributes() {
+    return ExtraAttributes.parse(System.getenv(ExtraAttributes.VARIABLE));
   }
 
   /** The first of all filters: the span covers all the work of a request. */
   @Bean
-  FilterRegistrationBean<ServerSpans> serverSpans(OpenTelemetry telemetry) {
+  FilterRegistrationBean<ServerSpans> serverSpans(
+      OpenTelemetry telemetry, ExtraAttributes extra) {
     FilterRegistrationBean<ServerSpans> registration =
-        new FilterRegistrationBean<>(new ServerSpans(tracer(telemetry), propagator(telemetry)));
+        new FilterRegistrationBean<>(
+            new ServerSpans(tracer(telemetry), propagator(telemetry), extra));
     registration.setOrder(Ordered.HIGHEST_PRECEDENCE);
     return registration;
   }
 
   @Bean
-  RestClientCustomizer clientSpans(OpenTelemetry telemetry) {
-    ClientSpans spans = new ClientSpans(tracer(telemetry), propagator(telemetry));
+  RestClientCustomizer clientSpans(OpenTelemetry telemetry, ExtraAttributes extra) {
+    ClientSpans spans = new ClientSpans(tracer(telemetry), propagator(telemetry), extra);
     return client -> client.requestInterceptor(spans);
   }
 
