@@ -10,10 +10,12 @@ final class StreamingTracer implements Tracer {
 
   final Pipeline pipeline;
   final byte[] scope;
+  final SpanWriter writer;
 
   StreamingTracer(Pipeline pipeline, Scope scope) {
     this.pipeline = pipeline;
     this.scope = pipeline.format().scope(scope);
+    writer = new SpanWriter(pipeline.format(), pipeline.limits());
   }
 
   @Override
