@@ -24,8 +24,7 @@ public class TracingConfiguration {
 
   /** The first of all filters: the span covers all the work of a request. */
   @Bean
-  FilterRegistrationBean<ServerSpans> serverSpans(
-      OpenTelemetry telemetry, ExtraAttributes extra) {
+  FilterRegistrationBean<ServerSpans> serverSpans(OpenTelemetry telemetry, ExtraAttributes extra) {
     FilterRegistrationBean<ServerSpans> registration =
         new FilterRegistrationBean<>(
             new ServerSpans(tracer(telemetry), propagator(telemetry), extra));
