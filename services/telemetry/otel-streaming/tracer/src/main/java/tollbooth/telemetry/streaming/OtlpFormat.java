@@ -12,7 +12,6 @@ import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.api.trace.SpanContext;
 import io.opentelemetry.api.trace.SpanKind;
-import io.opentelemetry.api.trace.StatusCode;
 import io.opentelemetry.api.trace.TraceState;
 
 /** OTLP, as protobuf. A span is the message Span without its length. */
@@ -173,16 +172,14 @@ final class OtlpFormat implements WireFormat {
       return "";
     }
     StringBuilder text = new StringBuilder();
-    state.forEach(
-        (key, value) ->
-            text.append(text.isEmpty() ? "" : ",").append(key).append('=').append(value));
+    state.forEach((key, value) ->
+        text.append(text.isEmpty() ? "" : ",").append(key).append('=').append(value));
     return text.toString();
   }
 
   private static void putEntries(Chain out, int field, Attributes attributes) {
-    attributes.forEach(
-        (AttributeKey<?> key, Object value) ->
-            OtlpValues.putEntry(out, field, key.getKey(), value));
+    attributes.forEach((AttributeKey<?> key, Object value) ->
+        OtlpValues.putEntry(out, field, key.getKey(), value));
   }
 
   @Override
@@ -193,38 +190,35 @@ final class OtlpFormat implements WireFormat {
     Protobuf.putCount(out, 10, end.droppedAttributes());
     Protobuf.putCount(out, 12, end.droppedEvents());
     Protobuf.putCount(out, 14, end.droppedLinks());
-    if (end.status() != StatusCode.UNSET) {
-      out.put(tag(15, BYTES));
-      out.putVarint(Protobuf.textSize(end.description()) + 2);
-      Protobuf.putText(out, 2, end.description());
-      out.put(tag(3, VARINT));
-      out.put(end.status() == StatusCode.OK ? 1 : 2);
-    }
+    int status = end.status().ordinal();
+    // The SDK too sends a status that is not set, as an empty message.
+    out.put(tag(15, BYTES));
+    out.putVarint(Protobuf.textSize(end.description()) + Protobuf.countSize(status));
+    Protobuf.putText(out, 2, end.description());
+    Protobuf.putCount(out, 3, status);
   }
 
   private static byte[] resource(Attributes attributes, String schemaUrl) {
-    return Protobuf.encoded(
-        out -> {
-          if (!attributes.isEmpty()) {
-            out.put(tag(1, BYTES));
-            out.putVarint(OtlpValues.entriesSize(attributes));
-            putEntries(out, 1, attributes);
-          }
-          Protobuf.putText(out, 3, schemaUrl == null ? "" : schemaUrl);
-        });
+    return Protobuf.encoded(out -> {
+      if (!attributes.isEmpty()) {
+        out.put(tag(1, BYTES));
+        out.putVarint(OtlpValues.entriesSize(attributes));
+        putEntries(out, 1, attributes);
+      }
+      Protobuf.putText(out, 3, schemaUrl == null ? "" : schemaUrl);
+    });
   }
 
   @Override
   public byte[] scope(Scope scope) {
     String version = scope.version() == null ? "" : scope.version();
-    return Protobuf.encoded(
-        out -> {
-          out.put(tag(1, BYTES));
-          out.putVarint(Protobuf.textSize(scope.name()) + Protobuf.textSize(version));
-          Protobuf.putText(out, 1, scope.name());
-          Protobuf.putText(out, 2, version);
-          Protobuf.putText(out, 3, scope.schemaUrl() == null ? "" : scope.schemaUrl());
-        });
+    return Protobuf.encoded(out -> {
+      out.put(tag(1, BYTES));
+      out.putVarint(Protobuf.textSize(scope.name()) + Protobuf.textSize(version));
+      Protobuf.putText(out, 1, scope.name());
+      Protobuf.putText(out, 2, version);
+      Protobuf.putText(out, 3, scope.schemaUrl() == null ? "" : scope.schemaUrl());
+    });
   }
 
   /** ResourceSpans and ScopeSpans, up to and with the length of the span. */

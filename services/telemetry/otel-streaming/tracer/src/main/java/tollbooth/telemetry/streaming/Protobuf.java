@@ -3,7 +3,9 @@ package tollbooth.telemetry.streaming;
 import java.nio.ByteBuffer;
 import java.util.function.Consumer;
 
-/** The parts of protobuf that this tracer needs. Fields with numbers up to 15 have one-byte tags. */
+/**
+ * The parts of protobuf that this tracer needs. Fields with numbers up to 15 have one-byte tags.
+ */
 final class Protobuf {
 
   static final int VARINT = 0;

@@ -25,7 +25,7 @@ final class Recording {
   private int[] starts = new int[16];
   private int[] ends = new int[16];
   private int attributes;
-  private int attributeCalls;
+  private int refused;
   private int[] deadStarts = new int[4];
   private int[] deadEnds = new int[4];
   private int dead;
@@ -41,11 +41,11 @@ final class Recording {
    * @return what {@link #close} needs; negative if the attribute is one too many
    */
   int open(String key) {
-    attributeCalls++;
     int slot = slot(key);
     if (slot < attributes) {
       bury(starts[slot], ends[slot]);
     } else if (attributes >= mostAttributes) {
+      refused++;
       return -1;
     } else {
       keep(key);
@@ -95,9 +95,9 @@ final class Recording {
     deadEnds[place] = end;
   }
 
-  /** The calls whose values are not sent, because of the limit or of a later value. */
+  /** The calls that the limit refused. A value that a later one replaced does not count. */
   int droppedAttributes() {
-    return attributeCalls - attributes;
+    return refused;
   }
 
   /** Removes the bytes of replaced attributes. */
@@ -110,7 +110,7 @@ final class Recording {
     Arrays.fill(keys, 0, attributes, null);
     scope = null;
     attributes = 0;
-    attributeCalls = 0;
+    refused = 0;
     dead = 0;
     events = 0;
     links = 0;

@@ -2,7 +2,9 @@ package tollbooth.telemetry.streaming;
 
 import io.opentelemetry.api.trace.SpanContext;
 
-/** Decides whether a span is sampled. The standard samplers: none adds attributes or trace state. */
+/**
+ * Decides whether a span is sampled. The standard samplers: none adds attributes or trace state.
+ */
 @FunctionalInterface
 interface Sampler {
 
@@ -39,9 +41,7 @@ interface Sampler {
   static Sampler ratio(double ratio) {
     // The least long stays negative without its sign: at 0 nothing is below the bound.
     long bound =
-        ratio == 0
-            ? Long.MIN_VALUE
-            : ratio == 1 ? Long.MAX_VALUE : (long) (ratio * Long.MAX_VALUE);
+        ratio == 0 ? Long.MIN_VALUE : ratio == 1 ? Long.MAX_VALUE : (long) (ratio * Long.MAX_VALUE);
     return (parent, traceLow) -> Math.abs(traceLow) < bound;
   }
 

@@ -82,24 +82,32 @@ final class SpanWriter {
     }
   }
 
+  /** A link to a span that has started: as in the SDK, without the count of dropped attributes. */
+  void lateLink(Recording span, SpanContext context, Attributes attributes) {
+    if (span.links++ < limits.links()) {
+      format.link(span.chain, context, kept(attributes, limits.linkAttributes()), 0);
+    }
+  }
+
   /** The event of an exception. Attributes of the caller replace those of the exception. */
   void exception(Recording span, long epochNanos, Throwable exception, Attributes attributes) {
     if (span.events++ >= limits.events()) {
       return;
     }
     Map<String, Entry> entries = new LinkedHashMap<>();
-    int[] calls = new int[1];
-    exceptionAttributes(exception)
-        .forEach((key, value) -> calls[0] += keep(entries, key, value));
-    attributes.forEach((key, value) -> calls[0] += keep(entries, key, value));
+    int[] refused = new int[1];
+    exceptionAttributes(exception).forEach((key, value) -> refused[0] += keep(entries, key, value));
+    attributes.forEach((key, value) -> refused[0] += keep(entries, key, value));
     AttributesBuilder kept = Attributes.builder();
     entries.values().forEach(entry -> put(kept, entry.key(), entry.value()));
-    format.event(span.chain, epochNanos, "exception", kept.build(), calls[0] - entries.size());
+    format.event(span.chain, epochNanos, "exception", kept.build(), refused[0]);
   }
 
+  /** Keeps an attribute; returns 1 if it is one too many. */
   private int keep(Map<String, Entry> entries, AttributeKey<?> key, Object value) {
     if (entries.size() < limits.attributes() || entries.containsKey(key.getKey())) {
       entries.put(key.getKey(), new Entry(key, limits.cut(value)));
+      return 0;
     }
     return 1;
   }
@@ -127,12 +135,11 @@ final class SpanWriter {
     }
     AttributesBuilder kept = Attributes.builder();
     int[] count = new int[1];
-    attributes.forEach(
-        (key, value) -> {
-          if (count[0]++ < most) {
-            put(kept, key, limits.cut(value));
-          }
-        });
+    attributes.forEach((key, value) -> {
+      if (count[0]++ < most) {
+        put(kept, key, limits.cut(value));
+      }
+    });
     return kept.build();
   }
 

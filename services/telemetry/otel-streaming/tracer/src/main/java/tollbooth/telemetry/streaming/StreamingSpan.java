@@ -182,7 +182,7 @@ final class StreamingSpan implements Span {
   @Override
   public synchronized Span addLink(SpanContext linked, Attributes attributes) {
     if (recording != null && linked != null && linked.isValid()) {
-      writer().link(recording, linked, attributes == null ? Attributes.empty() : attributes);
+      writer().lateLink(recording, linked, attributes == null ? Attributes.empty() : attributes);
       giveUpWhereFailed();
     }
     return this;

@@ -153,7 +153,8 @@ final class StreamingSpanBuilder implements SpanBuilder {
       long low = nonZero(random);
       boolean sampled = sampler.samples(Sampler.Parent.NONE, low);
       int flags = RANDOM | (sampled ? SAMPLED : 0);
-      return start(identity(random.nextLong(), low, flags, TraceState.getDefault(), clock()), 0, false);
+      return start(
+          identity(random.nextLong(), low, flags, TraceState.getDefault(), clock()), 0, false);
     }
     long low = Long.parseUnsignedLong(remote.getTraceId(), HEX, 2 * HEX, HEX);
     boolean sampled = sampler.samples(Sampler.Parent.of(remote), low);

@@ -158,8 +158,7 @@ class SameAsSdkTest {
 
   @SuppressWarnings("unchecked")
   private static void attribute(Random random, Setter setter) {
-    attributes(random, 1)
-        .forEach((key, value) -> setter.set((AttributeKey<Object>) key, value));
+    attributes(random, 1).forEach((key, value) -> setter.set((AttributeKey<Object>) key, value));
   }
 
   private static Attributes attributes(Random random) {

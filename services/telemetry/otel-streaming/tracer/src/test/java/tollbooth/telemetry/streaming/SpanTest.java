@@ -84,13 +84,12 @@ class SpanTest {
         CountDownLatch both = new CountDownLatch(2);
         for (int writer = 0; writer < 2; writer++) {
           String name = "writer" + writer + ".";
-          threads.execute(
-              () -> {
-                both.countDown();
-                for (int i = 0; i < 50; i++) {
-                  span.setAttribute(name + i % 20, span.getSpanContext().getSpanId() + i);
-                }
-              });
+          threads.execute(() -> {
+            both.countDown();
+            for (int i = 0; i < 50; i++) {
+              span.setAttribute(name + i % 20, span.getSpanContext().getSpanId() + i);
+            }
+          });
         }
         both.await();
         span.end();
