@@ -17,6 +17,9 @@ final class Recording {
   /** The span's id, for those who must know which one was lost. */
   long spanId;
 
+  /** When the span started. */
+  long startEpochNanos;
+
   int events;
   int links;
 

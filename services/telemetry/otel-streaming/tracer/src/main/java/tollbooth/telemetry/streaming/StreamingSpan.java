@@ -252,6 +252,7 @@ final class StreamingSpan implements Span {
             recording.chain,
             new WireFormat.End(
                 name,
+                recording.startEpochNanos,
                 epochNanos,
                 status,
                 description,

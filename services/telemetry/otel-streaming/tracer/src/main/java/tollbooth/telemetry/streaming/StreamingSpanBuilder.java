@@ -182,6 +182,7 @@ final class StreamingSpanBuilder implements SpanBuilder {
     if (taken != null) {
       long epochNanos =
           startEpochNanos == 0 ? identity.clockNanos() + System.nanoTime() : startEpochNanos;
+      taken.startEpochNanos = epochNanos;
       tracer
           .pipeline
           .format()

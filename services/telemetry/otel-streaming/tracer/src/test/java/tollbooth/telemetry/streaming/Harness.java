@@ -4,7 +4,6 @@ import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.proto.collector.trace.v1.ExportTraceServiceRequest;
 import io.opentelemetry.proto.trace.v1.ResourceSpans;
 import java.io.ByteArrayOutputStream;
-import java.util.ArrayList;
 import java.util.List;
 
 /** A tracer whose queue the test empties and decodes. */
@@ -17,9 +16,14 @@ final class Harness {
   final SpanQueue queue;
   final StreamingTracerProvider provider;
   private final RecordingPool recordings;
-  private final WireFormat format = new OtlpFormat(RESOURCE, null);
+  private final WireFormat format;
 
   Harness(Limits limits, Sampler sampler, int mostBuffers, int queueSize) {
+    this(limits, sampler, mostBuffers, queueSize, new OtlpFormat(RESOURCE, null));
+  }
+
+  Harness(Limits limits, Sampler sampler, int mostBuffers, int queueSize, WireFormat format) {
+    this.format = format;
     buffers = new BufferPool(mostBuffers);
     recordings = new RecordingPool(buffers, limits);
     queue = new SpanQueue(queueSize, recordings, ledger);
@@ -32,8 +36,8 @@ final class Harness {
     return new Harness(limits, Sampler.parentBased(Sampler.ALWAYS_ON), 4096, 2048);
   }
 
-  /** What the queued spans are on the wire, decoded. */
-  List<ResourceSpans> sent() {
+  /** What the queued spans are on the wire. */
+  byte[] sentBytes() {
     ByteArrayOutputStream request = new ByteArrayOutputStream();
     for (Recording span = queue.poll(); span != null; span = queue.poll()) {
       byte[] scope = span.scope;
@@ -48,9 +52,13 @@ final class Harness {
       buffers.give(chain);
       recordings.giveDetached(span);
     }
+    return request.toByteArray();
+  }
+
+  /** What the queued spans are on the wire, decoded. */
+  List<ResourceSpans> sent() {
     try {
-      return new ArrayList<>(
-          ExportTraceServiceRequest.parseFrom(request.toByteArray()).getResourceSpansList());
+      return ExportTraceServiceRequest.parseFrom(sentBytes()).getResourceSpansList();
     } catch (com.google.protobuf.InvalidProtocolBufferException broken) {
       throw new AssertionError(broken);
     }

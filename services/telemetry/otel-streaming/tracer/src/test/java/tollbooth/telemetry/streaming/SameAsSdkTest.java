@@ -39,6 +39,9 @@ class SameAsSdkTest {
   private static final List<String> TEXTS =
       List.of("", "a", "ümlaut", "日本語", "\ud83d\ude00", "\ud83d", "x\ude00y", "long ".repeat(400));
 
+  private static final List<Throwable> FAILURES =
+      List.of(new IllegalStateException("broken"), new Exception(null, new Error("cause")) {});
+
   static IntStream seeds() {
     return IntStream.range(0, 400);
   }
@@ -88,11 +91,16 @@ class SameAsSdkTest {
   private static ResourceSpans normal(ResourceSpans group) {
     ResourceSpans.Builder builder = group.toBuilder();
     var span = builder.getScopeSpansBuilder(0).getSpansBuilder(0);
-    var attributes =
-        span.getAttributesList().stream()
-            .sorted(Comparator.comparing(io.opentelemetry.proto.common.v1.KeyValue::getKey))
-            .toList();
+    List<io.opentelemetry.proto.common.v1.KeyValue> attributes =
+        sorted(span.getAttributesList());
     span.clearAttributes().addAllAttributes(attributes);
+    for (var event : span.getEventsBuilderList()) {
+      var eventAttributes = sorted(event.getAttributesList());
+      event.clearAttributes().addAllAttributes(eventAttributes);
+      if (event.getName().equals("exception")) {
+        event.clearTimeUnixNano();
+      }
+    }
     assertThat(span.getSpanId().size()).isEqualTo(8);
     assertThat(span.getTraceId().size()).isEqualTo(16);
     span.clearSpanId();
@@ -100,6 +108,13 @@ class SameAsSdkTest {
       span.clearTraceId();
     }
     return builder.build();
+  }
+
+  private static List<io.opentelemetry.proto.common.v1.KeyValue> sorted(
+      List<io.opentelemetry.proto.common.v1.KeyValue> attributes) {
+    return attributes.stream()
+        .sorted(Comparator.comparing(io.opentelemetry.proto.common.v1.KeyValue::getKey))
+        .toList();
   }
 
   /** The same calls for the same randomness. */
@@ -136,7 +151,7 @@ class SameAsSdkTest {
   }
 
   private static void call(Span span, Random random) {
-    switch (random.nextInt(10)) {
+    switch (random.nextInt(11)) {
       case 0 -> span.updateName(text(random));
       case 1 -> span.setStatus(StatusCode.values()[random.nextInt(3)], text(random));
       case 2 ->
@@ -144,6 +159,7 @@ class SameAsSdkTest {
               text(random), attributes(random), random.nextInt(1_000_000), TimeUnit.MICROSECONDS);
       case 3 -> span.addLink(context(random, random.nextBoolean()), attributes(random));
       case 4 -> span.setAttribute("key" + random.nextInt(8), text(random));
+      case 8 -> span.recordException(FAILURES.get(random.nextInt(2)), attributes(random));
       case 5 -> span.setAttribute("key" + random.nextInt(8), random.nextLong());
       case 6 -> span.setAttribute("key" + random.nextInt(8), random.nextDouble());
       case 7 -> span.setAttribute("key" + random.nextInt(8), random.nextBoolean());
