@@ -1,22 +1,36 @@
-// Command otelcol is an OpenTelemetry Collector with only the components that the files in pipelines/ name.
+// Command otelcol is an OpenTelemetry Collector with only the components that the files in collector/pipelines name.
+// release.go has what differs between releases; for the earlier one it is that of earlier/.
 package main
 
 import (
 	"log"
 
+	"github.com/open-telemetry/opentelemetry-collector-contrib/connector/routingconnector"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/connector/spanmetricsconnector"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/processor/attributesprocessor"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/processor/filterprocessor"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/processor/groupbyattrsprocessor"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/processor/groupbytraceprocessor"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/processor/probabilisticsamplerprocessor"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/processor/resourceprocessor"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/processor/tailsamplingprocessor"
+	"github.com/open-telemetry/opentelemetry-collector-contrib/processor/transformprocessor"
 	"go.opentelemetry.io/collector/component"
 	"go.opentelemetry.io/collector/confmap"
 	"go.opentelemetry.io/collector/confmap/provider/envprovider"
 	"go.opentelemetry.io/collector/confmap/provider/fileprovider"
+	"go.opentelemetry.io/collector/connector"
+	"go.opentelemetry.io/collector/connector/forwardconnector"
 	"go.opentelemetry.io/collector/exporter"
+	"go.opentelemetry.io/collector/exporter/debugexporter"
 	"go.opentelemetry.io/collector/exporter/otlpexporter"
+	"go.opentelemetry.io/collector/exporter/otlphttpexporter"
 	"go.opentelemetry.io/collector/otelcol"
 	"go.opentelemetry.io/collector/processor"
 	"go.opentelemetry.io/collector/processor/batchprocessor"
 	"go.opentelemetry.io/collector/processor/memorylimiterprocessor"
 	"go.opentelemetry.io/collector/receiver"
 	"go.opentelemetry.io/collector/receiver/otlpreceiver"
-	"go.opentelemetry.io/collector/service/telemetry/otelconftelemetry"
 )
 
 // version is set by the linker.
@@ -39,18 +53,27 @@ func main() {
 }
 
 func factories() (otelcol.Factories, error) {
-	return otelcol.Factories{
-		Receivers:  byType[receiver.Factory](otlpreceiver.NewFactory()),
-		Processors: byType[processor.Factory](memorylimiterprocessor.NewFactory(), batchprocessor.NewFactory()),
-		Exporters:  byType[exporter.Factory](otlpexporter.NewFactory()),
-		Telemetry:  otelconftelemetry.NewFactory(),
-	}, nil
-}
-
-func byType[F component.Factory](factories ...F) map[component.Type]F {
-	found := map[component.Type]F{}
-	for _, factory := range factories {
-		found[factory.Type()] = factory
+	found := otelcol.Factories{
+		Receivers: byType[receiver.Factory](otlpreceiver.NewFactory()),
+		Processors: byType[processor.Factory](
+			attributesprocessor.NewFactory(),
+			batchprocessor.NewFactory(),
+			filterprocessor.NewFactory(),
+			groupbyattrsprocessor.NewFactory(),
+			groupbytraceprocessor.NewFactory(),
+			memorylimiterprocessor.NewFactory(),
+			probabilisticsamplerprocessor.NewFactory(),
+			resourceprocessor.NewFactory(),
+			tailsamplingprocessor.NewFactory(),
+			transformprocessor.NewFactory(),
+		),
+		Exporters: byType[exporter.Factory](
+			debugexporter.NewFactory(), otlpexporter.NewFactory(), otlphttpexporter.NewFactory(),
+		),
+		Connectors: byType[connector.Factory](
+			forwardconnector.NewFactory(), routingconnector.NewFactory(), spanmetricsconnector.NewFactory(),
+		),
 	}
-	return found
+	addOfRelease(&found)
+	return found, nil
 }

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar
 
-from lab.record import Headline, TrialData, TrialPart
+from lab.record import Censoring, Headline, TrialData, TrialPart
 from lab.spec import Experiment, Level, LevelSettings, Problem, Shape, TargetSettings
 
 Place_contra = TypeVar("Place_contra", contravariant=True)
@@ -18,11 +18,15 @@ Place_contra = TypeVar("Place_contra", contravariant=True)
 
 @dataclass(frozen=True)
 class Needs:
-    """What an experiment needs: Compose services whose ports must be free, images, and memory of one system."""
+    """What an experiment needs: Compose services whose ports must be free, images, and memory of one system.
+
+    `own_cpus_from`: from how many CPUs on what is measured has CPUs of its own.
+    """
 
     services: tuple[str, ...] = ()
     images: tuple[str, ...] = ()
     system_bytes: int = 0
+    own_cpus_from: int = 4
 
 
 class Declaration(Protocol):
@@ -78,7 +82,10 @@ class Declaration(Protocol):
 
 @dataclass(frozen=True)
 class Endpoint:
-    """Where load goes: a host and port inside the application's network, and what can be requested there."""
+    """Where load goes: a host and port inside the application's network, and what can be requested there.
+
+    Load may be divided between several hosts, with commas between them.
+    """
 
     host: str
     port: int
@@ -159,10 +166,13 @@ class Metric(Measure):
     `adjusted_as`: what differs between trials besides their levels, and is removed from the value. A `time` follows the
     machine's speed and, where systems share the CPUs, the place in the order of starts. `memory` follows the place
     wherever several systems run at once. None: the value stays as measured.
+
+    `bound` returns what the value is a bound of, if what it measures was searched for and not found.
     """
 
     compute: Callable[[TrialData], float | None] = field(kw_only=True)
     adjusted_as: Literal["time", "memory"] | None = field(kw_only=True, default=None)
+    bound: Callable[[TrialData], Censoring | None] | None = field(kw_only=True, default=None)
 
 
 @dataclass(frozen=True)

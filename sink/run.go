@@ -50,7 +50,7 @@ func run(ctx context.Context, initial behaviour, listen func(port int) (net.List
 func (s *sink) servers() map[int]*http.Server {
 	otlp, traces := http.NewServeMux(), http.NewServeMux()
 	otlp.Handle("POST /v1/traces", s.handler(otlpHTTP))
-	traces.Handle("POST /api/v2/spans", s.handler(zipkin))
+	traces.Handle("POST /api/v2/spans", s.zipkinHandler())
 	servers := map[int]*http.Server{
 		grpcPort:   {Handler: s.grpcHandler(), Protocols: new(http.Protocols)},
 		httpPort:   {Handler: otlp},

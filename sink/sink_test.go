@@ -209,7 +209,7 @@ func TestOtherTypesEncodingsAndPathsAreRefused(t *testing.T) {
 		"HTTP, JSON":             with(viaHTTP([]byte("{}"), ""), "Content-Type", "application/json"),
 		"HTTP, no type":          with(viaHTTP(threeSpans(), ""), "Content-Type", ""),
 		"HTTP, other encoding":   viaHTTP(threeSpans(), "zstd"),
-		"Zipkin, protobuf":       with(viaZipkin(threeSpans(), ""), "Content-Type", protobufType),
+		"Zipkin, Thrift":         with(viaZipkin(threeSpans(), ""), "Content-Type", "application/x-thrift"),
 		"Zipkin, other encoding": viaZipkin([]byte(threeZipkinSpans), "br"),
 	} {
 		if got := outcome(s.send(r)); got != "unsupported" {

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.analysis.metrics import measures, values, with_paired_values
+from lab.analysis.metrics.bounds import bounds
 from lab.analysis.metrics.speed import Pieces, adjusted, pieces, with_adjusted_values
 from lab.analysis.pooled import by_counts, censoring, opposite, share_interval
 from lab.analysis.stats.compare import Comparison, compare, holm, mean_of, paired
@@ -166,7 +167,7 @@ def _summarised(folder: Path, judgement: Judgement) -> tuple[TrialSummary, Piece
         settled=trial.settled,
         reasons=trial.reasons,
         values=values(data, judgement.metrics) if data else {},
-        censored=data.results.censored if data and data.has("results") else {},
+        censored=bounds(data, judgement.metrics) if data else {},
     )
     return summary, pieces(data, judgement.metrics) if data and data.speed else None
 

@@ -13,6 +13,7 @@ from lab.engine import (
     PROJECT,
     AbsentDriver,
     ComposeDriver,
+    CpuSplit,
     Driver,
     EngineGone,
     Place,
@@ -51,21 +52,21 @@ def context(lab: Lab, experiment: Experiment) -> Context:
     """Everything that the experiment's trials share, on this machine."""
     target = lab.target(experiment)
     if not target.declaration.containers:
-        return Context(experiment, target, _place(AbsentDriver(), os.cpu_count() or 1))
-    cores = engine_cores()
-    alone = _place(ComposeDriver(ROOT, SCRATCH), cores)
+        return Context(experiment, target, _place(AbsentDriver(), split_cpus(os.cpu_count() or 1)))
+    cpus = split_cpus(engine_cores(), target.declaration.needs(experiment).own_cpus_from)
+    alone = _place(ComposeDriver(ROOT, SCRATCH), cpus)
     numbers = range(len(experiment.all_levels())) if experiment.at_once else ()
-    systems = (_place(_side_by_side_driver(number), cores, False) for number in numbers)
+    systems = (_place(_side_by_side_driver(number), cpus, False) for number in numbers)
     return Context(experiment, target, alone, tuple(systems))
 
 
 def place() -> Place:
     """The place of a system that runs alone."""
-    return _place(ComposeDriver(ROOT, SCRATCH), engine_cores())
+    return _place(ComposeDriver(ROOT, SCRATCH), split_cpus(engine_cores()))
 
 
-def _place(driver: Driver, cores: int, alone: bool = True) -> Place:
-    return Place(ROOT, split_cpus(cores), driver, SystemClock(), JOURNAL, alone)
+def _place(driver: Driver, cpus: CpuSplit, alone: bool = True) -> Place:
+    return Place(ROOT, cpus, driver, SystemClock(), JOURNAL, alone)
 
 
 def remove_all() -> None:

@@ -1,6 +1,6 @@
 """Containers and the machine below them: the Compose driver, images, ports, CPUs, the clock.
 
-`images`, `ports`, `provenance`, `doctor` and `lock` are modules of functions, imported by their names.
+`envoy_check`, `images`, `ports`, `provenance`, `doctor` and `lock` are modules of functions, imported by their names.
 """
 
 from lab.engine.absent import AbsentDriver

@@ -28,8 +28,10 @@ class ImageEngine:
 
     def digests(self, references: Iterable[str]) -> dict[str, str]:
         """The digest label of each image that is present; "" if it has none."""
-        found = _inspect(references, "{{json .Config.Labels}}").items()
-        return {tag: (labels or {}).get(DIGEST_LABEL, "") for tag, labels in found}
+        return {
+            tag: (labels or {}).get(DIGEST_LABEL, "")
+            for tag, labels in _inspect(references, "{{json .Config.Labels}}").items()
+        }
 
     def pull(self, official: str, reference: str) -> bool:
         """Pulls `official` and tags it `reference`; False if no registry provides it."""

@@ -36,8 +36,9 @@ def _from_folder(name: str, variable: str, bases: Mapping[str, str], official: s
 
 def _from_module(name: str, **bases: str) -> Image:
     """One of the programs of the lab's own Go module."""
-    inputs = ("go.mod", "go.sum", name, "internal")
-    return Image(inputs, ".", f"{name}/Dockerfile", bases={"TOOLCHAIN": "toolchain-go", **bases})
+    return Image(
+        ("go.mod", "go.sum", name, "internal"), ".", f"{name}/Dockerfile", bases={"TOOLCHAIN": "toolchain-go", **bases}
+    )
 
 
 TABLE: dict[str, Image] = {
@@ -49,11 +50,19 @@ TABLE: dict[str, Image] = {
     "jre": _from_folder("jre", "DEBIAN_RELEASE", {"BASE": "debian"}),
     "jaeger": _from_folder("jaeger", "JAEGER_VERSION", {"TOOLCHAIN": "toolchain-go"}, "jaegertracing/jaeger:{}"),
     "collector": Image(
-        ("images/collector", "collector/go.mod", "collector/go.sum", "collector/main.go"),
+        ("images/collector", "collector/go.mod", "collector/go.sum", "collector/main.go", "collector/release.go"),
         "collector",
         "images/collector/Dockerfile",
         "COLLECTOR_VERSION",
-        "otel/opentelemetry-collector:{}",
+        "otel/opentelemetry-collector-contrib:{}",
+        bases={"TOOLCHAIN": "toolchain-go"},
+    ),
+    "collector-earlier": Image(
+        ("images/collector", "collector/main.go", "collector/earlier"),
+        "collector",
+        "images/collector/Dockerfile",
+        "COLLECTOR_EARLIER_VERSION",
+        "otel/opentelemetry-collector-contrib:{}",
         bases={"TOOLCHAIN": "toolchain-go"},
     ),
     "telemetrygen": _from_folder("telemetrygen", "TELEMETRYGEN_VERSION", {"TOOLCHAIN": "toolchain-go"}),
@@ -108,13 +117,15 @@ TABLE: dict[str, Image] = {
     ),
     "observer": _from_module("observer"),
     "sink": _from_module("sink"),
+    "testserver": _from_module("testserver"),
     "spinner": _from_module("spinner", BASE="debian"),
 }
 
 # Seconds that a build takes on two cores. They decide the order of builds; all others count as quick.
 BUILD_S = {
     "jaeger": 270,
-    "collector": 120,
+    "collector": 180,
+    "collector-earlier": 150,
     "services": 100,
     "traces": 60,
     "ghz": 60,

@@ -67,12 +67,12 @@ class CpuTimes:
     steal: int
 
 
-def split_cpus(cores: int) -> CpuSplit:
-    """Shares `cores` CPUs out: from four on a quarter is kept for everything but the services, below all share all."""
+def split_cpus(cores: int, own_from: int = SEPARATE_CPUS_FROM) -> CpuSplit:
+    """Shares `cores` CPUs out: from `own_from` on a quarter is kept for everything but the services, below none is."""
     every = tuple(range(cores))
-    if cores < SEPARATE_CPUS_FROM:
+    if cores < own_from:
         return CpuSplit(every, every)
-    others = cores // 4
+    others = max(1, cores // 4)
     return CpuSplit(every[:-others], every[-others:])
 
 

@@ -55,8 +55,9 @@ def steps(faults: Sequence[DeclaredFault]) -> list[Step]:
 
 
 def _drawn(fault: DeclaredFault, share: float) -> DeclaredFault:
-    start_s = fault.earliest_s + share * (fault.latest_s - fault.earliest_s)
-    return fault.model_copy(update={"start_s": round(start_s, 3)})
+    return fault.model_copy(
+        update={"start_s": round(fault.earliest_s + share * (fault.latest_s - fault.earliest_s), 3)}
+    )
 
 
 class ContainerTime:

@@ -10,6 +10,7 @@ from lab.load.ghz import Ghz
 from lab.load.none import NoLoad
 from lab.load.open_loop import OpenLoopHttp
 from lab.load.telemetrygen import Telemetrygen
+from lab.load.traces import Traces
 from lab.load.users import Users
 from lab.spec import Load
 
@@ -21,6 +22,7 @@ GENERATORS: Mapping[str, LoadGenerator] = {
     "ghz": Ghz(),
     "open-loop": OpenLoopHttp(),
     "telemetrygen": Telemetrygen(),
+    "traces": Traces(),
 }
 
 LOADS: Sequence[type[Load]] = (NoLoad, *dict.fromkeys(generator.model for generator in GENERATORS.values()))

@@ -21,6 +21,9 @@ CALL_ENGINE_EVERY_S = 10.0
 class ByFiles(LoadGenerator):
     """A `LoadGenerator` that is driven by files. A start's first load is its warm-up, and is deleted."""
 
+    # The file that is there when a load has ended, by the load's number.
+    answer = "requests-{}.csv"
+
     @abstractmethod
     def fields(self, plan: LoadPlan) -> Mapping[str, object]:
         """Return what all loads of a start say."""
@@ -43,7 +46,7 @@ class ByFiles(LoadGenerator):
 
     def ordered(self, stage: Stage, load: Mapping[str, object], bound_s: float) -> Awaited:
         """Writes a load; what it returns waits for the records, and raises what `Stage.failed` makes."""
-        answer, bound_s = stage.out / f"requests-{_write(stage.out, load)}.csv", bound_s + LOAD_MARGIN_S
+        answer, bound_s = stage.out / self.answer.format(_write(stage.out, load)), bound_s + LOAD_MARGIN_S
         end_s = stage.clock.now_s() + bound_s
 
         def received() -> Path:

@@ -92,7 +92,7 @@ def parse_counters(text: str, source: str) -> Counters:
                 raise KeyError(f"unknown kind {kind!r}")
 
     header, truncated = json_lines(text, source, "tollbooth.counters", 1, "a counter record", take)
-    found = {key: _Fields(of_one) for key, of_one in samples.items()}
+    found = {key: SampledFields(of_one) for key, of_one in samples.items()}
     return Counters(
         interval_ns=int(header["interval_ns"]),
         containers={key[1]: fields for key, fields in found.items() if key[0] == "container"},
@@ -124,7 +124,7 @@ def parse_speed(text: str, source: str) -> list[SpinnerThread]:
     return [SpinnerThread(Series(t_ns, steps), Series(t_ns, steps_ns)) for t_ns, steps, steps_ns in tables]
 
 
-class _Fields(Mapping[str, Series]):
+class SampledFields(Mapping[str, Series]):
     """Samples of one thing as a series per field. Few of the fields are ever asked for: only those are made."""
 
     def __init__(self, samples: Sequence[Mapping[str, Any]]) -> None:

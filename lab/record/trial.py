@@ -13,7 +13,7 @@ from lab.record.files import Record, read_json, validated
 from lab.record.series import NotDerivableError
 
 FORMAT, VERSION = "tollbooth.trial", 2
-OTHER_ROLES = {"backend", "sidecar", "generator", "observer", "spinner"}
+OTHER_ROLES = {"backend", "sidecar", "generator", "observer", "scraper", "spinner"}
 """The roles of containers beside what is measured. A target gives the latter a role of its own choice."""
 LOCAL = "local"
 """The name of the only machine, where a target runs on one."""

@@ -95,8 +95,7 @@ def page(summary: Summary, manifest: Mapping[str, Any], trials: Sequence[TrialRe
 
 def main_metrics(summary: Summary) -> Mapping[str, MetricSummary]:
     """Return the headline's metrics that the summary has; all metrics where it has none of them."""
-    main = summary.headline.main
-    return {name: summary.metrics[name] for name in main if name in summary.metrics} or summary.metrics
+    return {name: summary.metrics[name] for name in summary.headline.main if name in summary.metrics} or summary.metrics
 
 
 def _compared(summary: Summary) -> str:

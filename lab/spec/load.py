@@ -9,14 +9,17 @@ from lab.spec.model import Shape
 from lab.spec.problems import Problem
 
 EntryProtocol = Literal["http", "grpc", "otlp"]
-Capability = Literal["warms-up", "counted", "reusable", "timed", "open-ended", "at-times", "calibratable"]
+Capability = Literal[
+    "warms-up", "counted", "reusable", "timed", "open-ended", "at-times", "calibratable", "receives-traces"
+]
 """What a generator can do.
 
 `warms-up`: it sends a warm-up load first. `counted`: a trial's window is the time that a number of requests takes.
 `reusable`: one start of the generator serves several trials. `timed`: the window begins at
 a known time after the trial's load, whatever the warm-up. `open-ended`: it sends until it is stopped.
 `at-times`: it sends from a given time on, so that several can send in the same window.
-`calibratable`: its load can follow from the cost of a request.
+`calibratable`: its load can follow from the cost of a request. `receives-traces`: traces that it sent can come back to
+it.
 """
 
 

@@ -139,5 +139,4 @@ def _reject_unprintable(node: yaml.ScalarNode) -> None:
 
 def _plain_value(text: str) -> object:
     """Return the value of a scalar without quotes."""
-    values = (value for pattern, value in _PLAIN if re.fullmatch(pattern, text))
-    return next(values, str)(text)
+    return next((value for pattern, value in _PLAIN if re.fullmatch(pattern, text)), str)(text)

@@ -8,9 +8,10 @@ import yaml
 
 from lab.command import paths
 from lab.engine import images
+from lab.engine.envoy_check import reject_invalid
 from lab.errors import UserError
 from lab.record.trial import PASSTHROUGH
-from lab.target.mesh.sidecars import SIDES, Node, Side, files, load, parse_mode, reject_invalid
+from lab.target.mesh.sidecars import SIDES, Node, Side, files, load, parse_mode
 from lab.target.mesh.sidecars.modes import contradiction, named_sets
 
 pytestmark = [pytest.mark.containers, pytest.mark.beside, pytest.mark.timeout(300)]

@@ -20,6 +20,7 @@ MOST_STATEMENTS = 10_768
 # stated; correlated blocks; RSS, page cache and the memory of filled backends; what an overhead consists of.
 NEW = (
     "target/collector",
+    "target/proxy",
     "load/telemetrygen.py",
     "load/open_loop.py",
     "run/alternating.py",
@@ -62,6 +63,13 @@ NEW = (
     "analysis/sets.py",
     "report/overhead.py",
     "report/swept.py",
+    # What a Collector can take: traces that are sent, come back, and are matched.
+    "load/traces.py",
+    "record/traces.py",
+    "analysis/metrics/bounds.py",
+    # How much a Collector can take: sampling by trace ID, swings, the capacity model, the search for a rate.
+    "analysis/collector",
+    "load/rate_search.py",
 )
 CONTRACT_MAY_IMPORT = ("lab.contract", "lab.spec", "lab.record")
 

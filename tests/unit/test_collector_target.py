@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -35,8 +34,9 @@ SECOND_NS = 1_000_000_000
 START_NS = 1_760_000_000 * SECOND_NS
 CORES = {"collector": 0.2, "sink": 0.1, "telemetrygen": 0.3, "observer": 0.01}
 ROLES = {"collector": "collector", "sink": "backend", "telemetrygen": "generator", "observer": "observer"}
+LOAD_S = 19
 GENERATED = {"load_s": 19.0, "spans_planned": 19_000.0, "spans_generated": 19_000.0}
-PASSED_ON = {"spans_accepted": 19_000.0, "spans_refused": 0.0, "spans_dropped": 0.0, "spans_delivered": 19_000.0}
+PASSED_ON = {"accepted_spans": 19_000, "refused_spans": 0, "dropped_spans": 0, "delivered": 19_000}
 
 
 def experiment(old: str = "", new: str = "") -> Experiment:
@@ -98,16 +98,44 @@ def test_the_stack_gives_the_collector_its_pipeline_limits_and_cpus() -> None:
     made = deployment.stack(
         level(memory_mib=64, environment={"A": "$1"}), place(), Path("/out"), {"LOAD_WORKERS": "2"}, ("observer",)
     )
-    assert made.services == ("sink", "collector", "observer")
+    assert made.services == ("sink", "collector", "scraper", "observer")
     assert made.overlay["services"] == {
         "collector": {
+            "image": "tollbooth/collector:${COLLECTOR_VERSION}",
             "cpuset": "${SERVICE_CPUS:-}",
             "mem_limit": "64m",
             "volumes": [f"{ROOT}/collector/pipelines/discard.yaml:/etc/otelcol/config.yaml:ro"],
-            "environment": {"A": "$$1"},
+            "environment": {
+                "GOMAXPROCS": "1",
+                "GOMEMLIMIT": "40MiB",
+                "RETURN_ENDPOINT": "sink:4317",
+                "SAMPLING_PERCENT": "25",
+                "A": "$$1",
+            },
         }
     }
-    assert made.environment == {"TRIAL_DIR": "/out", "SERVICE_CPUS": "0", "OTHER_CPUS": "1", "LOAD_WORKERS": "2"}
+    assert made.environment == {
+        "TRIAL_DIR": "/out",
+        "COLLECTORS": "collector=http://collector:8888/metrics",
+        "SERVICE_CPUS": "0",
+        "OTHER_CPUS": "1",
+        "LOAD_WORKERS": "2",
+    }
+
+
+def test_the_first_of_two_stages_gets_the_load_and_both_are_measured() -> None:
+    staged = level(edges=2, returns=True, cpus=1.5, release="earlier")
+    made = deployment.stack(staged, place(), Path("/out"), {}, ())
+    assert made.services == ("edge-1", "edge-2", "collector", "scraper")
+    edge, last = made.overlay["services"]["edge-1"], made.overlay["services"]["collector"]  # type: ignore[index]
+    assert edge["extends"] == {"file": f"{ROOT}/compose.yaml", "service": "edge"}
+    assert edge["volumes"] == [f"{ROOT}/collector/pipelines/edge.yaml:/etc/otelcol/config.yaml:ro"]
+    assert last["environment"]["RETURN_ENDPOINT"] == "traces:4317"
+    assert (last["environment"]["GOMAXPROCS"], last["cpus"]) == ("2", 1.5)
+    assert last["image"] == "tollbooth/collector-earlier:${COLLECTOR_EARLIER_VERSION}"
+    deployed = deployment.CollectorDeployment(staged, place(), Path("/out"))
+    assert (deployed.endpoint().host, deployed.endpoint().port) == ("edge-1,edge-2", 4317)
+    assert deployed.roles() == {**dict.fromkeys(("edge-1", "edge-2", "collector"), "collector"), "scraper": "scraper"}
 
 
 # --- generator ----------------------------------------------------------------------------------------------------
@@ -187,6 +215,17 @@ def counters(cores: Mapping[str, float], steal: float = 0.0, seconds: int = 22) 
     return "".join(json.dumps(line) + "\n" for line in lines)
 
 
+def scraped(counted: Mapping[str, int], seconds: int = LOAD_S + 2) -> str:
+    """Return the scraper's record of a Collector whose counters rise evenly over the load to what is given."""
+    header = {"format": "tollbooth.collector", "version": 1, "interval_ns": SECOND_NS, "t_ns": START_NS}
+    lines: list[dict[str, Any]] = [header]
+    for second in range(seconds + 1):
+        share = min(1.0, second / LOAD_S)
+        values = {name: round(share * value) for name, value in counted.items() if name != "delivered"}
+        lines.append({"t_ns": START_NS + second * SECOND_NS, "name": "collector", "failed_scrapes": 0, **values})
+    return "".join(json.dumps(line) + "\n" for line in lines)
+
+
 Judged = Callable[..., TrialData]
 
 
@@ -204,7 +243,8 @@ def judged(tmp_path: Path) -> Judged:
     ) -> TrialData:
         (tmp_path / "counters.jsonl").write_text(counters(cores, **observed) if text is None else text)
         write_results(tmp_path, "generator", Results(values=generated))
-        write_results(tmp_path, "collector", Results(values=passed_on))
+        (tmp_path / "collector.jsonl").write_text(scraped(passed_on))
+        write_results(tmp_path, "sink", Results(values={"spans_delivered": float(passed_on["delivered"])}))
         containers = {
             name: ContainerRecord(role=role, image="x", restarts=0, oom_killed=oom_killed, exit_code=0)
             for name, role in ROLES.items()
@@ -235,15 +275,15 @@ def test_a_good_trial_is_valid_and_its_spans_have_a_cost(judged: Judged) -> None
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
-        ({"generated": {}}, "not counted: load_s, spans_planned, spans_generated"),
-        ({"passed_on": dict.fromkeys(PASSED_ON, 0.0)}, "the Collector accepted no span"),
+        ({"generated": {}}, "not counted: load_s, spans_generated"),
+        ({"passed_on": dict.fromkeys(PASSED_ON, 0)}, "the Collector accepted no span"),
         ({"generated": {**GENERATED, "spans_planned": 25_000.0}}, "generated 19000 spans, planned were 25000"),
         (
-            {"passed_on": {**PASSED_ON, "spans_accepted": 18_000.0, "spans_delivered": 18_000.0}},
+            {"passed_on": {**PASSED_ON, "accepted_spans": 18_000, "delivered": 18_000}},
             "the generator generated 19000 spans, of which 18000 accepted and 0 refused",
         ),
         (
-            {"passed_on": {**PASSED_ON, "spans_delivered": 15_000.0, "spans_dropped": 10.0}},
+            {"passed_on": {**PASSED_ON, "delivered": 15_000, "dropped_spans": 10}},
             "the Collector accepted 19000 spans, of which 15000 delivered and 10 dropped",
         ),
         ({"text": counters(CORES)[:-20]}, "the observer was killed"),
@@ -258,7 +298,7 @@ def test_a_bad_trial_is_rejected_with_its_reason(judged: Judged, wrong: Mapping[
 
 
 def test_what_the_collector_counted_as_dropped_is_a_result(judged: Judged) -> None:
-    data = judged(passed_on={**PASSED_ON, "spans_delivered": 15_200.0, "spans_dropped": 3_800.0})
+    data = judged(passed_on={**PASSED_ON, "delivered": 15_200, "dropped_spans": 3_800})
     assert data.trial.valid
     assert values(data, TARGET.judgement.metrics)["spans_dropped_fraction"] == pytest.approx(0.2)
 
@@ -271,23 +311,26 @@ def test_the_report_shows_a_trial_without_requests(judged: Judged) -> None:
 
 def test_the_sink_and_the_collector_are_read_before_they_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[str] = []
-    driver = SimpleNamespace(stop=lambda names: done.append(f"stop {' '.join(names)}"))
-    metrics = b'otelcol_receiver_accepted_spans_total{receiver="otlp"} 90\notelcol_exporter_send_failed_spans_total 4\n'
+    driver = SimpleNamespace(
+        stop=lambda names: done.append(f"stop {' '.join(names)}"), time_ns=lambda: START_NS + SECOND_NS
+    )
+    (tmp_path / "collector.jsonl").write_text(scraped(PASSED_ON, seconds=1))
 
     def get(self: object, port: str, path: str) -> bytes:
         done.append(path)
-        return metrics if path == "/metrics" else json.dumps(dict.fromkeys(SINK_COUNTERS, 86)).encode()
+        return json.dumps(dict.fromkeys(SINK_COUNTERS, 86)).encode()
+
+    def awaited(reached: Callable[[], bool], *args: object) -> bool:
+        done.append(f"scraped {reached()}")
+        (tmp_path / "collector.jsonl").write_text(scraped(PASSED_ON, seconds=2))
+        done.append(f"scraped {reached()}")
+        return True
 
     monkeypatch.setattr("lab.backend.http.Http.get", get)
-    made = replace(deployment.CollectorDeployment(level(), place(driver), tmp_path))
-    made.drain()
-    assert done[-1] == "stop collector observer"
-    assert read_results(tmp_path / "results-collector.json").values == {
-        "spans_accepted": 90,
-        "spans_refused": 0,
-        "spans_dropped": 4,
-        "spans_delivered": 86,
-    }
+    monkeypatch.setattr(deployment, "wait_until", awaited)
+    deployment.CollectorDeployment(level(), place(driver), tmp_path).drain()
+    assert done[-3:] == ["scraped False", "scraped True", "stop collector scraper observer"]
+    assert read_results(tmp_path / "results-sink.json").values == {"spans_delivered": 86}
 
 
 # --- docs ---------------------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from lab.engine.driver import Container
 from lab.engine.image_recipes import TABLE
 from lab.load import GENERATORS, LOADS, LoadGenerator, LoadPlan, Stage
 from lab.load.open_loop import OpenLoopHttp
+from lab.load.traces import COUNTED
 from lab.record.requests import REQUESTS_COLUMNS, REQUESTS_FIRST_LINE, read_requests
 from lab.spec.experiment import Protocol
 from lab.spec.load import Capability, EntryProtocol, Load
@@ -26,6 +27,9 @@ SCHEDULES: Mapping[str, Mapping[str, Any]] = {
     "counted": {"requests": 200, "concurrency": 5},
     "open-loop": {"requests_per_s": 100},
     "slices": {"requests": 10, "requests_per_s": 20, "measure_s": 30},
+    "ramp": {"workers": 100, "workers_per_s": 5},
+    "workers": {"workers": 10},
+    "trace-rate": {"traces_per_s": 100},
     "span-rate": {"spans_per_s": 100, "workers": 2},
     "none": {},
 }
@@ -33,6 +37,7 @@ SCHEDULES: Mapping[str, Mapping[str, Any]] = {
 WRONG: Sequence[tuple[str, Mapping[str, Any]]] = [
     ("closed-loop", {"users": 12, "think_time_s": [2.0, 1.0]}),
     ("counted", {"requests": 200, "concurrency": None}),
+    ("ramp", {"workers": 10, "workers_per_s": 5}),
 ]
 EPOCH_NS = 1_700_000_000 * 10**9
 REQUESTS = 600
@@ -112,9 +117,16 @@ class Program(AbsentDriver):
     def sleep(self, seconds: float) -> None:
         self.time_s += seconds
         for path in [] if self.silent else self.out.glob("load-*.json"):
-            load, name = json.loads(path.read_text()), f"requests-{path.stem.removeprefix('load-')}.csv"
+            load, number = json.loads(path.read_text()), path.stem.removeprefix("load-")
             if load.get("requests") != 0:
-                self._answer(name, load.get("requests") or REQUESTS)
+                self._answer(f"requests-{number}.csv", load.get("requests") or REQUESTS)
+                self._count(f"generator-{number}.jsonl")
+
+    def _count(self, name: str) -> None:
+        """Answers as the generator of traces does."""
+        header = {"format": "tollbooth.generator", "version": 1, "t_ns": EPOCH_NS}
+        reading = {"t_ns": EPOCH_NS, **dict.fromkeys(COUNTED.values(), 0)}
+        (self.out / name).write_text(f"{json.dumps(header)}\n{json.dumps(reading)}\n")
 
     def _answer(self, name: str, count: int) -> None:
         starts = [EPOCH_NS + EVERY_NS * number for number in range(count)]

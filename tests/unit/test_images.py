@@ -27,7 +27,8 @@ from lab.errors import UserError
 PINNED = {
     "DEBIAN_RELEASE": "trixie",
     "JAEGER_VERSION": "2.13.0",
-    "COLLECTOR_VERSION": "0.140.0",
+    "COLLECTOR_VERSION": "0.149.0",
+    "COLLECTOR_EARLIER_VERSION": "0.111.0",
     "TELEMETRYGEN_VERSION": "0.149.0",
     "ZIPKIN_VERSION": "3.6.1",
     "PROMETHEUS_VERSION": "2.53.3",
@@ -233,6 +234,7 @@ def test_every_base_is_an_argument_of_its_dockerfile(name: str) -> None:
     [
         ("jaeger", "Dockerfile", '"$VERSION" = {}'),
         ("collector", "go.mod", "go.opentelemetry.io/collector/otelcol v{}"),
+        ("collector-earlier", "earlier/go.mod", "go.opentelemetry.io/collector/otelcol v{}"),
         ("telemetrygen", "go.mod", "opentelemetry-collector-contrib/cmd/telemetrygen v{} "),
         ("zipkin", "checksums", "zipkin-server-{}-exec.jar"),
         ("locust", "requirements.lock", "locust=={} "),

@@ -9,8 +9,13 @@ from lab.record import Column, Headline
 from lab.spec import Experiment, Problem, Shape, suggestion
 from lab.target.collector.settings import CollectorLevel, CollectorLevelSettings, CollectorSettings
 
-COLLECTOR, SINK = "collector", "sink"
+COLLECTOR, SINK, GENERATOR, SCRAPER = "collector", "sink", "traces", "scraper"
+WORDS = {COLLECTOR: "next Collector", SINK: "sink", GENERATOR: "generator"}
 PROTOCOL: Final = "otlp"
+# The image of the earlier release.
+EARLIER = "collector-earlier"
+# From so many CPUs on the Collector has its own: the generator and the sink must not take what is measured.
+OWN_CPUS_FROM = 2
 # The container's default limit of memory.
 SYSTEM_BYTES = 512 << 20
 
@@ -34,9 +39,9 @@ HEADLINE = Headline(
 
 @dataclass(frozen=True)
 class CollectorDeclaration:
-    """See `lab.contract.Declaration`. `pipelines` returns the names of the pipelines that send to the sink."""
+    """See `lab.contract.Declaration`. `pipelines`: by name, where each sends its spans: the services."""
 
-    pipelines: Callable[[], Collection[str]]
+    pipelines: Callable[[], Mapping[str, Collection[str]]]
 
     kind = "collector"
     unit_of_work = "span"
@@ -45,7 +50,7 @@ class CollectorDeclaration:
     level = CollectorLevelSettings
     example = ({"pipeline": "discard"}, {"memory_mib": 512})
     files: ClassVar[Mapping[str, type[Shape]]] = {}
-    streams = {"counters": 1, "results": 1, "speed": 1}  # noqa: RUF012
+    streams = dict.fromkeys(("counters", "results", "speed", "trace-log", "arrivals", "generator", "collectors"), 1)
 
     def headline(self, metrics: Collection[str]) -> Headline:
         """See `Declaration.headline`."""
@@ -53,11 +58,13 @@ class CollectorDeclaration:
 
     def problems(self, experiment: Experiment) -> Iterator[Problem]:
         """See `Declaration.problems`."""
-        pipelines = self.pipelines()
-        for level in (level.settings.pipeline_name for level in experiment.levels()):
-            if level not in pipelines:
-                text = f"no pipeline '{level}' sends to the sink; {suggestion(level, pipelines)}"
-                yield Problem(("target", "pipeline"), text)
+        for level in experiment.levels():
+            yield from self._pipelines_of(level.settings)
+            for problem in level.settings.wrong_bounds():
+                yield Problem(("factors",), f"level {level.name}: {'.'.join(map(str, problem.path))}: {problem.text}")
+            if level.settings.returns and not experiment.load.can("receives-traces"):
+                text = f"{experiment.load.generator} does not receive what it sent; leave it out"
+                yield Problem(("target", "returns"), text)
         if experiment.load.protocol not in (None, PROTOCOL):
             text = f"{experiment.load.generator} sends {experiment.load.protocol}, a Collector takes {PROTOCOL}"
             yield Problem(("load", "generator"), text)
@@ -66,7 +73,10 @@ class CollectorDeclaration:
 
     def needs(self, experiment: Experiment) -> Needs:
         """See `Declaration.needs`."""
-        return Needs((COLLECTOR, SINK), (COLLECTOR, SINK), SYSTEM_BYTES)
+        levels = [level.settings for level in experiment.levels()]
+        receivers = [SINK] if any(not level.returns for level in levels) else []
+        images = dict.fromkeys(COLLECTOR if level.release == "current" else EARLIER for level in levels)
+        return Needs((COLLECTOR, *receivers), (*images, *receivers), SYSTEM_BYTES, OWN_CPUS_FROM)
 
     def start_group(self, level: CollectorLevel) -> str:
         """See `Declaration.start_group`: a Collector starts equally fast with every pipeline."""
@@ -75,3 +85,17 @@ class CollectorDeclaration:
     def manifest(self, experiment: Experiment) -> Mapping[str, Any]:
         """See `Declaration.manifest`."""
         return {}
+
+    def _pipelines_of(self, settings: CollectorLevelSettings) -> Iterator[Problem]:
+        """Yield what is wrong with the pipelines of a level: they are unknown, or send their spans elsewhere."""
+        wanted = GENERATOR if settings.returns else SINK
+        stages = [("pipeline", settings.pipeline_name, wanted)]
+        if settings.edges:
+            stages.append(("edge_pipeline", settings.edge_pipeline, COLLECTOR))
+        known = self.pipelines()
+        for field, name, to in stages:
+            if to not in known.get(name, ()):
+                fitting = [pipeline for pipeline, goals in known.items() if to in goals]
+                yield Problem(
+                    ("target", field), f"no pipeline '{name}' sends to the {WORDS[to]}; {suggestion(name, fitting)}"
+                )

@@ -1,21 +1,42 @@
 """One start of a Collector with the sink behind it: the `Deployment` of `lab/contract`."""
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab.backend import Http, Sink, settled, span_counters
+from lab.backend import Http, Sink, settled
 from lab.contract import Endpoint, Measuring
 from lab.engine import OBSERVER, Place, Stack, ports, start_failed, wait_until
 from lab.record import Results, TrialPart, write_results
-from lab.target.collector.declaration import COLLECTOR, PROTOCOL, SINK
-from lab.target.collector.settings import CollectorLevel
+from lab.record.traces import newest_scrape_ns
+from lab.target.collector.declaration import COLLECTOR, GENERATOR, PROTOCOL, SCRAPER, SINK
+from lab.target.collector.settings import CollectorLevel, Release
 
-SERVICES = (SINK, COLLECTOR)
-OTLP_PORT = 4317
+OTLP_PORTS = {"grpc": 4317, "http": 4318}
+METRICS_PORT = 8888
 READY_BOUND_S = 30.0
 READY_EVERY_S = 0.1
+RECORD = "collector.jsonl"
+# The scraper reads once a second, and waits 2 s for an answer.
+SCRAPED_BOUND_S = 5.0
+IMAGES: Mapping[Release, str] = {
+    "current": "tollbooth/collector:${COLLECTOR_VERSION}",
+    "earlier": "tollbooth/collector-earlier:${COLLECTOR_EARLIER_VERSION}",
+}
+# The garbage collector's target as a share of the container's memory: below the memory limiter's limit.
+GO_MEMORY_FRACTION = 0.625
+# What a load says of itself, by the names of the level's settings.
+SAID = (
+    "transport",
+    "compression",
+    "send_timeout_ms",
+    "receive_timeout_ms",
+    "wait_out_durations",
+    "traces_per_s",
+    "connections",
+)
 
 
 class NothingAdded:
@@ -26,22 +47,49 @@ class NothingAdded:
         return ()
 
 
+def collectors(level: CollectorLevel) -> dict[str, str]:
+    """Return the Collectors of a level with their pipelines: the first stage's, if there is one, and the last. Pure."""
+    edges = {f"edge-{number}": level.settings.edge_pipeline for number in range(1, level.settings.edges + 1)}
+    return {**edges, COLLECTOR: level.settings.pipeline_name}
+
+
+def receivers(level: CollectorLevel) -> tuple[str, ...]:
+    """Return the services that spans go to, besides the generator. Pure."""
+    return () if level.settings.returns else (SINK,)
+
+
 def stack(level: CollectorLevel, place: Place, out: Path, variables: Mapping[str, str], extra: Sequence[str]) -> Stack:
-    """Return what to create for one start. The Collector has the CPUs of what is measured. Pure."""
+    """Return what to create for one start. The Collectors have the CPUs of what is measured. Pure."""
+    names = collectors(level)
+    scraped = ",".join(f"{name}=http://{name}:{METRICS_PORT}/metrics" for name in names)
+    return Stack(
+        services=(*receivers(level), *names, SCRAPER, *extra),
+        overlay={"services": {name: _collector(level, place, name, pipeline) for name, pipeline in names.items()}},
+        environment={"TRIAL_DIR": str(out), "COLLECTORS": scraped, **place.cpus.variables(), **variables},
+    )
+
+
+def _collector(level: CollectorLevel, place: Place, name: str, pipeline: str) -> Mapping[str, object]:
+    """Return the overlay of one Collector."""
     settings = level.settings
-    pipeline = place.root / "collector" / "pipelines" / f"{settings.pipeline_name}.yaml"
-    collector = {
+    variables = {
+        # As many threads as CPUs: recorded, and the same in each version of Go.
+        "GOMAXPROCS": str(math.ceil(settings.cpus or len(place.cpus.services))),
+        "GOMEMLIMIT": f"{GO_MEMORY_FRACTION * settings.memory_mib:.0f}MiB",
+        "RETURN_ENDPOINT": f"{GENERATOR if settings.returns else SINK}:{OTLP_PORTS['grpc']}",
+        "SAMPLING_PERCENT": f"{settings.sampling_percent:g}",
+        **settings.environment,
+    }
+    return {
+        **({"extends": {"file": str(place.root / "compose.yaml"), "service": "edge"}} if name != COLLECTOR else {}),
+        "image": IMAGES[settings.release],
         "cpuset": "${SERVICE_CPUS:-}",
         "mem_limit": f"{settings.memory_mib}m",
-        "volumes": [f"{pipeline}:/etc/otelcol/config.yaml:ro"],
+        **({"cpus": settings.cpus} if settings.cpus else {}),
+        "volumes": [f"{place.root / 'collector' / 'pipelines' / pipeline}.yaml:/etc/otelcol/config.yaml:ro"],
         # Compose would take a dollar sign for a variable of its own.
-        "environment": {name: value.replace("$", "$$") for name, value in settings.environment.items()},
+        "environment": {key: value.replace("$", "$$") for key, value in variables.items()},
     }
-    return Stack(
-        services=(*SERVICES, *extra),
-        overlay={"services": {COLLECTOR: collector}},
-        environment={"TRIAL_DIR": str(out), **place.cpus.variables(), **variables},
-    )
 
 
 @dataclass(frozen=True)
@@ -66,18 +114,21 @@ class CollectorDeployment:
 
     def ready(self, instruments: Sequence[str]) -> Mapping[str, float]:
         """See `Deployment.ready`. A Collector starts in tenths of a second, so no start-up time is measured."""
-        self.place.driver.start((*instruments, *SERVICES))
+        self.place.driver.start((*instruments, *self._services, SCRAPER))
         if not wait_until(self._ready, READY_BOUND_S, READY_EVERY_S, self.place.clock):
             raise start_failed(self.place.driver, COLLECTOR, f"was not ready after {READY_BOUND_S:.0f} s")
         return {}
 
     def endpoint(self) -> Endpoint:
         """See `Deployment.endpoint`."""
-        return Endpoint(COLLECTOR, OTLP_PORT, PROTOCOL)
+        first = [name for name in collectors(self.level) if name != COLLECTOR] or [COLLECTOR]
+        return Endpoint(",".join(first), OTLP_PORTS[self.level.settings.transport], PROTOCOL)
 
     def request(self, level: CollectorLevel) -> Mapping[str, object]:
         """See `Deployment.request`."""
-        return {}
+        settings = level.settings
+        said = settings.model_dump(include={*SAID})
+        return {**said, "plan": settings.plan(), "returns": bool(settings.returns)}
 
     def settled(self, level: CollectorLevel) -> None:
         """See `Deployment.settled`: every level has a start of its own."""
@@ -88,22 +139,18 @@ class CollectorDeployment:
         yield NothingAdded()
 
     def drain(self) -> TrialPart:
-        """See `Deployment.drain`: write what the Collector and the sink counted to `results-collector.json`."""
-        delivered = settled(self._sink.accepted_spans, self.place.clock)
-        counters = span_counters(self.http.get("COLLECTOR_METRICS_PORT", "/metrics").decode())
-        self.place.driver.stop([COLLECTOR, OBSERVER])
-        values = {
-            "spans_accepted": counters["accepted_spans"],
-            "spans_refused": counters["refused_spans"],
-            "spans_dropped": counters["dropped_spans"],
-            "spans_delivered": float(delivered or 0),
-        }
-        write_results(self.out, "collector", Results(values=values))
+        """See `Deployment.drain`: write what the sink counted to `results-sink.json`."""
+        if not self.level.settings.returns:
+            delivered = settled(self._sink.accepted_spans, self.place.clock)
+            write_results(self.out, "sink", Results(values={"spans_delivered": float(delivered or 0)}))
+        self._await_scrape()
+        self.place.driver.stop([*collectors(self.level), SCRAPER, OBSERVER])
         return TrialPart()
 
     def roles(self) -> Mapping[str, str]:
         """See `Deployment.roles`."""
-        return {COLLECTOR: "collector", SINK: "backend"}
+        roles = dict.fromkeys(collectors(self.level), "collector")
+        return {**roles, **dict.fromkeys(receivers(self.level), "backend"), SCRAPER: "scraper"}
 
     def pages(self) -> Sequence[str]:
         """See `Deployment.pages`."""
@@ -113,13 +160,23 @@ class CollectorDeployment:
             f"curl {self.http.url('SINK_PORT', '/counters')}",
         ]
 
+    def _await_scrape(self) -> None:
+        """Waits until the Collectors' counters were read once more. One that has crashed keeps its last reading."""
+        path, now_ns = self.out / RECORD, self.place.driver.time_ns()
+        wait_until(lambda: newest_scrape_ns(path) > now_ns, SCRAPED_BOUND_S, READY_EVERY_S, self.place.clock)
+
+    @property
+    def _services(self) -> tuple[str, ...]:
+        return (*receivers(self.level), *collectors(self.level))
+
     @property
     def _sink(self) -> Sink:
         return Sink(ports.port)
 
     def _ready(self) -> bool:
         for name, container in self.place.driver.containers().items():
-            if name in SERVICES and not container.running:
+            if name in self._services and not container.running:
                 raise start_failed(self.place.driver, name, f"ended with exit code {container.exit_code}")
         # The Collector starts its receivers last, so any answer of theirs will do.
-        return self._sink.ready() and self.http.answers("COLLECTOR_PORT", "/v1/traces", below=500)
+        sink = self.level.settings.returns or self._sink.ready()
+        return sink and self.http.answers("COLLECTOR_PORT", "/v1/traces", below=500)

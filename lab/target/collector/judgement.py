@@ -1,91 +1,137 @@
 """How a Collector's trials are judged: its checks and metrics. Pure."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lab.analysis import checks
 from lab.analysis.metrics import resources, speed
-from lab.analysis.metrics.window import cpu_cores, mean
+from lab.analysis.metrics.window import cpu_cores, mean, over
 from lab.contract import Check, Metric, PairedMetric
 from lab.record import NotDerivableError, TrialData
+from lab.target.collector import counted, delays
 
 ROLE = "collector"
-COUNTED = (
-    "load_s",
-    "spans_planned",
-    "spans_generated",
-    "spans_accepted",
-    "spans_refused",
-    "spans_dropped",
-    "spans_delivered",
-)
 # Of the spans that were planned, or counted one step before. The generator needs a moment until its first span.
 SHORT_FRACTION = 0.03
+# Of a Poisson count, in standard deviations: one load in 30,000 is further off.
+SPARE_SDS = 4
 LOST_FRACTION = 0.01
+# Of the CPUs of the generator and the sink, until the first error. What they cannot do is not the Collector's limit.
+INSTRUMENTS_FRACTION = 0.7
 INSTRUMENTS = {"cpu_generator_cores", "cpu_observer_cores", "memory_backends_mean_mib"}
+OUTCOMES = ("traces_returned", "send_timeouts", "send_errors", "receive_timeouts", "shutdowns")
 
 
 def spans_counted(data: TrialData) -> Iterator[str]:
-    """Reject trials in which the generator, the Collector or the sink counted nothing."""
+    """Reject trials in which the generator, the Collectors or the sink counted nothing."""
     values = data.results.values if data.has("results") else {}
-    if missing := [name for name in COUNTED if name not in values]:
+    arrived = "spans_received" if data.has("trace-log") else "spans_delivered"
+    missing = [name for name in ("load_s", "spans_generated", arrived) if name not in values]
+    if missing:
         yield f"not counted: {', '.join(missing)}"
-    elif not values["spans_accepted"]:
+    elif not counted.collectors(data):
+        yield "the Collector's own counters were not read: see the logs of the scraper and the Collector"
+    elif not counted.spans_accepted(data):
         yield "the Collector accepted no span: see the logs of the generator and the Collector"
 
 
 def load_held(data: TrialData) -> Iterator[str]:
-    """Reject trials whose generator did not generate the planned spans."""
-    planned, generated = (data.results.values[name] for name in ("spans_planned", "spans_generated"))
-    if abs(generated / planned - 1) > SHORT_FRACTION:
-        yield f"the generator generated {generated:.0f} spans, planned were {planned:.0f} (limit ±{SHORT_FRACTION:.0%})"
+    """Reject open loops whose generator did not generate what was planned."""
+    values = data.results.values
+    for what, planned, made in (("spans", "spans_planned", "spans_generated"), ("traces", "traces_planned", "drawn")):
+        if planned not in values:
+            continue
+        generated = float(len(delays.traces(data))) if made == "drawn" else values[made]
+        limit = SHORT_FRACTION + (SPARE_SDS / math.sqrt(values[planned]) if made == "drawn" else 0.0)
+        if abs(generated / values[planned] - 1) > limit:
+            yield (
+                f"the generator generated {generated:.0f} {what}, planned were {values[planned]:.0f} "
+                f"(limit ±{limit:.0%})"
+            )
 
 
 def spans_accounted_for(data: TrialData) -> Iterator[str]:
-    """Reject trials in which spans were lost and no one counted them as refused or dropped."""
+    """Reject trials in which something was lost and no one counted it: traces by outcome, otherwise spans by step."""
     values = data.results.values
-    steps = (
-        ("the generator generated", "spans_generated", ("spans_accepted", "spans_refused")),
-        ("the Collector accepted", "spans_accepted", ("spans_delivered", "spans_dropped")),
+    if data.has("trace-log"):
+        known = sum(values[name] for name in OUTCOMES)
+        if known != values["traces_sent"]:
+            yield f"the generator sent {values['traces_sent']:.0f} traces, and knows what became of {known:.0f}"
+        return
+    accepted, refused, dropped, delivered = (
+        count(data)
+        for count in (counted.spans_accepted, counted.spans_refused, counted.spans_dropped, counted.spans_delivered)
     )
-    for what, before, after in steps:
-        known = sum(values[name] for name in after)
-        if known < (1 - LOST_FRACTION) * values[before]:
-            said = " and ".join(f"{values[name]:.0f} {name.removeprefix('spans_')}" for name in after)
-            yield f"{what} {values[before]:.0f} spans, of which {said} (limit {LOST_FRACTION:.0%} unaccounted for)"
+    for what, before, after, said in (
+        ("the generator generated", values["spans_generated"], accepted + refused, (accepted, refused, "refused")),
+        ("the Collector accepted", accepted, delivered + dropped, (delivered, dropped, "dropped")),
+    ):
+        if after < (1 - LOST_FRACTION) * before:
+            first = "accepted" if said[2] == "refused" else "delivered"
+            yield (
+                f"{what} {before:.0f} spans, of which {said[0]:.0f} {first} and {said[1]:.0f} {said[2]} "
+                f"(limit {LOST_FRACTION:.0%} unaccounted for)"
+            )
+
+
+def instruments_had_cpu(data: TrialData) -> Iterator[str]:
+    """Reject trials in which the generator and the sink needed most of their CPUs before anything failed."""
+    if not data.has("trace-log"):
+        return
+    end_ns = data.trial.load_start_ns + round(delays.reached(data).at_s * delays.SECOND_NS)
+    names = [*data.trial.names("generator"), *data.trial.names("backend")]
+    until = over(data, data.trial.window_start_ns, max(end_ns, data.trial.window_start_ns + 1))
+    used = cpu_cores(until, names) / len(data.trial.generator_cpus)
+    if used > INSTRUMENTS_FRACTION:
+        yield (
+            f"the generator and the sink used {used:.0%} of their CPUs (limit {INSTRUMENTS_FRACTION:.0%}): "
+            "the Collector may not have been the limit"
+        )
 
 
 def spans_per_s(data: TrialData) -> float:
-    """Return the rate at which the Collector accepted spans. The generator's rate is constant over its load."""
-    values = data.results.values
-    return values["spans_accepted"] / values["load_s"]
+    """Return the rate at which the Collector accepted spans in the window."""
+    return counted.accepted_per_s(data)
 
 
 def cpu_per_span_us(data: TrialData) -> float:
-    """Return the Collector's CPU time in the window by the spans that it accepted in that time."""
-    rate = spans_per_s(data)
+    """Return the Collectors' CPU time in the window by the spans that the first stage accepted in it."""
+    return 1e6 * _per(data, counted.accepted_per_s(data), "accepted no span")
+
+
+def cpu_per_mb_ms(data: TrialData) -> float:
+    """Return the Collectors' CPU time in the window by the megabytes (10^6) that the first stage received over gRPC."""
+    return 1e9 * _per(data, counted.bytes_per_s(data), "received nothing over gRPC")
+
+
+def _per(data: TrialData, rate: float, nothing: str) -> float:
     if rate == 0:
-        raise NotDerivableError("the Collector accepted no span")
-    return 1e6 * cpu_cores(data, data.trial.names(ROLE)) / rate
+        raise NotDerivableError(f"the Collector {nothing}")
+    return cpu_cores(data, data.trial.names(ROLE)) / rate
 
 
 def _memory_mean_mib(data: TrialData) -> float:
     return mean(data, data.counters.containers, data.trial.names(ROLE), "memory_working_set_bytes") / resources.MIB
 
 
+def _memory_max_mib(data: TrialData) -> float:
+    window = data.trial.window_start_ns, data.trial.window_end_ns
+    series = [data.counters.containers[name]["memory_working_set_bytes"] for name in data.trial.names(ROLE)]
+    return sum(float(one.within(*window).values.max()) for one in series) / resources.MIB
+
+
 def _dropped_fraction(data: TrialData) -> float:
-    values = data.results.values
-    return max(0.0, 1 - values["spans_delivered"] / values["spans_accepted"])
-
-
-def _counted(name: str) -> Callable[[TrialData], float]:
-    return lambda data: data.results.values[name]
+    if data.has("trace-log"):
+        return counted.spans_dropped(data) / counted.spans_accepted(data)
+    return max(0.0, 1 - counted.spans_delivered(data) / counted.spans_accepted(data))
 
 
 METRICS: Mapping[str, Metric] = {
     metric.name: metric
     for metric in (
         Metric("cpu_per_span_us", "CPU per span, Collector", "µs", compute=cpu_per_span_us),
+        Metric("cpu_per_mb_ms", "CPU per MB, Collector", "ms", compute=cpu_per_mb_ms),
         Metric(
             "cpu_collector_cores",
             "CPU, Collector",
@@ -93,11 +139,11 @@ METRICS: Mapping[str, Metric] = {
             compute=lambda data: cpu_cores(data, data.trial.names(ROLE)),
         ),
         Metric("memory_collector_mean_mib", "Memory, Collector, mean", "MiB", compute=_memory_mean_mib),
+        Metric("memory_collector_max_mib", "Memory, Collector, highest", "MiB", compute=_memory_max_mib),
         Metric("spans_per_s", "Spans accepted per second", "1/s", "higher", compute=spans_per_s),
-        Metric(
-            "spans_dropped_fraction", "Accepted spans that the sink did not get", "fraction", compute=_dropped_fraction
-        ),
-        Metric("spans_refused", "Spans that the Collector refused", "", compute=_counted("spans_refused")),
+        Metric("spans_dropped_fraction", "Accepted spans that did not arrive", "fraction", compute=_dropped_fraction),
+        Metric("spans_refused", "Spans that the Collector refused", "", compute=counted.spans_refused),
+        *delays.METRICS,
         *(metric for metric in resources.METRICS if metric.name in INSTRUMENTS),
         *speed.METRICS,
     )
@@ -117,7 +163,7 @@ class CollectorJudgement:
             load_held,
             spans_accounted_for,
         ),
-        (checks.generator_had_cpu, checks.host_left_alone),
+        (checks.generator_had_cpu, checks.host_left_alone, instruments_had_cpu),
     )
     metrics: Mapping[str, Metric] = field(default_factory=lambda: METRICS)
     paired: Mapping[str, PairedMetric] = field(default_factory=dict)

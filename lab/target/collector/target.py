@@ -1,15 +1,23 @@
 """The target `collector`: an OpenTelemetry Collector with one of the pipelines of `collector/`."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cached_property
 from pathlib import Path
 
 from lab.engine import Place
 from lab.spec import Experiment
-from lab.target.collector.declaration import SINK, CollectorDeclaration
+from lab.target.collector.declaration import COLLECTOR, GENERATOR, SINK, CollectorDeclaration
 from lab.target.collector.deployment import CollectorDeployment
 from lab.target.collector.judgement import CollectorJudgement
 from lab.target.collector.settings import CollectorLevel
+
+# What in a pipeline's file says where it sends spans.
+DESTINATIONS = (
+    ("endpoint: sink:", SINK),
+    ("${env:RETURN_ENDPOINT", SINK),
+    ("${env:RETURN_ENDPOINT", GENERATOR),
+    ("endpoint: collector:", COLLECTOR),
+)
 
 
 class Collector:
@@ -22,7 +30,7 @@ class Collector:
     @cached_property
     def declaration(self) -> CollectorDeclaration:
         """See `Target.declaration`."""
-        return CollectorDeclaration(self._sending_to_the_sink)
+        return CollectorDeclaration(self._destinations)
 
     def prepare(self, experiment: Experiment, images: Mapping[str, str]) -> None:
         """See `Target.prepare`: a pipeline is used as it is, nothing is generated."""
@@ -38,5 +46,7 @@ class Collector:
     def profiled(self, level: CollectorLevel, agent: str) -> None:
         """See `Target.profiled`: a Collector has no JVM."""
 
-    def _sending_to_the_sink(self) -> list[str]:
-        return [path.stem for path in self._pipelines.glob("*.yaml") if f"endpoint: {SINK}:" in path.read_text()]
+    def _destinations(self) -> Mapping[str, Collection[str]]:
+        """Return where each pipeline sends its spans, by its name."""
+        texts = {path.stem: path.read_text() for path in sorted(self._pipelines.glob("*.yaml"))}
+        return {name: [to for marks, to in DESTINATIONS if marks in text] for name, text in texts.items()}

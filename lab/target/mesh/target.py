@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import cache, cached_property
 from pathlib import Path
 
-from lab.engine import Place
+from lab.engine import Place, envoy_check
 from lab.spec import Experiment, find_named_file
 from lab.target.mesh import sidecars
 from lab.target.mesh.declaration import ENVOY, MeshDeclaration
@@ -49,7 +49,7 @@ class Mesh:
             for level in reversed(experiment.levels())
             for path, text in self.parts(level.settings.topology_name).proxy_files(level.settings).items()
         }
-        sidecars.reject_invalid({name: text for text, name in named.items()}, images[ENVOY])
+        envoy_check.reject_invalid({name: text for text, name in named.items()}, images[ENVOY])
 
     def deployment(self, level: MeshLevel, place: Place, out: Path) -> MeshDeployment:
         """See `Target.deployment`."""

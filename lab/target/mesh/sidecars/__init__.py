@@ -9,7 +9,6 @@ from lab.target.mesh.sidecars.configuration import ADMIN_PORT, SIDES, Side, conf
 from lab.target.mesh.sidecars.modes import Mode, parse_mode
 from lab.target.mesh.sidecars.nodes import Node, nodes
 from lab.target.mesh.sidecars.source import Source, load
-from lab.target.mesh.sidecars.validate import reject_invalid
 
 __all__ = [
     "ADMIN_PORT",
@@ -25,6 +24,5 @@ __all__ = [
     "nodes",
     "overlay",
     "parse_mode",
-    "reject_invalid",
     "sidecar",
 ]

@@ -89,8 +89,7 @@ class Admin:
 
     def runtime(self) -> dict[str, str]:
         """The runtime values that hold now."""
-        entries = json.loads(self._ask("GET", "/runtime"))["entries"]
-        return {key: entry["final_value"] for key, entry in entries.items()}
+        return {key: entry["final_value"] for key, entry in json.loads(self._ask("GET", "/runtime"))["entries"].items()}
 
     def set_runtime(self, values: Mapping[str, int | str]) -> None:
         """Sets runtime values for all further requests; "" removes one."""

@@ -1,0 +1,196 @@
+"""Whether rates swing with a period of about one minute, and whether all runs do so together (claim C6).
+
+From counts of each second, as they are: a moving average of 60 s removes a swing of 60 s (`share_left_by_average`).
+Red noise makes peaks too, so a peak is compared with those of an AR(1) process (Allen and Smith, "Monte Carlo SSA",
+Journal of Climate 9, 1996; Schulz and Mudelsee, "REDFIT", Computers & Geosciences 28, 2002). The AR(1) process is
+fitted to the frequencies outside the band by Whittle's likelihood: a swing must not count as its own noise.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import optimize, signal, special
+
+FloatArray = NDArray[np.float64]
+
+# Periods in which a peak is looked for.
+BAND_S = (45.0, 90.0)
+# A p value to a thousandth.
+DRAWS = 999
+# Frequencies per resolved one, so that a period between two of them is found.
+_OVERSAMPLING = 8
+_AUTOCORRELATIONS = np.linspace(-0.5, 0.99, 150)
+_FEWEST_PERIODS = 5
+# Rayleigh's test.
+_RESAMPLES = 100_000
+
+
+@dataclass(frozen=True)
+class Swing:
+    """The highest peak in the band.
+
+    `p_value`: how often an AR(1) process has one as high anywhere in the band. `amplitude`: of the sine, as a share of
+    the mean count, with its interval; the period is taken as known, so a peak of noise has an amplitude too.
+    """
+
+    period_s: float
+    p_value: float
+    amplitude: float
+    amplitude_low: float
+    amplitude_high: float
+
+
+@dataclass(frozen=True)
+class Synchrony:
+    """How much the phases of runs agree: the length of their mean vector, 1 if all are equal, and Rayleigh's p."""
+
+    resultant: float
+    p_value: float
+
+
+def find_swing(counts: ArrayLike, seed: int, confidence: float = 0.95, draws: int = DRAWS) -> Swing:
+    """Find the swing of the counts of consecutive seconds: (seconds,).
+
+    Raises `ValueError` if they are shorter than five of the longest periods, or all zero.
+    """
+    values = np.asarray(counts, dtype=np.float64)
+    if values.ndim != 1 or len(values) < _FEWEST_PERIODS * BAND_S[1] or values.mean() <= 0:
+        raise ValueError(f"a swing needs counts of at least {_FEWEST_PERIODS * BAND_S[1]:g} s, not all of them zero")
+    n, random = len(values), np.random.default_rng(seed)
+    frequencies = _band(n)
+    autocorrelation, variance, heights = _heights(values[None, :], frequencies)
+    peak = int(heights[0].argmax())
+    highest = float(heights[0, peak])
+    as_high = _as_high_by_chance(highest, float(autocorrelation[0]), (draws, n), frequencies, random)
+    period_s = 1 / float(frequencies[peak])
+    # Both coefficients of the sine have the variance 2 S / n, where S is the noise's density at its frequency.
+    noise = variance[0] * _shape(frequencies[[peak]], autocorrelation)[0, 0]
+    error = float(np.sqrt(2 * noise / n))
+    size = float(np.hypot(*_sine(values, period_s)))
+    low, high = _interval_of_length(size / error, confidence)
+    mean = float(values.mean())
+    return Swing(period_s, (1 + as_high) / (1 + draws), size / mean, low * error / mean, high * error / mean)
+
+
+def share_left_by_average(period_s: float, window_s: int) -> float:
+    """Return the share of a swing's amplitude that a moving average over `window_s` counts of 1 s leaves."""
+    angle = np.pi / period_s
+    return float(abs(np.sin(window_s * angle) / (window_s * np.sin(angle))))
+
+
+def phases(runs: Sequence[ArrayLike], period_s: float, starts_s: Sequence[float] | None = None) -> FloatArray:
+    """Return the phase of each run's swing in radians: (runs,).
+
+    By the wall clock if `starts_s` says when each run's first second was, otherwise by the runs' own starts. By the
+    wall clock `period_s` has to be exact: an error of 1 % is a full turn after 100 periods.
+    """
+    clocks = np.zeros(len(runs)) if starts_s is None else np.asarray(starts_s, dtype=np.float64)
+    cosines, sines = np.array([_sine(np.asarray(run, dtype=np.float64), period_s) for run in runs]).T
+    return np.asarray((np.arctan2(-sines, cosines) - 2 * np.pi * clocks / period_s) % (2 * np.pi))
+
+
+def synchrony(angles: ArrayLike, seed: int) -> Synchrony:
+    """Test whether phases (runs,) are more alike than chance makes them (Rayleigh, by simulation: runs are few).
+
+    Raises `ValueError` for fewer than two.
+    """
+    array = np.asarray(angles, dtype=np.float64)
+    if array.ndim != 1 or len(array) < 2:
+        raise ValueError("phases of at least 2 runs can agree")
+    length = _resultant(array)
+    by_chance = _resultant(np.random.default_rng(seed).uniform(0, 2 * np.pi, (_RESAMPLES, len(array))))
+    # Equal lengths must not differ by rounding.
+    as_long = int(np.sum(by_chance >= length * (1 - 1e-12)))
+    return Synchrony(float(length), (1 + as_long) / (1 + _RESAMPLES))
+
+
+def _as_high_by_chance(
+    highest: float, found: float, shape: tuple[int, int], frequencies: FloatArray, random: np.random.Generator
+) -> int:
+    """Return how many of simulated processes have a peak as high, for the least favourable autocorrelation.
+
+    The found one is uncertain, and how high peaks are depends on it: with the found one alone, 600 s of a process of
+    0.9 had false findings in 6.9 % of cases, not 5 %. So the ends of its bootstrap interval count too (Berger and Boos,
+    "P values maximized over a confidence set for the nuisance parameter", JASA 89, 1994).
+    """
+
+    def simulated(autocorrelation: float) -> tuple[int, FloatArray]:
+        again, _, heights = _heights(_red_noise(autocorrelation, shape, random), frequencies)
+        return int(np.sum(heights.max(axis=1) >= highest)), again
+
+    as_high, again = simulated(found)
+    ends = np.clip(2 * found - np.quantile(again, [0.975, 0.025]), _AUTOCORRELATIONS[0], _AUTOCORRELATIONS[-1])
+    return max(as_high, *(simulated(float(end))[0] for end in ends))
+
+
+def _resultant(angles: FloatArray) -> FloatArray:
+    return np.asarray(np.abs(np.exp(1j * angles).mean(axis=-1)))
+
+
+def _band(n: int) -> FloatArray:
+    """Return the frequencies of the band in Hz."""
+    low, high = 1 / BAND_S[1], 1 / BAND_S[0]
+    return np.linspace(low, high, int(np.ceil((high - low) * n * _OVERSAMPLING)) + 1)
+
+
+def _heights(series: FloatArray, frequencies: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Fit red noise to each series (series, seconds), and compare the powers in the band with it.
+
+    Returns its autocorrelations (series,), variances of its innovations (series,), and the powers by what is expected
+    (series, frequencies).
+    """
+    n = series.shape[1]
+    window = signal.windows.hann(n, sym=False)
+    tapered = signal.detrend(series, axis=1) * (window / np.sqrt(np.sum(window**2)))
+    every = np.fft.rfftfreq(n)
+    # What leaks from the band with this window is within two resolved frequencies.
+    outside = (every > 2 / n) & ((every < frequencies[0] - 2 / n) | (every > frequencies[-1] + 2 / n))
+    powers = np.abs(np.fft.rfft(tapered, axis=1)[:, outside]) ** 2
+    shapes = _shape(every[outside], _AUTOCORRELATIONS)
+    variances = powers @ (1 / shapes).T / powers.shape[1]
+    best = np.argmin(np.log(variances) + np.log(shapes).mean(axis=1), axis=1)
+    autocorrelations, variance = _AUTOCORRELATIONS[best], variances[np.arange(len(series)), best]
+    angles = 2 * np.pi * np.outer(np.arange(n), frequencies)
+    found = (tapered @ np.cos(angles)) ** 2 + (tapered @ np.sin(angles)) ** 2
+    expected = variance[:, None] * _shape(frequencies, autocorrelations)
+    return autocorrelations, variance, found / expected
+
+
+def _shape(frequencies: FloatArray, autocorrelations: FloatArray) -> FloatArray:
+    """Return the power of AR(1) processes with innovations of variance 1: (processes, frequencies)."""
+    of_each = autocorrelations[:, None]
+    return np.asarray(1 / (1 - 2 * of_each * np.cos(2 * np.pi * frequencies) + of_each**2))
+
+
+def _red_noise(autocorrelation: float, shape: tuple[int, int], random: np.random.Generator) -> FloatArray:
+    """Return stationary AR(1) processes with innovations of variance 1."""
+    innovations = random.standard_normal(shape)
+    innovations[:, 0] /= np.sqrt(1 - autocorrelation**2)
+    return np.asarray(signal.lfilter([1.0], [1.0, -autocorrelation], innovations, axis=1))
+
+
+def _sine(values: FloatArray, period_s: float) -> tuple[float, float]:
+    """Return the coefficients of cosine and sine, fitted beside a straight line."""
+    seconds = np.arange(len(values))
+    angles = 2 * np.pi * seconds / period_s
+    terms = np.column_stack([np.ones(len(values)), seconds / len(values), np.cos(angles), np.sin(angles)])
+    coefficients = np.linalg.lstsq(terms, values)[0]
+    return float(coefficients[2]), float(coefficients[3])
+
+
+def _interval_of_length(length: float, confidence: float) -> tuple[float, float]:
+    """Return the interval of a vector's true length from its found one; both coordinates have an error of 1.
+
+    The square of the found one follows a noncentral chi-square distribution with 2 degrees of freedom.
+    """
+
+    def end(quantile: float) -> float:
+        def excess(true: float) -> float:
+            return float(special.chndtr(length**2, 2, true**2)) - quantile
+
+        return float(optimize.brentq(excess, 0, length + 10)) if excess(0) > 0 else 0.0
+
+    tail = (1 - confidence) / 2
+    return end(1 - tail), end(tail)

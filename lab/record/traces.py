@@ -1,0 +1,100 @@
+"""What is logged of traces through Collectors, by the generator and by the scraper of Collectors (observer/scraper).
+
+A load of half an hour leaves millions of traces, so they are read as columns.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from lab.errors import UserError
+from lab.record.counters import Fields, SampledFields
+from lab.record.files import FIX_HINT, VERSION_HINT, complete_lines, json_lines, json_object, read_text
+
+TRACES_FIRST_LINE = "# tollbooth.traces v1"
+ARRIVALS_FIRST_LINE = "# tollbooth.arrivals v1"
+TRACES_COLUMNS: dict[str, type[pl.DataType]] = {
+    "trace_id": pl.String,
+    "worker": pl.Int32,
+    "number": pl.Int64,
+    "outcome": pl.Categorical,
+    "code": pl.Int32,
+    "spans": pl.Int32,
+    "spans_sent": pl.Int32,
+    "spans_received": pl.Int32,
+    "span_duration_ms": pl.Int32,
+    "attributes": pl.Int32,
+    "attribute_bytes": pl.Int32,
+    "clients": pl.Int32,
+    "risky": pl.Int8,
+    "error": pl.Int8,
+    "waited_ns": pl.Int64,
+    "intended_ns": pl.Int64,
+    "loop_after_ns": pl.Int64,
+    "send_start_after_ns": pl.Int64,
+    "send_end_after_ns": pl.Int64,
+    "receive_start_after_ns": pl.Int64,
+    "receive_end_after_ns": pl.Int64,
+    "logged_after_ns": pl.Int64,
+}
+"""`<name>_after_ns`: after `intended_ns`; null where it did not happen."""
+ARRIVALS_COLUMNS: dict[str, type[pl.DataType]] = {"trace_id": pl.String, "spans": pl.Int32, "receive_ns": pl.Int64}
+
+
+def read_traces(path: Path) -> pl.DataFrame:
+    """Read `traces-<n>.csv`: a row for each trace, with `TRACES_COLUMNS`."""
+    return _columns(path, TRACES_FIRST_LINE, TRACES_COLUMNS)
+
+
+def read_arrivals(path: Path) -> pl.DataFrame:
+    """Read `arrivals-<n>.csv`: a row for each part of a trace that came back, with `ARRIVALS_COLUMNS`."""
+    return _columns(path, ARRIVALS_FIRST_LINE, ARRIVALS_COLUMNS)
+
+
+def read_generator(path: Path) -> Fields:
+    """Read `generator-<n>.jsonl`: the generator's own counters, a series for each."""
+    samples: list[dict[str, Any]] = []
+
+    def take(data: dict[str, Any]) -> None:
+        data["t_ns"] + 0
+        samples.append(data)
+
+    json_lines(read_text(path), str(path), "tollbooth.generator", 1, "a reading of the generator", take)
+    return SampledFields(samples)
+
+
+def read_collectors(path: Path) -> Mapping[str, Fields]:
+    """Read `collector.jsonl`: for each Collector a series for each of its counters.
+
+    A scrape that failed has `failed_scrapes` only. A gauge that the Collector does not show has no sample.
+    """
+    samples: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
+
+    def take(data: dict[str, Any]) -> None:
+        data["t_ns"] + 0
+        samples[data["name"]].append(data)
+
+    json_lines(read_text(path), str(path), "tollbooth.collector", 1, "a reading of a Collector", take)
+    return {name: SampledFields(of_one) for name, of_one in samples.items()}
+
+
+def newest_scrape_ns(path: Path) -> int:
+    """Return when a Collector was last asked, by a record that is still written; 0 before the first time."""
+    lines = complete_lines(path.read_text())[0][1:] if path.exists() else []
+    return int(json_object(lines[-1], str(path))["t_ns"]) if lines else 0
+
+
+def _columns(path: Path, first_line: str, columns: dict[str, type[pl.DataType]]) -> pl.DataFrame:
+    data = path.read_bytes() if path.exists() else read_text(path).encode()
+    header = f"{first_line}\n{','.join(columns)}\n".encode()
+    if not data.startswith(header):
+        raise UserError(f"{path} does not begin with '{first_line}' and its header", VERSION_HINT)
+    if len(data) == len(header):
+        return pl.DataFrame(schema=columns)
+    try:
+        return pl.read_csv(data[len(header) :], has_header=False, new_columns=[*columns], schema=columns)
+    except pl.exceptions.PolarsError as error:
+        raise UserError(f"{path}: {str(error).splitlines()[0]}", FIX_HINT) from error

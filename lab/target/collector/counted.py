@@ -1,0 +1,65 @@
+"""What the generator, the Collectors and the sink counted in a trial. Pure.
+
+Counts of a complete load come from last readings, rates and costs from what was counted in the window.
+"""
+
+from collections.abc import Mapping
+
+from lab.record import Fields, NotDerivableError, TrialData
+from lab.record.trial import LOCAL
+from lab.target.collector.declaration import COLLECTOR
+
+
+def collectors(data: TrialData) -> Mapping[str, Fields]:
+    """Return the counters of each Collector by its container's name."""
+    found: Mapping[str, Fields] = data.streams.get("collectors", {}).get(LOCAL, {})
+    return found
+
+
+def first_stage(data: TrialData) -> list[str]:
+    """Return the Collectors that the generator sends to."""
+    names = list(collectors(data))
+    return [name for name in names if name != COLLECTOR] or names
+
+
+def total(data: TrialData, counter: str, names: list[str]) -> float:
+    """Return the last readings of a counter, added up over Collectors; raises `KeyError` if it was never read."""
+    return float(sum(collectors(data)[name][counter].values[-1] for name in names))
+
+
+def spans_accepted(data: TrialData) -> float:
+    """Return the spans that the first stage accepted."""
+    return total(data, "accepted_spans", first_stage(data))
+
+
+def spans_refused(data: TrialData) -> float:
+    """Return the spans that the first stage refused."""
+    return total(data, "refused_spans", first_stage(data))
+
+
+def spans_dropped(data: TrialData) -> float:
+    """Return the spans that any Collector accepted and then failed to pass on."""
+    return total(data, "dropped_spans", list(collectors(data)))
+
+
+def spans_delivered(data: TrialData) -> float:
+    """Return the spans that arrived behind the last Collector: at the sink, or back at the generator."""
+    values = data.results.values
+    return values["spans_received"] if data.has("trace-log") else values["spans_delivered"]
+
+
+def accepted_per_s(data: TrialData) -> float:
+    """Return the rate at which the first stage accepted spans in the window."""
+    window = data.trial.window_start_ns, data.trial.window_end_ns
+    return sum(collectors(data)[name]["accepted_spans"].increase(*window) for name in first_stage(data)) / (
+        data.trial.window_s
+    )
+
+
+def bytes_per_s(data: TrialData) -> float:
+    """Return the rate of uncompressed OTLP bytes that the first stage received over gRPC in the window."""
+    window = data.trial.window_start_ns, data.trial.window_end_ns
+    names = first_stage(data)
+    if not all("received_bytes" in collectors(data)[name] for name in names):
+        raise NotDerivableError("the Collector does not count the bytes that it receives")
+    return sum(collectors(data)[name]["received_bytes"].increase(*window) for name in names) / data.trial.window_s

@@ -1,0 +1,1 @@
+"""The target proxy: an Envoy between the load and a test server, with one of its tracers."""

@@ -1,0 +1,42 @@
+"""What Envoy counted over the life of its process, by the lab's names. Pure."""
+
+import json
+from collections.abc import Mapping
+
+# By the lab's names, which begin results of every level.
+OF_REQUESTS = {
+    "requests_proxied": "http.proxy.downstream_rq_completed",
+    "requests_sampled": "http.proxy.tracing.random_sampling",
+}
+# After `tracing.opentelemetry.` or `tracing.zipkin.` Zipkin's tracer never drops a span.
+OF_TRACER = {"spans_sent": "spans_sent", "spans_dropped": "spans_dropped", "timer_flushes": "timer_flushed"}
+# After `cluster.receiver.` An export that is sent again counts again.
+OF_EXPORTS = {
+    "exports": "upstream_rq_total",
+    "exports_timed_out": "upstream_rq_timeout",
+    "exports_overflowed": "upstream_rq_pending_overflow",
+    "exports_reset": "upstream_rq_rx_reset",
+    "exports_canceled": "upstream_rq_cancelled",
+    "exports_failed_5xx": "upstream_rq_5xx",
+    "export_connections_failed": "upstream_cx_connect_fail",
+}
+REQUIRED = ("spans_sent", "timer_flushes")
+
+
+def numbers(stats: bytes) -> dict[str, int]:
+    """Return the counters of an answer to `/stats?format=json`, by Envoy's names."""
+    return {stat["name"]: stat["value"] for stat in json.loads(stats)["stats"] if "value" in stat}
+
+
+def proxy_values(counters: Mapping[str, int], tracer: str | None) -> dict[str, float]:
+    """Return what Envoy counted. `tracer`: what the names of its counters begin with; None without a tracer.
+
+    A counter that every tracer has and this Envoy has not is left out, so that a check finds it.
+    """
+    values = {name: float(counters.get(envoys, 0)) for name, envoys in OF_REQUESTS.items()}
+    if tracer is None:
+        return values
+    for name, envoys in OF_TRACER.items():
+        if tracer + envoys in counters or name not in REQUIRED:
+            values[name] = float(counters.get(tracer + envoys, 0))
+    return values | {name: float(counters.get(f"cluster.receiver.{envoys}", 0)) for name, envoys in OF_EXPORTS.items()}

@@ -1,0 +1,97 @@
+"""What a proxy declares: its models, what it needs, its headline, and what can be wrong with its levels. Pure."""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from lab.contract import Needs
+from lab.record import Column, Headline
+from lab.spec import Experiment, Problem, Shape
+from lab.target.proxy.settings import NEEDS, ZIPKIN, ProxyLevel, ProxyLevelSettings, ProxySettings
+
+PROXY, SERVER, COLLECTOR, SINK, ENVOY = "proxy", "testserver", "collector", "sink", "envoy"
+PROTOCOL: Literal["http"] = "http"
+# The containers' limits together.
+SYSTEM_BYTES = 1088 << 20
+
+HEADLINE = Headline(
+    primary="cpu_per_request_us",
+    what="CPU of the proxy",
+    columns=(
+        Column(metric="latency_mean_ms", heading="mean\nms"),
+        Column(metric="latency_p99_ms", heading="p99\nms"),
+        Column(metric="memory_proxy_mean_mib", heading="MiB"),
+        Column(metric="requests_per_s", heading="req./s"),
+        Column(metric="spans_accepted_fraction", heading="accepted\n%", per=0.01),
+        Column(metric="spans_per_export", heading="spans/\nexport"),
+    ),
+    main=(
+        "cpu_per_request_us",
+        "memory_proxy_mean_mib",
+        "latency_mean_ms",
+        "latency_p50_ms",
+        "latency_p99_ms",
+        "latency_p999_ms",
+        "requests_per_s",
+        "spans_accepted_fraction",
+        "bytes_per_span",
+        "receiver_throttled_fraction",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class ProxyDeclaration:
+    """See `lab.contract.Declaration`."""
+
+    kind = "proxy"
+    unit_of_work = "request"
+    containers = True
+    settings = ProxySettings
+    level = ProxyLevelSettings
+    example: ClassVar[tuple[Mapping[str, object], Mapping[str, object]]] = ({}, {"tracer": "opentelemetry-grpc"})
+    files: ClassVar[Mapping[str, type[Shape]]] = {}
+    streams = {"requests": 1, "counters": 1, "results": 1, "speed": 1}  # noqa: RUF012
+
+    def headline(self, metrics: Collection[str]) -> Headline:
+        """See `Declaration.headline`."""
+        return HEADLINE
+
+    def problems(self, experiment: Experiment) -> Iterator[Problem]:
+        """See `Declaration.problems`."""
+        if experiment.load.protocol not in (None, PROTOCOL):
+            text = f"{experiment.load.generator} sends {experiment.load.protocol}, a proxy takes {PROTOCOL}"
+            yield Problem(("load", "generator"), text)
+        if experiment.at_once:
+            text = "Envoy's counters are read around one trial; run levels one after the other"
+            yield Problem(("protocol", "side_by_side"), text)
+        for level in experiment.levels():
+            yield from _level_problems(level)
+
+    def needs(self, experiment: Experiment) -> Needs:
+        """See `Declaration.needs`."""
+        behind = sorted({name for level in experiment.levels() for name in receivers(level.settings)})
+        return Needs((PROXY, SERVER, *behind), (ENVOY, SERVER, *behind), SYSTEM_BYTES)
+
+    def start_group(self, level: ProxyLevel) -> str:
+        """See `Declaration.start_group`: Envoy starts equally fast with every tracer."""
+        return PROXY
+
+    def manifest(self, experiment: Experiment) -> Mapping[str, Any]:
+        """See `Declaration.manifest`."""
+        return {}
+
+
+def receivers(level: ProxyLevelSettings) -> tuple[str, ...]:
+    """Return the Compose services behind the proxy that take its spans, the last one first."""
+    return (SINK,) if level.receiver == SINK else (SINK, COLLECTOR)
+
+
+def _level_problems(level: ProxyLevel) -> Iterator[Problem]:
+    settings = level.settings
+    for name in sorted(settings.model_fields_set & NEEDS.keys()):
+        if getattr(settings, name) is not None and settings.tracer not in NEEDS[name]:
+            text = f"level '{level.name}': {name} has no effect on the tracer {settings.tracer}"
+            yield Problem(("factors",), f"{text}; it needs one of {', '.join(sorted(NEEDS[name]))}")
+    if settings.tracer in ZIPKIN and settings.receiver == COLLECTOR:
+        yield Problem(("factors",), f"level '{level.name}': the Collector takes no Zipkin; wanted receiver: {SINK}")

@@ -1,0 +1,210 @@
+"""One start of a proxy with its test server and what takes its spans: the `Deployment` of `lab/contract`."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from lab.backend import Http, Sink, settled, span_counters
+from lab.contract import Endpoint, Measuring
+from lab.engine import OBSERVER, Place, Stack, ports, start_failed, wait_until
+from lab.record import Results, TrialPart, write_results
+from lab.target.proxy.configuration import Source, prefix, text
+from lab.target.proxy.counted import numbers, proxy_values
+from lab.target.proxy.declaration import COLLECTOR, PROTOCOL, PROXY, SERVER, SINK, receivers
+from lab.target.proxy.settings import DEFAULT_FLUSH_INTERVAL_MS, ProxyLevel, ProxyLevelSettings
+
+PROXY_PORT = 8080
+ROUTES = ("ten-bytes",)
+FILE = "envoy.json"
+PIPELINE = "collector/pipelines/discard.yaml"
+ADMIN, SERVER_ADMIN = "PROXY_ADMIN_PORT", "TESTSERVER_PORT"
+READY_BOUND_S = 30.0
+READY_EVERY_S = 0.1
+FLUSHED_SPARE_S = 5.0
+FLUSHED_EVERY_S = 0.5
+
+
+class NothingAdded:
+    """See `lab.contract.Measuring`: nothing is in force, and nothing is added to `trial.json`."""
+
+    def parts(self) -> Sequence[TrialPart]:
+        """See `Measuring.parts`."""
+        return ()
+
+
+def stack(level: ProxyLevel, place: Place, out: Path, variables: Mapping[str, str], extra: Sequence[str]) -> Stack:
+    """Return what to create for one start. The proxy has the CPUs of what is measured. Pure."""
+    settings = level.settings
+    receiver: dict[str, object] = {} if settings.receiver_cpus is None else {"cpus": settings.receiver_cpus}
+    if settings.receiver == COLLECTOR:
+        receiver["volumes"] = [f"{place.root / PIPELINE}:/etc/otelcol/config.yaml:ro"]
+    return Stack(
+        services=(*services(settings), *extra),
+        overlay={"services": {settings.receiver: receiver}},
+        environment={
+            "TRIAL_DIR": str(out),
+            "PROXY_WORKERS": str(settings.workers),
+            "SERVER_DELAY": f"{settings.server_delay_ms}ms",
+            **place.cpus.variables(),
+            **variables,
+        },
+    )
+
+
+def services(settings: ProxyLevelSettings) -> tuple[str, ...]:
+    """Return the Compose services of a level in the order in which they start."""
+    return (*receivers(settings), SERVER, PROXY)
+
+
+@dataclass(frozen=True)
+class ProxyDeployment:
+    """See `lab.contract.Deployment`."""
+
+    source: Source
+    level: ProxyLevel
+    place: Place
+    out: Path
+
+    @property
+    def settings(self) -> ProxyLevelSettings:
+        """What the level sets."""
+        return self.level.settings
+
+    @property
+    def http(self) -> Http:
+        """The published ports of all containers."""
+        return Http(self._port)
+
+    def deploy(self, variables: Mapping[str, str], instruments: Sequence[str]) -> None:
+        """See `Deployment.deploy`."""
+        self.out.mkdir(parents=True)
+        # Containers run as a user of their own.
+        self.out.chmod(0o777)
+        (self.out / FILE).write_text(text(self.source, self.settings))
+        if not self.place.alone:
+            variables = {**variables, **ports.engines_choice()}
+        self.place.driver.create(stack(self.level, self.place, self.out, variables, instruments))
+
+    def ready(self, instruments: Sequence[str]) -> Mapping[str, float]:
+        """See `Deployment.ready`. Envoy starts in tenths of a second, so no start-up time is measured.
+
+        It looks names up when it starts, so the others have to be there before.
+        """
+        *behind, proxy = services(self.settings)
+        self.place.driver.start((*instruments, *behind))
+        self._await(behind, self._behind_ready)
+        self.place.driver.start((proxy,))
+        self._await([proxy], lambda: self.http.answers(ADMIN, "/ready"))
+        return {}
+
+    def endpoint(self) -> Endpoint:
+        """See `Deployment.endpoint`."""
+        return Endpoint(PROXY, PROXY_PORT, PROTOCOL, ROUTES)
+
+    def request(self, level: ProxyLevel) -> Mapping[str, object]:
+        """See `Deployment.request`."""
+        return {}
+
+    def settled(self, level: ProxyLevel) -> None:
+        """See `Deployment.settled`: every level has a start of its own."""
+
+    @contextmanager
+    def measuring(self, level: ProxyLevel, seed: int, lead_s: float) -> Iterator[Measuring]:
+        """See `Deployment.measuring`."""
+        yield NothingAdded()
+
+    def drain(self) -> TrialPart:
+        """See `Deployment.drain`: write what everyone counted to `results-proxy.json`, once nothing is on its way."""
+        if self.settings.traced:
+            self._await_flushed()
+        delivered = settled(self._sink.accepted_spans, self.place.clock)
+        values = {
+            **proxy_values(self._counters(), self._prefix),
+            "requests_at_server": float(json.loads(self.http.get(SERVER_ADMIN, "/counters"))["requests"]),
+        }
+        if self.settings.traced:
+            values |= self._received(float(delivered or 0))
+        self.place.driver.stop([PROXY, OBSERVER])
+        write_results(self.out, PROXY, Results(values=values))
+        return TrialPart()
+
+    def roles(self) -> Mapping[str, str]:
+        """See `Deployment.roles`."""
+        return {PROXY: PROXY, **dict.fromkeys((SERVER, *receivers(self.settings)), "backend")}
+
+    def pages(self) -> Sequence[str]:
+        """See `Deployment.pages`."""
+        return [
+            f"curl {self.http.url('PROXY_PORT', '/' + ROUTES[0])}",
+            f"Envoy's page: {self.http.url(ADMIN, '/')}",
+            f"curl {self.http.url('SINK_PORT', '/counters')}",
+        ]
+
+    @property
+    def _sink(self) -> Sink:
+        return Sink(self._port)
+
+    @property
+    def _port(self) -> Callable[[str], int]:
+        """Return the number of a port variable."""
+        if self.place.alone:
+            return ports.port
+        return ports.chosen(services(self.settings), self.place.driver.published_port)
+
+    @property
+    def _prefix(self) -> str | None:
+        return prefix(self.source, self.settings) if self.settings.traced else None
+
+    def _counters(self) -> dict[str, int]:
+        return numbers(self.http.get(ADMIN, "/stats?format=json&type=Counters"))
+
+    def _await(self, parts: Sequence[str], ready: Callable[[], bool]) -> None:
+        """Wait until `parts` are ready; raises `StartFailed` as soon as one of them ended."""
+
+        def is_ready() -> bool:
+            for name, container in self.place.driver.containers().items():
+                if name in parts and not container.running:
+                    raise start_failed(self.place.driver, name, f"ended with exit code {container.exit_code}")
+            return ready()
+
+        if not wait_until(is_ready, READY_BOUND_S, READY_EVERY_S, self.place.clock):
+            raise start_failed(self.place.driver, parts[-1], f"was not ready after {READY_BOUND_S:.0f} s")
+
+    def _behind_ready(self) -> bool:
+        # The Collector starts its receivers last, so any answer of theirs will do.
+        collector = self.settings.receiver == SINK or self.http.answers("COLLECTOR_PORT", "/v1/traces", below=500)
+        return collector and self._sink.ready() and self.http.answers(SERVER_ADMIN, "/healthz")
+
+    def _await_flushed(self) -> None:
+        """Wait until the timer of every thread has fired once more: then no thread holds a span back.
+
+        Envoy's main thread has a tracer and a timer too.
+        """
+        name, threads = f"{self._prefix}timer_flushed", self.settings.workers + 1
+        before = self._counters().get(name, 0)
+        interval_s = (self.settings.flush_interval_ms or DEFAULT_FLUSH_INTERVAL_MS) / 1000
+        wait_until(
+            lambda: self._counters().get(name, 0) >= before + threads,
+            interval_s + FLUSHED_SPARE_S,
+            FLUSHED_EVERY_S,
+            self.place.clock,
+        )
+
+    def _received(self, delivered: float) -> dict[str, float]:
+        """Return what the receiver of Envoy's spans counted, and the sink behind it."""
+        sink = self._sink.counters()
+        if self.settings.receiver == SINK:
+            return {
+                "spans_accepted": sink["accepted_spans"],
+                "spans_refused": sink["refused_spans"],
+                "export_bytes": sink["bytes"],
+            }
+        counters = span_counters(self.http.get("COLLECTOR_METRICS_PORT", "/metrics").decode())
+        return {
+            "spans_accepted": counters["accepted_spans"],
+            "spans_refused": counters["refused_spans"],
+            "spans_dropped_by_collector": counters["dropped_spans"],
+            "spans_delivered": delivered,
+        }

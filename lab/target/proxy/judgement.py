@@ -1,0 +1,207 @@
+"""How a proxy's trials are judged: its checks and metrics. Pure."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from lab.analysis import checks
+from lab.analysis.metrics import requests, resources, speed
+from lab.analysis.metrics.window import grown, increase, mean, per_request, window_requests
+from lab.contract import Check, Metric, PairedMetric
+from lab.record import NotDerivableError, TrialData
+from lab.target.proxy.counted import REQUIRED
+from lab.target.proxy.settings import NO_TRACER
+
+ROLE = "proxy"
+US_NS = 1e3
+MS_NS = 1e6
+OK = 200
+# Requests that the generator gave up may have reached the server.
+SERVED_FRACTION = 0.01
+INSTRUMENTS = {"cpu_generator_cores", "cpu_observer_cores"}
+OF_REQUESTS = {
+    "latency_mean_ms",
+    "latency_p50_ms",
+    "latency_p95_ms",
+    "latency_p99_ms",
+    "latency_intended_p95_ms",
+    "requests_per_s",
+    "requests",
+    "requests_failed",
+    "error_fraction",
+}
+# Published, beside those above.
+MORE_PERCENTILES = (75, 80, 90, 99.9)
+SINCE_INTENDED = (50, 75, 80, 90, 99, 99.9)
+Since = Literal["start_ns", "intended_ns"]
+
+
+def counted(data: TrialData) -> Iterator[str]:
+    """Reject trials without the tracer's counters, or without those of the receiver."""
+    values = data.results.values if data.has("results") else {}
+    wanted = ["requests_proxied", "requests_at_server"]
+    if data.trial.settings.get("tracer", NO_TRACER) != NO_TRACER:
+        wanted += [*REQUIRED, "exports", "spans_accepted"]
+    if missing := [name for name in wanted if name not in values]:
+        yield f"not counted: {', '.join(missing)}"
+
+
+def all_served(data: TrialData) -> Iterator[str]:
+    """Reject trials whose test server answered other than the proxy's requests."""
+    proxied, served = (data.results.values[name] for name in ("requests_proxied", "requests_at_server"))
+    if abs(served - proxied) > SERVED_FRACTION * proxied:
+        yield (
+            f"the proxy counted {proxied:.0f} requests, the test server answered {served:.0f} "
+            f"(limit ±{SERVED_FRACTION:.0%})"
+        )
+
+
+def cpu_per_request_us(data: TrialData) -> float:
+    """Return the proxy's CPU time in the window by the requests that it served, in microseconds."""
+    return per_request(data, increase(data, data.counters.containers, data.trial.names(ROLE), "cpu_usage_ns") / US_NS)
+
+
+def bytes_per_span(data: TrialData) -> float | None:
+    """Return the bytes that the proxy sent on the telemetry network, by span, with all headers.
+
+    The window's spans follow from its requests and from the share of all requests that were traced.
+    """
+    values = data.results.values
+    if not values.get("spans_sent"):
+        return None
+    sent = sum(
+        grown(data, interface.container, interface.counters["tx_bytes"])
+        for interface in data.counters.interfaces
+        if interface.network == "telemetry" and interface.container in data.trial.names(ROLE)
+    )
+    return per_request(data, sent) * values["requests_proxied"] / values["spans_sent"]
+
+
+def throttled_fraction(data: TrialData) -> float:
+    """Return the share of the window in which the CPU limit stopped the receiver."""
+    name = str(data.trial.settings["receiver"])
+    return increase(data, data.counters.containers, [name], "cpu_throttled_ns") / (1e9 * data.trial.window_s)
+
+
+def accepted_fraction(data: TrialData) -> float | None:
+    """Return the share of the spans that Envoy made that the receiver accepted; None without any."""
+    values = data.results.values
+    made = values["spans_sent"] + values["spans_dropped"]
+    return values["spans_accepted"] / made if made else None
+
+
+def spans_lost(data: TrialData) -> float:
+    """Return the residual: spans that Envoy counted as sent and that the receiver neither accepted nor refused.
+
+    Envoy counts a span as sent before its export. Below 0 where an export was repeated.
+    """
+    values = data.results.values
+    return values["spans_sent"] - values["spans_accepted"] - values["spans_refused"]
+
+
+def _spans_per_export(data: TrialData) -> float | None:
+    values = data.results.values
+    return values["spans_sent"] / values["exports"] if values["exports"] else None
+
+
+def _memory_mean_mib(data: TrialData) -> float:
+    return mean(data, data.counters.containers, data.trial.names(ROLE), "memory_working_set_bytes") / resources.MIB
+
+
+def _cores(name: Callable[[TrialData], str]) -> Callable[[TrialData], float]:
+    return lambda data: (
+        increase(data, data.counters.containers, [name(data)], "cpu_usage_ns") / (1e9 * data.trial.window_s)
+    )
+
+
+def _value(name: str) -> Callable[[TrialData], float]:
+    return lambda data: data.results.values[name]
+
+
+def _percentile(percentile: float, since: Since) -> Metric:
+    """Return the metric of a percentile of answered requests' latencies, e.g. `latency_intended_p999_ms`."""
+    label = f"{percentile:g}".replace(".", "")
+    start = "intended_" if since == "intended_ns" else ""
+    title = "Latency since the intended start" if start else "Latency"
+
+    def compute(data: TrialData) -> float:
+        window = window_requests(data)
+        answered = window.status == OK
+        if not answered.any():
+            raise NotDerivableError("no request was answered in the window")
+        return float(np.percentile((window.end_ns - getattr(window, since))[answered], percentile)) / MS_NS
+
+    return Metric(f"latency_{start}p{label}_ms", f"{title}, {percentile:g}th percentile", "ms", compute=compute)
+
+
+COUNTED = {
+    "spans_sent": "Spans that Envoy sent",
+    "spans_dropped": "Spans that Envoy dropped",
+    "spans_accepted": "Spans that the receiver accepted",
+    "spans_refused": "Spans that the receiver refused",
+    "timer_flushes": "Exports that the timer began, on all threads",
+    "exports": "Exports, with repeated ones",
+    "exports_timed_out": "Exports that timed out",
+    "exports_overflowed": "Exports that the circuit breaker rejected",
+    "exports_reset": "Exports that the receiver reset",
+    "exports_canceled": "Exports that Envoy canceled",
+    "exports_failed_5xx": "Exports answered with an error of the server",
+    "export_connections_failed": "Connections to the receiver that failed",
+}
+
+METRICS: Mapping[str, Metric] = {
+    metric.name: metric
+    for metric in (
+        Metric("cpu_per_request_us", "CPU per request, proxy", "µs", compute=cpu_per_request_us, adjusted_as="time"),
+        Metric("memory_proxy_mean_mib", "Memory, proxy, mean", "MiB", compute=_memory_mean_mib),
+        *(metric for metric in requests.METRICS if metric.name in OF_REQUESTS),
+        *(_percentile(percentile, "start_ns") for percentile in MORE_PERCENTILES),
+        *(_percentile(percentile, "intended_ns") for percentile in SINCE_INTENDED),
+        Metric(
+            "spans_accepted_fraction",
+            "Spans that the receiver accepted",
+            "fraction",
+            "higher",
+            compute=accepted_fraction,
+        ),
+        Metric("spans_lost", "Spans sent that are unaccounted for (residual)", "", compute=spans_lost),
+        Metric("spans_per_export", "Spans per export", "", "higher", compute=_spans_per_export),
+        Metric("bytes_per_span", "Bytes per span, on the network", "B", compute=bytes_per_span),
+        Metric(
+            "receiver_throttled_fraction", "Receiver stopped by its CPU limit", "fraction", compute=throttled_fraction
+        ),
+        Metric("cpu_proxy_cores", "CPU, proxy", "cores", compute=_cores(lambda _: ROLE)),
+        Metric("cpu_server_cores", "CPU, test server", "cores", compute=_cores(lambda _: "testserver")),
+        Metric(
+            "cpu_receiver_cores",
+            "CPU, receiver of spans",
+            "cores",
+            compute=_cores(lambda data: str(data.trial.settings["receiver"])),
+        ),
+        *(Metric(name, title, "", compute=_value(name)) for name, title in COUNTED.items()),
+        *(metric for metric in resources.METRICS if metric.name in INSTRUMENTS),
+        *speed.METRICS,
+    )
+}
+
+
+@dataclass(frozen=True)
+class ProxyJudgement:
+    """See `lab.contract.Judgement`."""
+
+    checks: Sequence[Sequence[Check]] = (
+        (checks.requests_present, counted),
+        (
+            checks.records_complete,
+            checks.containers_present,
+            checks.observed_throughout,
+            checks.load_held,
+            checks.answers_right,
+            all_served,
+        ),
+        (checks.generator_had_cpu, checks.host_left_alone),
+    )
+    metrics: Mapping[str, Metric] = field(default_factory=lambda: METRICS)
+    paired: Mapping[str, PairedMetric] = field(default_factory=dict)

@@ -1,0 +1,66 @@
+"""What an experiment may set of a proxy, and of each of its levels."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from lab.spec import Level, LevelSettings, TargetSettings
+
+Tracer = Literal["none", "opentelemetry-grpc", "opentelemetry-http", "zipkin-json", "zipkin-protobuf"]
+NO_TRACER: Tracer = "none"
+OPENTELEMETRY = frozenset({"opentelemetry-grpc", "opentelemetry-http"})
+ZIPKIN = frozenset({"zipkin-json", "zipkin-protobuf"})
+# Settings that only some tracers have.
+NEEDS = {
+    "random_sampling_percent": OPENTELEMETRY | ZIPKIN,
+    "min_flush_spans": OPENTELEMETRY | ZIPKIN,
+    "flush_interval_ms": OPENTELEMETRY | ZIPKIN,
+    "export_timeout_ms": OPENTELEMETRY | ZIPKIN,
+    "receiver_max_requests": OPENTELEMETRY | ZIPKIN,
+    "max_cache_size": OPENTELEMETRY,
+    "sampler_percent": OPENTELEMETRY,
+    # Envoy 1.40 retries exports over gRPC only.
+    "export_retries": frozenset({"opentelemetry-grpc"}),
+}
+DEFAULT_FLUSH_INTERVAL_MS = 5000
+
+
+class ProxySettings(TargetSettings):
+    """An Envoy between the load and a test server."""
+
+    kind: Literal["proxy"]
+
+
+class ProxyLevelSettings(LevelSettings):
+    """What a level of a proxy may set. What is left out is Envoy's default."""
+
+    tracer: Tracer = Field(default=NO_TRACER, description="how Envoy traces requests")
+    workers: int = Field(default=1, ge=1, le=64, description="Envoy's worker threads")
+    server_delay_ms: int = Field(default=10, ge=0, le=60_000, description="how long the test server waits; 0: not")
+    receiver: Literal["collector", "sink"] = Field(default="collector", description="what takes Envoy's spans")
+    receiver_cpus: float | None = Field(default=None, ge=0.01, le=64, description="CPUs that the receiver may use")
+    random_sampling_percent: float | None = Field(default=None, ge=0, le=100, description="requests that are traced")
+    sampler_percent: float | None = Field(
+        default=None, ge=0, le=100, description="traces that the tracer's own sampler keeps; 100: it is always_on"
+    )
+    min_flush_spans: int | None = Field(default=None, ge=1, le=1_000_000, description="spans per export; default 5")
+    flush_interval_ms: int | None = Field(default=None, ge=10, le=60_000, description="between exports; default 5000")
+    max_cache_size: int | None = Field(default=None, ge=1, le=1_000_000, description="spans that may wait for export")
+    export_timeout_ms: int | None = Field(default=None, ge=1, le=60_000, description="after which an export has failed")
+    export_retries: int | None = Field(default=None, ge=1, le=10, description="how often an export is sent again")
+    receiver_max_requests: int | None = Field(
+        default=None, ge=1, le=1_000_000, description="exports under way that Envoy's circuit breaker allows"
+    )
+
+    @property
+    def needs_own_start(self) -> bool:
+        """See `LevelSettings.needs_own_start`: Envoy's counters are read over the life of its process."""
+        return True
+
+    @property
+    def traced(self) -> bool:
+        """Whether Envoy has a tracer."""
+        return self.tracer != NO_TRACER
+
+
+ProxyLevel = Level[ProxyLevelSettings]

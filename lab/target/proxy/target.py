@@ -1,0 +1,43 @@
+"""The target `proxy`: an Envoy between the load and a test server, with one of its tracers."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+
+from lab.engine import Place, envoy_check
+from lab.spec import Experiment
+from lab.target.proxy.configuration import Source, load, text
+from lab.target.proxy.declaration import ENVOY, ProxyDeclaration
+from lab.target.proxy.deployment import ProxyDeployment
+from lab.target.proxy.judgement import ProxyJudgement
+from lab.target.proxy.settings import ProxyLevel
+
+
+class Proxy:
+    """See `lab.contract.Target`. `root` is the repository; its files are read when they are first needed."""
+
+    def __init__(self, root: Path) -> None:
+        self._folder = root / "envoy" / "proxy"
+        self.declaration = ProxyDeclaration()
+        self.judgement = ProxyJudgement()
+
+    @cached_property
+    def source(self) -> Source:
+        """The files of envoy/proxy/."""
+        return load(self._folder)
+
+    def prepare(self, experiment: Experiment, images: Mapping[str, str]) -> None:
+        """See `Target.prepare`: Envoy validates each configuration once, named by the first level that has it."""
+        named = {text(self.source, level.settings): level.name for level in reversed(experiment.levels())}
+        envoy_check.reject_invalid({f"{name}.json": one for one, name in named.items()}, images[ENVOY])
+
+    def deployment(self, level: ProxyLevel, place: Place, out: Path) -> ProxyDeployment:
+        """See `Target.deployment`."""
+        return ProxyDeployment(self.source, level, place, out)
+
+    def versions(self, trial: Path) -> Mapping[str, str]:
+        """See `Target.versions`: the image's version says all."""
+        return {}
+
+    def profiled(self, level: ProxyLevel, agent: str) -> None:
+        """See `Target.profiled`: Envoy has no JVM."""

@@ -1,0 +1,144 @@
+"""Envoy takes every configuration of the target `proxy`, and its spans add up: the ledger and its controls."""
+
+import itertools
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lab.command import paths
+from lab.command.prepare import place
+from lab.engine import OBSERVER, SystemClock, images, wait_until
+from lab.engine.compose import PROJECT, ComposeDriver
+from lab.engine.envoy_check import rejections
+from lab.record.results import read_results
+from lab.target.proxy.configuration import load, text
+from lab.target.proxy.deployment import ROUTES, ProxyDeployment
+from lab.target.proxy.settings import NEEDS, ProxyLevel, ProxyLevelSettings
+
+pytestmark = [pytest.mark.containers, pytest.mark.beside, pytest.mark.timeout(120)]
+
+SOURCE = load(paths.ROOT / "envoy" / "proxy")
+VALUES: dict[str, Any] = {
+    "random_sampling_percent": 12.5,
+    "min_flush_spans": 125,
+    "flush_interval_ms": 1000,
+    "export_timeout_ms": 250,
+    "receiver_max_requests": 5,
+    "max_cache_size": 2048,
+    "sampler_percent": 0.1,
+    "export_retries": 2,
+}
+
+
+@pytest.fixture(scope="module")
+def image() -> str:
+    images.ensure(["envoy"], print)
+    return images.references(["envoy"])["envoy"]
+
+
+def level(tracer: str, **given: object) -> str:
+    return text(SOURCE, ProxyLevelSettings.model_validate({"tracer": tracer, **given}))
+
+
+def test_every_tracer_with_each_of_its_settings_and_with_all(image: str) -> None:
+    assert VALUES.keys() == NEEDS.keys()
+    texts = {"none.json": level("none")}
+    for tracer, receiver in itertools.product(SOURCE.tracers, ("collector", "sink")):
+        own = {name: value for name, value in VALUES.items() if tracer in NEEDS[name]}
+        for name, value in own.items():
+            texts[f"{tracer}-{receiver}-{name}.json"] = level(tracer, receiver=receiver, **{name: value})
+        texts[f"{tracer}-{receiver}-all.json"] = level(tracer, receiver=receiver, **own)
+    texts["always-on.json"] = level("opentelemetry-grpc", sampler_percent=100.0)
+    assert rejections(texts, image) == {}
+
+
+REQUESTS = 200
+
+
+@contextmanager
+def running(out: Path, **given: object) -> Iterator[ProxyDeployment]:
+    """A proxy of a level, ready, with ports that the engine chose; removed afterwards."""
+    images.ensure(["envoy", "testserver", "sink", "collector", "observer"], print)
+    driver = ComposeDriver(paths.ROOT, out.parent / "scratch", f"{PROJECT}-contract-proxy")
+    settings = ProxyLevelSettings.model_validate({"server_delay_ms": 0, "flush_interval_ms": 500, **given})
+    system = ProxyDeployment(SOURCE, ProxyLevel("x", settings), replace(place(), driver=driver, alone=False), out)
+    driver.remove()
+    try:
+        system.deploy({}, (OBSERVER,))
+        system.ready(())
+        yield system
+    finally:
+        driver.remove()
+
+
+def send(system: ProxyDeployment) -> None:
+    """Send the requests one after the other."""
+    for _ in range(REQUESTS):
+        assert system.http.get("PROXY_PORT", f"/{ROUTES[0]}") == b"0123456789"
+
+
+def ledger(system: ProxyDeployment) -> Mapping[str, float]:
+    """Return what everyone counted, once nothing is on its way."""
+    system.drain()
+    return read_results(system.out / "results-proxy.json").values
+
+
+@pytest.mark.parametrize(
+    ("tracer", "receiver"),
+    [
+        ("opentelemetry-grpc", "collector"),
+        ("opentelemetry-http", "collector"),
+        ("opentelemetry-grpc", "sink"),
+        ("opentelemetry-http", "sink"),
+        ("zipkin-json", "sink"),
+        ("zipkin-protobuf", "sink"),
+    ],
+)
+def test_of_a_healthy_system_every_span_arrives(tracer: str, receiver: str, tmp_path: Path) -> None:
+    with running(tmp_path / "out", tracer=tracer, receiver=receiver, min_flush_spans=7) as system:
+        send(system)
+        found = ledger(system)
+    assert found["requests_proxied"] == found["requests_at_server"] == found["requests_sampled"] == REQUESTS
+    assert found["spans_sent"] == found["spans_accepted"] == REQUESTS
+    assert found["spans_dropped"] == found["spans_refused"] == 0
+    # Seven spans each, and at most one more export at each of the timer's flushes.
+    assert REQUESTS / 7 <= found["exports"] <= REQUESTS / 7 + found["timer_flushes"] + 1
+
+
+def test_with_a_receiver_that_is_gone_the_residual_is_all_that_was_sent(tmp_path: Path) -> None:
+    with running(tmp_path / "out", tracer="opentelemetry-grpc", receiver="collector") as system:
+        system.place.driver.kill(["collector"])
+        send(system)
+        sent = "/stats?format=json&filter=tracing.opentelemetry.spans_sent"
+        assert wait_until(
+            lambda: f'"value":{REQUESTS}}}'.encode() in system.http.get("PROXY_ADMIN_PORT", sent),
+            20.0,
+            0.2,
+            SystemClock(),
+        )
+        # It counts from zero again.
+        system.ready(())
+        found = ledger(system)
+    assert (found["spans_sent"], found["spans_dropped"], found["spans_accepted"]) == (REQUESTS, 0, 0)
+    assert found["export_connections_failed"] > 0
+
+
+def test_more_spans_than_may_wait_are_dropped(tmp_path: Path) -> None:
+    given = {"min_flush_spans": 2048, "max_cache_size": 50, "flush_interval_ms": 60_000}
+    with running(tmp_path / "out", tracer="opentelemetry-grpc", receiver="sink", **given) as system:
+        send(system)
+        found = ledger(system)
+    assert found["spans_dropped"] == REQUESTS - 50
+    assert found["spans_sent"] == found["spans_accepted"] == 50
+
+
+@pytest.mark.parametrize(("given", "spans"), [({"random_sampling_percent": 0.0}, 0), ({"sampler_percent": 0.0}, 0)])
+def test_what_is_not_sampled_makes_no_span(given: Mapping[str, object], spans: int, tmp_path: Path) -> None:
+    with running(tmp_path / "out", tracer="opentelemetry-grpc", receiver="sink", **given) as system:
+        send(system)
+        found = ledger(system)
+    assert (found["requests_proxied"], found["spans_sent"]) == (REQUESTS, spans)

@@ -1,0 +1,37 @@
+"""The Collector's sampling decisions are predicted one by one: those of two real releases, without a mismatch."""
+
+import hashlib
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lab.analysis.collector.sampling import kept, trace_ids
+
+FIXTURE = json.loads((Path(__file__).parents[2] / "fixtures" / "sampling.v1.json").read_text())
+IDS = trace_ids([hashlib.sha256(str(n).encode()).hexdigest()[:32] for n in range(FIXTURE["count"])])
+
+
+@pytest.mark.parametrize("row", FIXTURE["rows"], ids=lambda row: f"{row['mode']} {row['percent']} {row['hash_seed']}")
+def test_no_decision_differs_from_the_collectors(row: dict[str, object]) -> None:
+    found = kept(IDS, row["mode"], row["percent"], row["hash_seed"])  # type: ignore[arg-type]
+    decisions = np.packbits(found).tobytes()
+    assert int(found.sum()) == row["kept"]
+    assert decisions[:8].hex() == row["first"]
+    assert hashlib.sha256(decisions).hexdigest() == row["sha256"]
+
+
+def test_all_100_000_ids_are_asked_about() -> None:
+    assert IDS.shape == (100_000, 16)
+    assert len(FIXTURE["rows"]) == 60
+
+
+def test_more_digits_keep_closer_to_the_percentage() -> None:
+    # At one digit, the threshold of 33.3 % is b of 16, and byte 9 holds the first digit that is compared.
+    assert np.array_equal(kept(IDS, "equalizing", 33.3, precision=1), IDS[:, 9] >= 0xB0)
+    assert kept(IDS, "equalizing", 33.3, precision=14).mean() == pytest.approx(0.333, abs=0.005)
+
+
+def test_more_than_all_is_all() -> None:
+    assert kept(IDS, "hash_seed", 250).all()

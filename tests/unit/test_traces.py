@@ -1,0 +1,283 @@
+"""The generator of traces: what it is told, what it logs, and what the judgement of a Collector makes of that."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from lab.analysis.collector.sampling import kept, trace_ids
+from lab.contract import Endpoint
+from lab.errors import UserError
+from lab.load.generator import LoadPlan, Stage
+from lab.load.traces import RECORDS, TIMEOUTS, Ramp, TraceRate, Traces, TracesLoad, Workers
+from lab.record import Series, TrialData
+from lab.record.results import read_results
+from lab.record.traces import newest_scrape_ns, read_arrivals, read_collectors, read_traces
+from lab.record.trial import HeadPart, TrialRecord, Window, WindowPart
+from lab.spec.experiment import Protocol
+from lab.spec.parse import parse_experiment
+from lab.spec.problems import SpecError
+from lab.target.collector import delays
+from lab.target.collector.settings import CollectorLevelSettings
+from tests.fake import FakeClock
+from tests.labs import LAB
+from tests.repository import ROOT
+
+SECOND_NS = 1_000_000_000
+START_NS = 1_760_000_000 * SECOND_NS
+SPEC = (ROOT / "experiments" / "collector-capacity.yaml").read_text()
+HEADER = (ROOT / "fixtures" / "traces.v1.csv").read_text().splitlines(keepends=True)[:2]
+CARRIED: Mapping[str, Any] = {
+    "send_timeout_ms": 5000,
+    "receive_timeout_ms": 10_000,
+    "returns": True,
+    "plan": {"spans": {"min": 0, "max": 10}},
+    "wait_out_durations": True,
+    "traces_per_s": None,
+    "connections": None,
+}
+
+
+# --- records ------------------------------------------------------------------------------------------------------
+
+
+def test_the_fixtures_of_the_writers_are_read() -> None:
+    traces = read_traces(ROOT / "fixtures" / "traces.v1.csv")
+    assert traces["outcome"].to_list() == ["success", "empty"]
+    assert traces["spans_sent"].to_list() == [6, 0]
+    assert traces["receive_end_after_ns"].to_list() == [795_000_000, None]
+    arrivals = read_arrivals(ROOT / "fixtures" / "arrivals.v1.csv")
+    assert arrivals.row(0) == ("01000000000000000000000000000002", 7, START_NS)
+    collectors = read_collectors(ROOT / "fixtures" / "collector.v1.jsonl")
+    assert collectors["collector"]["accepted_spans"].values.tolist() == [0, 40_000]
+    assert collectors["collector"]["queue_capacity"].values.tolist() == [1000]
+    assert newest_scrape_ns(ROOT / "fixtures" / "collector.v1.jsonl") == 1_760_000_002_100_000_000
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("# tollbooth.traces v2\n", "does not begin with '# tollbooth.traces v1'"),
+        ("".join(HEADER) + "00,x\n", "traces-0.csv: "),
+    ],
+)
+def test_a_broken_log_is_named(text: str, says: str, tmp_path: Path) -> None:
+    (tmp_path / "traces-0.csv").write_text(text)
+    with pytest.raises(UserError) as wrong:
+        read_traces(tmp_path / "traces-0.csv")
+    assert says in wrong.value.message
+
+
+def test_a_log_without_traces_has_no_rows(tmp_path: Path) -> None:
+    (tmp_path / "traces-0.csv").write_text("".join(HEADER))
+    assert len(read_traces(tmp_path / "traces-0.csv")) == 0
+
+
+def test_no_scrape_was_made_before_the_file_is_there(tmp_path: Path) -> None:
+    assert newest_scrape_ns(tmp_path / "collector.jsonl") == 0
+
+
+# --- generator ----------------------------------------------------------------------------------------------------
+
+
+class Answering:
+    """An engine whose generator answers each load at once; only its second one gets spans back."""
+
+    def __init__(self, out: Path) -> None:
+        self.out, self.loads = out, list[dict[str, Any]]()
+
+    def start(self, services: object) -> None: ...
+
+    def containers(self) -> Mapping[str, Any]:
+        raise AssertionError("every load is answered")
+
+    def answer(self) -> None:
+        number = len(self.loads)
+        if not (self.out / f"load-{number}.json").exists():
+            return
+        self.loads.append(json.loads((self.out / f"load-{number}.json").read_text()))
+        last = {**dict.fromkeys(ZEROS, 0), "t_ns": START_NS + SECOND_NS, "received_spans": 5 * number, "traces_sent": 3}
+        lines = [GENERATOR_HEADER, {**dict.fromkeys(ZEROS, 0), "t_ns": START_NS}, last]
+        (self.out / f"traces-{number}.csv").write_text("".join(HEADER))
+        (self.out / f"generator-{number}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+class Clock(FakeClock):
+    """A clock in whose pauses the generator answers."""
+
+    def __init__(self, engine: Answering) -> None:
+        super().__init__()
+        self.engine = engine
+
+    def sleep(self, seconds: float) -> None:
+        super().sleep(seconds)
+        self.engine.answer()
+
+
+GENERATOR_HEADER = {"format": "tollbooth.generator", "version": 1, "t_ns": START_NS, "interval_ns": SECOND_NS}
+ZEROS = (
+    "workers",
+    "traces_sent",
+    "spans_sent",
+    "received_spans",
+    "success",
+    "send_timeout",
+    "send_error",
+    "receive_timeout",
+    "shutdown",
+)
+
+
+def measured(schedule: Any, tmp_path: Path, protocol: Mapping[str, Any]) -> tuple[Answering, Any]:
+    engine = Answering(tmp_path)
+    stage = Stage(engine, Clock(engine), tmp_path, lambda name, what: RuntimeError(f"{name} {what}"))  # type: ignore[arg-type]
+    load = TracesLoad(generator="traces", schedule=schedule)
+    plan = LoadPlan(load, Protocol(repetitions=1, **protocol), Endpoint("edge-1,edge-2", 4317, "otlp"), 0, 7)
+    assert Traces().environment(plan) == {"LOAD_TARGET": "edge-1:4317,edge-2:4317"}
+    return engine, Traces().measure(plan, stage, CARRIED)
+
+
+def test_a_ramp_begins_when_something_came_back_and_is_its_own_window(tmp_path: Path) -> None:
+    engine, found = measured(Ramp(kind="ramp", workers=100, workers_per_s=5), tmp_path, {})
+    assert [load["duration_s"] for load in engine.loads] == [1, 1, 23]
+    assert engine.loads[-1]["coupled"] == {"workers": 100, "workers_per_s": 5, "wait_out_durations": True}
+    assert engine.loads[-1]["seed"] == 7
+    assert (found.window_start_ns - START_NS, found.window_end_ns - START_NS) == (2 * SECOND_NS, 20 * SECOND_NS)
+    # The records of the loads that made the Collector connect are gone.
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name.startswith(RECORDS)) == [
+        "generator-2.jsonl",
+        "traces-2.csv",
+    ]
+    assert read_results(tmp_path / "results-generator.json").values["traces_sent"] == 3
+
+
+def test_an_open_loop_says_what_is_planned(tmp_path: Path) -> None:
+    schedule = TraceRate(kind="trace-rate", traces_per_s=200, connections=9)
+    engine, _ = measured(schedule, tmp_path, {"warm_up_s": 5, "window_s": 10})
+    assert engine.loads[-1]["decoupled"] == {
+        "traces_per_s": 200,
+        "arrivals": "poisson",
+        "connections": 9,
+        "traces_per_request": 1,
+    }
+    assert not set(engine.loads[-1]) & {"traces_per_s", "connections", "wait_out_durations"}
+    assert read_results(tmp_path / "results-generator.json").values["traces_planned"] == 200 * 18
+
+
+def test_what_the_generator_can_depends_on_the_schedule() -> None:
+    ramp = TracesLoad(generator="traces", schedule=Ramp(kind="ramp"))
+    workers = TracesLoad(generator="traces", schedule=Workers(kind="workers", workers=5))
+    assert (ramp.can("counted"), ramp.can("warms-up"), ramp.can("receives-traces")) == (True, False, True)
+    assert (workers.can("counted"), workers.can("warms-up"), workers.can("receives-traces")) == (False, True, True)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("workers: 3000", "workers: 10", "have all started after 2 s"),
+        ("basic: {spans: [0, 10]", "basic: {spans: [9, 3]", "level basic: spans: the lower bound, 9, is above"),
+        ("basic: {spans: [0, 10]", "basic: {spans: [0, 0]", "no trace would have a span"),
+        ("attributes: [0, 10]", "attributes: [0, 1001]", "the upper bound, 1001, is above 1000"),
+        ("pipeline: mutate", "pipeline: discard", "no pipeline 'discard' sends to the generator"),
+        ("pipeline: mutate", "edges: 1\n      edge_pipeline: basic", "no pipeline 'basic' sends to the next Collector"),
+        ("repetitions: 3", "repetitions: 3\n  window_s: 9", "as long as its requests take"),
+    ],
+)
+def test_a_mistake_is_named(old: str, new: str, says: str) -> None:
+    with pytest.raises(SpecError) as wrong:
+        parse_experiment(SPEC.replace(old, new, 1), "test", LAB.grammar)
+    assert says in "\n".join(problem.text for problem in wrong.value.problems)
+
+
+def test_spans_come_back_only_to_a_generator_that_receives_them() -> None:
+    load = SPEC[SPEC.index("  generator: traces") : SPEC.index("factors:")]
+    other = "  generator: telemetrygen\n  schedule: {kind: span-rate, spans_per_s: 10}\n"
+    with pytest.raises(SpecError) as wrong:
+        parse_experiment(
+            SPEC.replace(load, other).replace("repetitions: 3", "repetitions: 3\n  warm_up_s: 1\n  window_s: 5"),
+            "test",
+            LAB.grammar,
+        )
+    assert "telemetrygen does not receive what it sent" in "\n".join(one.text for one in wrong.value.problems)
+
+
+# --- judgement ----------------------------------------------------------------------------------------------------
+
+# Of the sampler's fixture (mode hash_seed, seed 22): which of these IDs it keeps is asserted below.
+IDS = [f"{number:032x}" for number in range(1, 33)]
+
+
+def trial(rows: list[str], keeps: str = "all") -> TrialData:
+    """A trial whose load began at `START_NS`, with a window of 20 s."""
+    text = "".join(HEADER) + "".join(rows)
+    frame = pl.read_csv(text.encode(), skip_lines=1, schema_overrides={"outcome": pl.Categorical})
+    settings = {"keeps": keeps, "sampling_percent": 25}
+    record = TrialRecord.of(
+        HeadPart(number=1, attempt=1, block=0, position=0, level="x", settings=settings),
+        WindowPart(window=Window(load_start_ns=START_NS, start_ns=START_NS, end_ns=START_NS + 20 * SECOND_NS)),
+    )
+    return TrialData(record, {"trace-log": {"0": frame}, "generator": {"0": WORKERS}})
+
+
+def row(trace_id: str, outcome: str, at_s: float, send_ms: float = 2, receive_ms: float | None = 10) -> str:
+    """A trace that was sent `at_s` after the load's start."""
+    send_ns, end_ns = 0, round(send_ms * 1e6)
+    back_ns = "" if receive_ms is None else end_ns + round(receive_ms * 1e6)
+    logged_ns = back_ns or end_ns
+    times = f"{START_NS + round(at_s * SECOND_NS)},0,{send_ns},{end_ns},{end_ns},{back_ns},{logged_ns}"
+    return f"{trace_id},0,0,{outcome},0,5,5,5,0,0,16,1,0,0,0,{times}\n"
+
+
+def _series(values: list[int]) -> Any:
+    t_ns = START_NS + SECOND_NS * np.arange(len(values), dtype=np.int64)
+    return Series(t_ns, np.array(values, dtype=np.int64))
+
+
+WORKERS = {"workers": _series([5 * second for second in range(25)])}
+
+
+def test_delays_are_quantiles_of_what_was_sent_in_the_window() -> None:
+    data = trial(
+        [row(IDS[0], "success", at_s, 2 + at_s, 10 + at_s) for at_s in range(5)] + [row(IDS[1], "success", 21)]
+    )
+    assert delays.delay_ms(data, delays.SEND, 0.5) == pytest.approx(4)
+    assert delays.delay_ms(data, delays.RECEIVE, 1.0) == pytest.approx(14)
+
+
+def test_the_first_error_has_the_rate_and_the_workers_before_it() -> None:
+    rows = [row(IDS[0], "success", second / 10) for second in range(120)]
+    data = trial([*rows, row(IDS[1], "send error", 12.0, 500, None), row(IDS[2], "send timeout", 13.0, 500, None)])
+    found = delays.reached(data)
+    assert (found.outcome, found.at_s, found.workers) == ("send error", pytest.approx(12.5), 60)
+    # From 2.5 s to 12.5 s: 95 traces that succeeded, and the one that failed.
+    assert found.traces_per_s == pytest.approx(9.6)
+    assert delays.bound(data) is None
+
+
+def test_without_an_error_the_end_is_a_bound() -> None:
+    data = trial([row(IDS[0], "success", second / 10) for second in range(200)])
+    assert delays.reached(data).outcome is None
+    assert delays.reached(data).at_s == pytest.approx(20)
+    assert delays.bound(data) == "at least"
+
+
+def test_a_trace_that_the_sampler_does_not_keep_has_not_failed() -> None:
+    predicted = kept(trace_ids(IDS), "hash_seed", 25, 22).tolist()
+    assert 0 < sum(predicted) < len(IDS)
+    late = [row(one, "receive timeout", 1, 2, None) for one in IDS]
+    expected = [one for one, keep in zip(IDS, predicted, strict=True) if keep]
+    assert delays.failures(trial(late, "sampled"))["trace_id"].to_list() == expected
+    assert len(delays.failures(trial(late, "all"))) == len(IDS)
+    assert len(delays.failures(trial(late, "some"))) == 0
+
+
+def test_a_level_without_settings_sends_the_published_basic_plan() -> None:
+    settings = CollectorLevelSettings(pipeline="basic")
+    assert settings.plan()["spans"] == {"min": 0, "max": 10}
+    assert settings.plan()["span_duration_ms"] == {"min": 0, "max": 100}
+    assert settings.plan()["risky_probability"] == 0
+    assert TIMEOUTS == ("send_timeout_ms", "receive_timeout_ms")
