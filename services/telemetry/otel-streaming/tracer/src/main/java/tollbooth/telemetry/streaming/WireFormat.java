@@ -76,7 +76,10 @@ interface WireFormat {
       SpanKind kind,
       long epochNanos) {}
 
-  /** A span's end, with its start again; the description is empty unless the status is an error with one. */
+  /**
+   * A span's end, with its start again; the description is empty unless the status is an error with
+   * one.
+   */
   record End(
       String name,
       long startEpochNanos,

@@ -12,8 +12,8 @@ import io.opentelemetry.api.trace.StatusCode;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Zipkin's protobuf, which shows that the tracer does not depend on OTLP. It has no place for links,
- * for attributes of events, nor for what was dropped.
+ * Zipkin's protobuf, which shows that the tracer does not depend on OTLP. It has no place for
+ * links, for attributes of events, nor for what was dropped.
  */
 final class ZipkinFormat implements WireFormat {
 

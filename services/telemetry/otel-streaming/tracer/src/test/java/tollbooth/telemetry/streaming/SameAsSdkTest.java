@@ -91,8 +91,7 @@ class SameAsSdkTest {
   private static ResourceSpans normal(ResourceSpans group) {
     ResourceSpans.Builder builder = group.toBuilder();
     var span = builder.getScopeSpansBuilder(0).getSpansBuilder(0);
-    List<io.opentelemetry.proto.common.v1.KeyValue> attributes =
-        sorted(span.getAttributesList());
+    List<io.opentelemetry.proto.common.v1.KeyValue> attributes = sorted(span.getAttributesList());
     span.clearAttributes().addAllAttributes(attributes);
     for (var event : span.getEventsBuilderList()) {
       var eventAttributes = sorted(event.getAttributesList());

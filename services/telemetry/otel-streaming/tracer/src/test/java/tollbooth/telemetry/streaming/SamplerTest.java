@@ -26,16 +26,14 @@ class SamplerTest {
   @ValueSource(doubles = {0, 0.001, 0.25, 0.5, 0.999, 1})
   void samplesTheSameTraces(double ratio) {
     assertSame(
-        Sampler.ratio(ratio),
-        io.opentelemetry.sdk.trace.samplers.Sampler.traceIdRatioBased(ratio));
+        Sampler.ratio(ratio), io.opentelemetry.sdk.trace.samplers.Sampler.traceIdRatioBased(ratio));
     assertSame(
         Sampler.parentBased(Sampler.ratio(ratio)),
         io.opentelemetry.sdk.trace.samplers.Sampler.parentBased(
             io.opentelemetry.sdk.trace.samplers.Sampler.traceIdRatioBased(ratio)));
   }
 
-  private static void assertSame(
-      Sampler ours, io.opentelemetry.sdk.trace.samplers.Sampler theirs) {
+  private static void assertSame(Sampler ours, io.opentelemetry.sdk.trace.samplers.Sampler theirs) {
     for (int i = 0; i < 10_000; i++) {
       long low = List.of(0L, Long.MIN_VALUE, Long.MAX_VALUE, RANDOM.nextLong()).get(i % 4);
       String trace = TraceId.fromLongs(1, low);
