@@ -1,0 +1,2 @@
+/** OpenTelemetry's SDK for the spans that are written by hand. */
+package tollbooth.telemetry.manual;

@@ -1,0 +1,150 @@
+package tollbooth.telemetry.streaming;
+
+import io.opentelemetry.api.common.AttributeKey;
+import io.opentelemetry.api.common.Attributes;
+import io.opentelemetry.api.common.AttributesBuilder;
+import io.opentelemetry.api.trace.SpanContext;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** Appends calls on a span or its builder to a recording, within the limits. */
+final class SpanWriter {
+
+  private final WireFormat format;
+  private final Limits limits;
+
+  SpanWriter(WireFormat format, Limits limits) {
+    this.format = format;
+    this.limits = limits;
+  }
+
+  void attribute(Recording span, String key, String value) {
+    int slot = span.open(key);
+    if (slot >= 0) {
+      format.attribute(span.chain, key, limits.cut(value));
+      span.close(slot);
+    }
+  }
+
+  void attribute(Recording span, String key, long value) {
+    int slot = span.open(key);
+    if (slot >= 0) {
+      format.attribute(span.chain, key, value);
+      span.close(slot);
+    }
+  }
+
+  void attribute(Recording span, String key, double value) {
+    int slot = span.open(key);
+    if (slot >= 0) {
+      format.attribute(span.chain, key, value);
+      span.close(slot);
+    }
+  }
+
+  void attribute(Recording span, String key, boolean value) {
+    int slot = span.open(key);
+    if (slot >= 0) {
+      format.attribute(span.chain, key, value);
+      span.close(slot);
+    }
+  }
+
+  void attribute(Recording span, AttributeKey<?> key, Object value) {
+    switch (value) {
+      case String text -> attribute(span, key.getKey(), text);
+      case Long number -> attribute(span, key.getKey(), number.longValue());
+      case Double number -> attribute(span, key.getKey(), number.doubleValue());
+      case Boolean flag -> attribute(span, key.getKey(), flag.booleanValue());
+      default -> {
+        int slot = span.open(key.getKey());
+        if (slot >= 0) {
+          format.attribute(span.chain, key.getKey(), limits.cut(value));
+          span.close(slot);
+        }
+      }
+    }
+  }
+
+  void event(Recording span, long epochNanos, String name, Attributes attributes) {
+    if (span.events++ < limits.events()) {
+      Attributes kept = kept(attributes, limits.eventAttributes());
+      format.event(span.chain, epochNanos, name, kept, attributes.size() - kept.size());
+    }
+  }
+
+  void link(Recording span, SpanContext context, Attributes attributes) {
+    if (span.links++ < limits.links()) {
+      Attributes kept = kept(attributes, limits.linkAttributes());
+      format.link(span.chain, context, kept, attributes.size() - kept.size());
+    }
+  }
+
+  /** A link to a span that has started: as in the SDK, without the count of dropped attributes. */
+  void lateLink(Recording span, SpanContext context, Attributes attributes) {
+    if (span.links++ < limits.links()) {
+      format.link(span.chain, context, kept(attributes, limits.linkAttributes()), 0);
+    }
+  }
+
+  /** The event of an exception. Attributes of the caller replace those of the exception. */
+  void exception(Recording span, long epochNanos, Throwable exception, Attributes attributes) {
+    if (span.events++ >= limits.events()) {
+      return;
+    }
+    Map<String, Entry> entries = new LinkedHashMap<>();
+    int[] refused = new int[1];
+    exceptionAttributes(exception).forEach((key, value) -> refused[0] += keep(entries, key, value));
+    attributes.forEach((key, value) -> refused[0] += keep(entries, key, value));
+    AttributesBuilder kept = Attributes.builder();
+    entries.values().forEach(entry -> put(kept, entry.key(), entry.value()));
+    format.event(span.chain, epochNanos, "exception", kept.build(), refused[0]);
+  }
+
+  /** Keeps an attribute; returns 1 if it is one too many. */
+  private int keep(Map<String, Entry> entries, AttributeKey<?> key, Object value) {
+    if (entries.size() < limits.attributes() || entries.containsKey(key.getKey())) {
+      entries.put(key.getKey(), new Entry(key, limits.cut(value)));
+      return 0;
+    }
+    return 1;
+  }
+
+  private record Entry(AttributeKey<?> key, Object value) {}
+
+  private static Map<AttributeKey<?>, Object> exceptionAttributes(Throwable exception) {
+    Map<AttributeKey<?>, Object> attributes = new LinkedHashMap<>();
+    String type = exception.getClass().getCanonicalName();
+    if (type != null) {
+      attributes.put(AttributeKey.stringKey("exception.type"), type);
+    }
+    if (exception.getMessage() != null) {
+      attributes.put(AttributeKey.stringKey("exception.message"), exception.getMessage());
+    }
+    StringWriter stack = new StringWriter();
+    exception.printStackTrace(new PrintWriter(stack, true));
+    attributes.put(AttributeKey.stringKey("exception.stacktrace"), stack.toString());
+    return attributes;
+  }
+
+  private Attributes kept(Attributes attributes, int most) {
+    if (attributes.size() <= most && limits.valueLength() == Integer.MAX_VALUE) {
+      return attributes;
+    }
+    AttributesBuilder kept = Attributes.builder();
+    int[] count = new int[1];
+    attributes.forEach((key, value) -> {
+      if (count[0]++ < most) {
+        put(kept, key, limits.cut(value));
+      }
+    });
+    return kept.build();
+  }
+
+  @SuppressWarnings("unchecked")
+  private static void put(AttributesBuilder attributes, AttributeKey<?> key, Object value) {
+    attributes.put((AttributeKey<Object>) key, value);
+  }
+}

@@ -1,0 +1,92 @@
+package tollbooth.telemetry.streaming;
+
+import io.opentelemetry.api.common.Attributes;
+import io.opentelemetry.api.trace.SpanContext;
+import io.opentelemetry.api.trace.SpanKind;
+import io.opentelemetry.api.trace.StatusCode;
+
+/**
+ * How spans look on the wire. Each method appends one call's bytes to a span; {@link #attribute}
+ * may come before {@link #start}, and its bytes may be removed again. Texts and values are already
+ * within their limits. Implementations have no state that changes.
+ */
+interface WireFormat {
+
+  /** The media type of a request with spans. */
+  String contentType();
+
+  /** What a span knows at its start. */
+  void start(Chain out, Start start);
+
+  void attribute(Chain out, String key, String value);
+
+  void attribute(Chain out, String key, long value);
+
+  void attribute(Chain out, String key, double value);
+
+  void attribute(Chain out, String key, boolean value);
+
+  /** An attribute whose value is a list or a {@link io.opentelemetry.api.common.Value}. */
+  void attribute(Chain out, String key, Object value);
+
+  /**
+   * An event.
+   *
+   * @param dropped the number of its attributes that the limit removed
+   */
+  void event(Chain out, long epochNanos, String name, Attributes attributes, int dropped);
+
+  /**
+   * A link.
+   *
+   * @param dropped the number of its attributes that the limit removed
+   */
+  void link(Chain out, SpanContext context, Attributes attributes, int dropped);
+
+  /** What a span knows at its end. */
+  void end(Chain out, End end);
+
+  /** What must precede the spans of a scope, encoded once. */
+  byte[] scope(Scope scope);
+
+  /**
+   * Appends what precedes a span, so that both together can stand anywhere in a request.
+   *
+   * @param scope what {@link #scope} returned
+   * @param spanBytes the length of the span
+   */
+  void frame(Chain out, byte[] scope, int spanBytes);
+
+  /**
+   * A span's start.
+   *
+   * @param parentId 0 if it has no parent
+   * @param traceState empty if there is none
+   * @param flags the trace's flags
+   * @param parentIsRemote false if it has no parent
+   */
+  record Start(
+      long traceHigh,
+      long traceLow,
+      long id,
+      long parentId,
+      String traceState,
+      int flags,
+      boolean parentIsRemote,
+      SpanKind kind,
+      long epochNanos) {}
+
+  /**
+   * A span's end, with its start again; the description is empty unless the status is an error with
+   * one.
+   */
+  record End(
+      String name,
+      long startEpochNanos,
+      long epochNanos,
+      StatusCode status,
+      String description,
+      int droppedAttributes,
+      int droppedEvents,
+      int droppedLinks) {}
+}

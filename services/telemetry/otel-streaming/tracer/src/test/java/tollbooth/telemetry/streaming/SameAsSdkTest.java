@@ -1,0 +1,230 @@
+package tollbooth.telemetry.streaming;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.opentelemetry.api.common.AttributeKey;
+import io.opentelemetry.api.common.Attributes;
+import io.opentelemetry.api.common.AttributesBuilder;
+import io.opentelemetry.api.common.KeyValue;
+import io.opentelemetry.api.common.Value;
+import io.opentelemetry.api.trace.Span;
+import io.opentelemetry.api.trace.SpanBuilder;
+import io.opentelemetry.api.trace.SpanContext;
+import io.opentelemetry.api.trace.SpanKind;
+import io.opentelemetry.api.trace.StatusCode;
+import io.opentelemetry.api.trace.TraceFlags;
+import io.opentelemetry.api.trace.TraceState;
+import io.opentelemetry.api.trace.TracerProvider;
+import io.opentelemetry.context.Context;
+import io.opentelemetry.exporter.internal.otlp.traces.TraceRequestMarshaler;
+import io.opentelemetry.proto.collector.trace.v1.ExportTraceServiceRequest;
+import io.opentelemetry.proto.trace.v1.ResourceSpans;
+import io.opentelemetry.sdk.resources.Resource;
+import io.opentelemetry.sdk.testing.exporter.InMemorySpanExporter;
+import io.opentelemetry.sdk.trace.SdkTracerProvider;
+import io.opentelemetry.sdk.trace.SpanLimits;
+import io.opentelemetry.sdk.trace.export.SimpleSpanProcessor;
+import java.io.ByteArrayOutputStream;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** The same random calls make the same decoded spans on the SDK and on this tracer. */
+class SameAsSdkTest {
+
+  private static final List<String> TEXTS =
+      List.of("", "a", "ümlaut", "日本語", "\ud83d\ude00", "\ud83d", "x\ude00y", "long ".repeat(400));
+
+  private static final List<Throwable> FAILURES =
+      List.of(new IllegalStateException("broken"), new Exception(null, new Error("cause")) {});
+
+  static IntStream seeds() {
+    return IntStream.range(0, 400);
+  }
+
+  @ParameterizedTest
+  @MethodSource("seeds")
+  void sendsWhatTheSdkSends(int seed) throws Exception {
+    Random random = new Random(seed);
+    boolean unlimited = random.nextBoolean();
+    int length = unlimited ? Integer.MAX_VALUE : random.nextInt(8);
+    int most = 1 + random.nextInt(10);
+    Limits limits = new Limits(most, 3, 3, 2, 2, length, 1 << 20);
+
+    Harness harness = Harness.of(limits);
+    calls(harness.provider, new Random(seed));
+
+    List<ResourceSpans> sent = harness.sent();
+    assertThat(sent).hasSize(1);
+    assertThat(normal(sent.getFirst())).isEqualTo(normal(bySdk(limits, seed)));
+  }
+
+  private static ResourceSpans bySdk(Limits limits, int seed) throws Exception {
+    InMemorySpanExporter spans = InMemorySpanExporter.create();
+    SpanLimits sdkLimits =
+        SpanLimits.builder()
+            .setMaxNumberOfAttributes(limits.attributes())
+            .setMaxNumberOfEvents(limits.events())
+            .setMaxNumberOfLinks(limits.links())
+            .setMaxNumberOfAttributesPerEvent(limits.eventAttributes())
+            .setMaxNumberOfAttributesPerLink(limits.linkAttributes())
+            .setMaxAttributeValueLength(limits.valueLength())
+            .build();
+    try (SdkTracerProvider provider =
+        SdkTracerProvider.builder()
+            .setResource(Resource.create(Harness.RESOURCE))
+            .setSpanLimits(sdkLimits)
+            .addSpanProcessor(SimpleSpanProcessor.create(spans))
+            .build()) {
+      calls(provider, new Random(seed));
+      ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+      TraceRequestMarshaler.create(spans.getFinishedSpanItems()).writeBinaryTo(bytes);
+      return ExportTraceServiceRequest.parseFrom(bytes.toByteArray()).getResourceSpans(0);
+    }
+  }
+
+  /** Without what is random or without an order. */
+  private static ResourceSpans normal(ResourceSpans group) {
+    ResourceSpans.Builder builder = group.toBuilder();
+    var span = builder.getScopeSpansBuilder(0).getSpansBuilder(0);
+    List<io.opentelemetry.proto.common.v1.KeyValue> attributes = sorted(span.getAttributesList());
+    span.clearAttributes().addAllAttributes(attributes);
+    for (var event : span.getEventsBuilderList()) {
+      var eventAttributes = sorted(event.getAttributesList());
+      event.clearAttributes().addAllAttributes(eventAttributes);
+      if (event.getName().equals("exception")) {
+        event.clearTimeUnixNano();
+      }
+    }
+    assertThat(span.getSpanId().size()).isEqualTo(8);
+    assertThat(span.getTraceId().size()).isEqualTo(16);
+    span.clearSpanId();
+    if (span.getParentSpanId().isEmpty()) {
+      span.clearTraceId();
+    }
+    return builder.build();
+  }
+
+  private static List<io.opentelemetry.proto.common.v1.KeyValue> sorted(
+      List<io.opentelemetry.proto.common.v1.KeyValue> attributes) {
+    return attributes.stream()
+        .sorted(Comparator.comparing(io.opentelemetry.proto.common.v1.KeyValue::getKey))
+        .toList();
+  }
+
+  /** The same calls for the same randomness. */
+  private static void calls(TracerProvider provider, Random random) {
+    var tracer = provider.tracerBuilder("scope");
+    if (random.nextBoolean()) {
+      tracer.setInstrumentationVersion("1.2");
+    }
+    if (random.nextBoolean()) {
+      tracer.setSchemaUrl("https://example.test/schema");
+    }
+    SpanBuilder builder = tracer.build().spanBuilder(random.nextInt(10) == 0 ? " " : "name");
+    builder.setSpanKind(SpanKind.values()[random.nextInt(5)]);
+    builder.setStartTimestamp(1_000 + random.nextInt(1_000), TimeUnit.MILLISECONDS);
+    switch (random.nextInt(3)) {
+      case 0 -> builder.setNoParent();
+      case 1 -> builder.setParent(Context.root().with(Span.wrap(context(random, true))));
+      default -> builder.setParent(Context.root().with(Span.wrap(context(random, false))));
+    }
+    for (int i = random.nextInt(6); i > 0; i--) {
+      if (random.nextInt(4) == 0) {
+        builder.addLink(context(random, random.nextBoolean()), attributes(random));
+      } else {
+        attribute(random, builder::setAttribute);
+      }
+    }
+    Span span = builder.startSpan();
+    for (int i = random.nextInt(30); i > 0; i--) {
+      call(span, random);
+    }
+    span.end(3_000 + random.nextInt(1_000), TimeUnit.MILLISECONDS);
+    call(span, random);
+    span.end();
+  }
+
+  private static void call(Span span, Random random) {
+    switch (random.nextInt(11)) {
+      case 0 -> span.updateName(text(random));
+      case 1 -> span.setStatus(StatusCode.values()[random.nextInt(3)], text(random));
+      case 2 ->
+          span.addEvent(
+              text(random), attributes(random), random.nextInt(1_000_000), TimeUnit.MICROSECONDS);
+      case 3 -> span.addLink(context(random, random.nextBoolean()), attributes(random));
+      case 4 -> span.setAttribute("key" + random.nextInt(8), text(random));
+      case 8 -> span.recordException(FAILURES.get(random.nextInt(2)), attributes(random));
+      case 5 -> span.setAttribute("key" + random.nextInt(8), random.nextLong());
+      case 6 -> span.setAttribute("key" + random.nextInt(8), random.nextDouble());
+      case 7 -> span.setAttribute("key" + random.nextInt(8), random.nextBoolean());
+      default -> attribute(random, span::setAttribute);
+    }
+  }
+
+  /** One of the methods that set an attribute. */
+  private interface Setter {
+    Object set(AttributeKey<Object> key, Object value);
+  }
+
+  @SuppressWarnings("unchecked")
+  private static void attribute(Random random, Setter setter) {
+    attributes(random, 1).forEach((key, value) -> setter.set((AttributeKey<Object>) key, value));
+  }
+
+  private static Attributes attributes(Random random) {
+    return attributes(random, random.nextInt(5));
+  }
+
+  private static Attributes attributes(Random random, int count) {
+    AttributesBuilder builder = Attributes.builder();
+    for (int i = 0; i < count; i++) {
+      String key = "key" + random.nextInt(8);
+      switch (random.nextInt(9)) {
+        case 0 -> builder.put(key, text(random));
+        case 1 -> builder.put(key, random.nextLong());
+        case 2 -> builder.put(key, random.nextDouble());
+        case 3 -> builder.put(key, random.nextBoolean());
+        case 4 -> builder.put(key, text(random), text(random));
+        case 5 -> builder.put(key, random.nextLong(), 0L);
+        case 6 -> builder.put(key, random.nextDouble(), -0.0);
+        case 7 -> builder.put(key, true, false);
+        default -> builder.put(AttributeKey.valueKey(key), value(random, 3));
+      }
+    }
+    return builder.build();
+  }
+
+  private static Value<?> value(Random random, int depth) {
+    return switch (random.nextInt(depth == 0 ? 5 : 7)) {
+      case 0 -> Value.of(text(random));
+      case 1 -> Value.of(random.nextLong());
+      case 2 -> Value.of(random.nextDouble());
+      case 3 -> Value.of(random.nextBoolean());
+      case 4 -> Value.of(new byte[] {1, 2, 3, 4, 5, 6, 7, 8, 9});
+      case 5 -> Value.of(value(random, depth - 1), value(random, depth - 1));
+      default -> Value.of(KeyValue.of("inner", value(random, depth - 1)));
+    };
+  }
+
+  private static String text(Random random) {
+    return TEXTS.get(random.nextInt(TEXTS.size()));
+  }
+
+  private static SpanContext context(Random random, boolean remote) {
+    String trace = "%016x%016x".formatted(random.nextLong() | 1, random.nextLong());
+    String span = "%016x".formatted(random.nextLong() | 1);
+    TraceFlags flags = TraceFlags.fromByte((byte) (random.nextBoolean() ? 3 : 1));
+    TraceState state =
+        random.nextBoolean()
+            ? TraceState.builder().put("one", "1").put("two", "2").build()
+            : TraceState.getDefault();
+    return remote
+        ? SpanContext.createFromRemoteParent(trace, span, flags, state)
+        : SpanContext.create(trace, span, flags, state);
+  }
+}

@@ -1,0 +1,80 @@
+package tollbooth.telemetry.streaming;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.opentelemetry.api.common.Attributes;
+import io.opentelemetry.api.trace.Span;
+import io.opentelemetry.api.trace.SpanContext;
+import io.opentelemetry.api.trace.SpanKind;
+import io.opentelemetry.api.trace.TraceFlags;
+import io.opentelemetry.api.trace.TraceId;
+import io.opentelemetry.api.trace.TraceState;
+import io.opentelemetry.context.Context;
+import io.opentelemetry.sdk.trace.samplers.SamplingDecision;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The samplers decide as the SDK's of the same name. */
+class SamplerTest {
+
+  private static final Random RANDOM = new Random(1);
+
+  @ParameterizedTest
+  @ValueSource(doubles = {0, 0.001, 0.25, 0.5, 0.999, 1})
+  void samplesTheSameTraces(double ratio) {
+    assertSame(
+        Sampler.ratio(ratio), io.opentelemetry.sdk.trace.samplers.Sampler.traceIdRatioBased(ratio));
+    assertSame(
+        Sampler.parentBased(Sampler.ratio(ratio)),
+        io.opentelemetry.sdk.trace.samplers.Sampler.parentBased(
+            io.opentelemetry.sdk.trace.samplers.Sampler.traceIdRatioBased(ratio)));
+  }
+
+  private static void assertSame(Sampler ours, io.opentelemetry.sdk.trace.samplers.Sampler theirs) {
+    for (int i = 0; i < 10_000; i++) {
+      long low = List.of(0L, Long.MIN_VALUE, Long.MAX_VALUE, RANDOM.nextLong()).get(i % 4);
+      String trace = TraceId.fromLongs(1, low);
+      SpanContext parent = parent(trace, i % 3);
+      boolean sampled =
+          theirs
+                  .shouldSample(
+                      Context.root().with(Span.wrap(parent)),
+                      trace,
+                      "name",
+                      SpanKind.INTERNAL,
+                      Attributes.empty(),
+                      List.of())
+                  .getDecision()
+              == SamplingDecision.RECORD_AND_SAMPLE;
+      assertThat(ours.samples(Sampler.Parent.of(parent), low)).isEqualTo(sampled);
+    }
+  }
+
+  private static SpanContext parent(String trace, int kind) {
+    if (kind == 0) {
+      return SpanContext.getInvalid();
+    }
+    return SpanContext.createFromRemoteParent(
+        trace,
+        "00000000000000ff",
+        kind == 1 ? TraceFlags.getSampled() : TraceFlags.getDefault(),
+        TraceState.getDefault());
+  }
+
+  @Test
+  void anUnsampledSpanPassesItsContextOn() {
+    Harness harness = new Harness(Limits.DEFAULT, Sampler.ALWAYS_OFF, 64, 64);
+    Span span =
+        harness.provider.get("test").spanBuilder("name").setAttribute("key", "value").startSpan();
+    span.end();
+
+    assertThat(span.isRecording()).isFalse();
+    assertThat(span.getSpanContext().isValid()).isTrue();
+    assertThat(span.getSpanContext().getTraceFlags().asHex()).isEqualTo("02");
+    assertThat(harness.ledger.ended()).isZero();
+    assertThat(harness.queue.isEmpty()).isTrue();
+  }
+}

@@ -1,0 +1,116 @@
+package tollbooth.telemetry.streaming;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.opentelemetry.api.trace.Span;
+import io.opentelemetry.api.trace.Tracer;
+import io.opentelemetry.context.Context;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import org.junit.jupiter.api.Test;
+
+/** What the SDK cannot be asked: buffers, drops and threads. */
+class SpanTest {
+
+  @Test
+  void childrenFollowTheirLocalParent() {
+    Harness harness = Harness.of(Limits.DEFAULT);
+    Tracer tracer = harness.provider.get("test");
+    Span parent = tracer.spanBuilder("parent").setNoParent().startSpan();
+    Span child = tracer.spanBuilder("child").setParent(Context.root().with(parent)).startSpan();
+    child.end();
+    parent.end();
+
+    var spans = harness.sentSpans();
+    assertThat(spans).extracting(span -> span.getName()).containsExactly("child", "parent");
+    assertThat(spans.getFirst().getParentSpanId()).isEqualTo(spans.getLast().getSpanId());
+    assertThat(spans.getFirst().getTraceId()).isEqualTo(spans.getLast().getTraceId());
+    assertThat(spans.getFirst().getEndTimeUnixNano())
+        .isBetween(spans.getFirst().getStartTimeUnixNano(), spans.getLast().getEndTimeUnixNano());
+  }
+
+  @Test
+  void dropsAndCountsWhereTheQueueIsFull() {
+    Harness harness = new Harness(Limits.DEFAULT, Sampler.ALWAYS_ON, 64, 4);
+    Tracer tracer = harness.provider.get("test");
+    for (int i = 0; i < 10; i++) {
+      tracer.spanBuilder("span").startSpan().end();
+    }
+
+    assertThat(harness.ledger.ended()).isEqualTo(10);
+    assertThat(harness.ledger.queueFull()).isEqualTo(6);
+    assertThat(harness.sentSpans()).hasSize(4);
+  }
+
+  @Test
+  void dropsAndCountsASpanThatIsTooLarge() {
+    Harness harness = Harness.of(new Limits(128, 128, 128, 128, 128, Integer.MAX_VALUE, 10_000));
+    Span span = harness.provider.get("test").spanBuilder("span").startSpan();
+    span.setAttribute("large", "x".repeat(20_000));
+    assertThat(span.isRecording()).isTrue();
+    span.end();
+
+    assertThat(harness.ledger.tooLarge()).isEqualTo(1);
+    assertThat(harness.sentSpans()).isEmpty();
+  }
+
+  @Test
+  void aMillionUnendedSpansShareTheirBoundOfBuffers() {
+    Harness harness = new Harness(Limits.DEFAULT, Sampler.ALWAYS_ON, 1_000, 2_048);
+    Tracer tracer = harness.provider.get("test");
+    List<Span> spans = new ArrayList<>();
+    for (int i = 0; i < 1_000_000; i++) {
+      spans.add(tracer.spanBuilder("span").startSpan().setAttribute("key", i));
+    }
+    assertThat(harness.buffers.existing()).isEqualTo(1_000);
+
+    spans.forEach(Span::end);
+    assertThat(harness.ledger.ended()).isEqualTo(1_000_000);
+    assertThat(harness.ledger.noBufferLeft()).isEqualTo(999_000);
+    assertThat(harness.sentSpans()).hasSize(1_000);
+  }
+
+  @Test
+  void noSpanHasTheBytesOfAnother() throws Exception {
+    Harness harness = new Harness(Limits.DEFAULT, Sampler.ALWAYS_ON, 4_096, 4_096);
+    Tracer tracer = harness.provider.get("test");
+    int checked = 0;
+    try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      for (int round = 0; round < 2_000; round++) {
+        Span span = tracer.spanBuilder("span").startSpan();
+        CountDownLatch both = new CountDownLatch(2);
+        for (int writer = 0; writer < 2; writer++) {
+          String name = "writer" + writer + ".";
+          threads.execute(() -> {
+            both.countDown();
+            for (int i = 0; i < 50; i++) {
+              span.setAttribute(name + i % 20, span.getSpanContext().getSpanId() + i);
+            }
+          });
+        }
+        both.await();
+        span.end();
+        if (round % 100 == 99) {
+          checked += checkIds(harness);
+        }
+      }
+    }
+    assertThat(checked + checkIds(harness)).isEqualTo(2_000);
+    assertThat(harness.ledger.queueFull()).isZero();
+  }
+
+  /** Every attribute starts with its span's id. */
+  private static int checkIds(Harness harness) {
+    var spans = harness.sentSpans();
+    for (var span : spans) {
+      String id = java.util.HexFormat.of().formatHex(span.getSpanId().toByteArray());
+      assertThat(span.getAttributesList())
+          .allSatisfy(
+              attribute -> assertThat(attribute.getValue().getStringValue()).startsWith(id));
+    }
+    return spans.size();
+  }
+}
