@@ -261,11 +261,14 @@ final class Connection {
     if (batch == null) {
       throw new ProtocolException("an answer without a request");
     }
+    boolean complete = state == State.ENDED && outbox.isEmpty();
+    if (answer.isSuccess() && !complete) {
+      throw new ProtocolException("success before the end of the request");
+    }
     Batch settled = batch;
     batch = null;
     failures = 0;
     settlement.answered(settled, answer, nowNanos);
-    boolean complete = state == State.ENDED && outbox.isEmpty();
     if (complete && answer.keepsConnection() && !input.hasRemaining()) {
       state = State.IDLE;
     } else {

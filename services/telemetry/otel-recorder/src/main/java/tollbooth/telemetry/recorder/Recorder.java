@@ -65,7 +65,11 @@ public final class Recorder implements AutoCloseable {
 
   /** Looks at the queue now. Any thread may call it, for example when the queue is half full. */
   public void wake() {
-    selector.wakeup();
+    synchronized (selector) {
+      if (selector.isOpen()) {
+        selector.wakeup();
+      }
+    }
   }
 
   /**
@@ -106,14 +110,22 @@ public final class Recorder implements AutoCloseable {
   }
 
   private void run() {
-    try (selector) {
+    try {
       while (!closing) {
         turn();
       }
+      closeSelector();
     } catch (IOException | RuntimeException broken) {
       LOG.log(Logger.Level.ERROR, "the recorder ends", broken);
     } finally {
       giveUpAll();
+    }
+  }
+
+  /** Not while another thread wakes it. */
+  private void closeSelector() throws IOException {
+    synchronized (selector) {
+      selector.close();
     }
   }
 
@@ -123,7 +135,7 @@ public final class Recorder implements AutoCloseable {
     distribute(nowNanos);
     serveFlushes(nowNanos);
     long waitNanos = nanosUntilDue(System.nanoTime());
-    // Rounded up: a wait of 0 would mean for ever, and an early end another turn.
+    // Rounded up: 0 would mean for ever, and less than the time would cost another turn.
     selector.select(
         key -> ((Connection) key.attachment()).ready(key, System.nanoTime()),
         TimeUnit.NANOSECONDS.toMillis(waitNanos) + 1);
@@ -180,7 +192,9 @@ public final class Recorder implements AutoCloseable {
 
   private long nanosUntilDue(long nowNanos) {
     long limit = settings.flushInterval().toNanos();
-    long due = settlement.nanosUntilDue(nowNanos, limit);
+    // Without an idle connection a due batch waits for one, and the selector tells when.
+    boolean idle = connections.stream().anyMatch(Connection::isIdle);
+    long due = idle ? settlement.nanosUntilDue(nowNanos, limit) : limit;
     for (Connection connection : connections) {
       due = Math.min(due, connection.nanosUntilDue(nowNanos, limit));
     }
