@@ -85,8 +85,7 @@ final class Connection {
   void tick(long nowNanos) {
     if (state == State.CLOSED && connectAtNanos - nowNanos <= 0) {
       connect(nowNanos);
-    } else if (state == State.OPEN
-        && nowNanos - openedAtNanos >= settings.requestAge().toNanos()) {
+    } else if (state == State.OPEN && nowNanos - openedAtNanos >= settings.requestAge().toNanos()) {
       end(nowNanos);
     } else if (isWaiting() && nowNanos - progressAtNanos >= settings.timeout().toNanos()) {
       fail(new IOException("no progress for " + settings.timeout().toMillis() + " ms"), nowNanos);

@@ -23,7 +23,8 @@ public record Endpoint(String host, int port, String path) {
       throw new IllegalArgumentException("not a URL: '" + url + "'", malformed);
     }
     if (!"http".equals(uri.getScheme()) || uri.getHost() == null || uri.getUserInfo() != null) {
-      throw new IllegalArgumentException("must be http://<host>[:<port>][/<path>], not '" + url + "'");
+      throw new IllegalArgumentException(
+          "must be http://<host>[:<port>][/<path>], not '" + url + "'");
     }
     String path = uri.getRawPath().isEmpty() ? "/" : uri.getRawPath();
     String query = uri.getRawQuery() == null ? "" : "?" + uri.getRawQuery();

@@ -3,7 +3,6 @@ package tollbooth.telemetry.recorder;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.System.Logger;
-import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -46,8 +45,7 @@ public final class Recorder implements AutoCloseable {
     intake = new Intake(source, ledger, settings.requestBytes());
     settlement = new Settlement(ledger, InstantSource.system());
     for (Endpoint endpoint : settings.endpoints()) {
-      connections.add(
-          new Connection(endpoint, settings, selector, settlement, System.nanoTime()));
+      connections.add(new Connection(endpoint, settings, selector, settlement, System.nanoTime()));
     }
     thread = Thread.ofPlatform().daemon().name("span-recorder").unstarted(this::run);
   }

@@ -28,7 +28,8 @@ final class Settlement {
       ledger.countAcknowledged(batch.spans() - rejected);
       batch.release();
     } else if (Retry.isRetryable(answer.status())) {
-      retry(batch, Retry.after(answer.retryAfter(), batch.attempts(), calendar.instant()), nowNanos);
+      retry(
+          batch, Retry.after(answer.retryAfter(), batch.attempts(), calendar.instant()), nowNanos);
     } else {
       ledger.countRejected(batch.spans());
       batch.release();

@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
+import java.io.OutputStream;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -16,6 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import tollbooth.telemetry.recorder.Ledger.Counts;
 import tollbooth.telemetry.recorder.StubEndpoint.Request;
 
@@ -29,8 +32,7 @@ class RecorderTest {
   private final QueueSource source = new QueueSource();
 
   private static RecorderSettings settings(StubEndpoint... endpoints) {
-    return RecorderSettings.of(
-        List.of(endpoints).stream().map(StubEndpoint::endpoint).toList());
+    return RecorderSettings.of(List.of(endpoints).stream().map(StubEndpoint::endpoint).toList());
   }
 
   private static RecorderSettings with(
@@ -66,8 +68,7 @@ class RecorderTest {
   @EnumSource
   void sendsEverySpanOnceInRequestsOfBoundedSize(Framing framing) throws Exception {
     try (StubEndpoint endpoint = StubEndpoint.answering();
-        Recorder recorder =
-            start(with(settings(endpoint), 900, Duration.ofSeconds(10), framing))) {
+        Recorder recorder = start(with(settings(endpoint), 900, Duration.ofSeconds(10), framing))) {
       source.put(0, 1_000, SIZE);
       assertThat(recorder.flush(LONG)).isTrue();
 
@@ -75,11 +76,9 @@ class RecorderTest {
       assertThat(endpoint.requests).hasSize(10).allMatch(request -> request.bytes() == 900);
       assertThat(endpoint.requests)
           .allMatch(
-              request ->
-                  request.chunks().size() == (framing == Framing.CHUNK_PER_SPAN ? 100 : 1));
+              request -> request.chunks().size() == (framing == Framing.CHUNK_PER_SPAN ? 100 : 1));
       assertThat(endpoint.connections).hasValue(1);
-      assertThat(source.ledger.counts())
-          .isEqualTo(new Counts(1_000, 1_000, 0, 0, 0, 0, 0));
+      assertThat(source.ledger.counts()).isEqualTo(new Counts(1_000, 1_000, 0, 0, 0, 0, 0));
     }
     assertAllSettled(1_000);
   }
@@ -88,8 +87,7 @@ class RecorderTest {
   void postsToThePathWithTheHeaders() throws Exception {
     try (StubEndpoint endpoint = StubEndpoint.answering();
         Recorder recorder =
-            start(
-                with(settings(endpoint), 900, Duration.ofSeconds(10), Framing.CHUNK_PER_SPAN))) {
+            start(with(settings(endpoint), 900, Duration.ofSeconds(10), Framing.CHUNK_PER_SPAN))) {
       source.put(0, 1, SIZE);
       assertThat(recorder.flush(LONG)).isTrue();
 
@@ -133,10 +131,9 @@ class RecorderTest {
   }
 
   @ParameterizedTest
-  @org.junit.jupiter.params.provider.ValueSource(ints = {429, 502, 503, 504})
+  @ValueSource(ints = {429, 502, 503, 504})
   void sendsAgainWhenTheEndpointAsksForIt(int status) throws Exception {
-    String busy =
-        "HTTP/1.1 " + status + " Later\r\nRetry-After: 0\r\nContent-Length: 0\r\n\r\n";
+    String busy = "HTTP/1.1 " + status + " Later\r\nRetry-After: 0\r\nContent-Length: 0\r\n\r\n";
     try (StubEndpoint endpoint = StubEndpoint.answering(busy, busy);
         Recorder recorder = start(settings(endpoint))) {
       source.put(0, 10, SIZE);
@@ -211,16 +208,15 @@ class RecorderTest {
   void doesNotTakeSuccessBeforeTheEndOfTheRequest() throws Exception {
     AtomicBoolean early = new AtomicBoolean(true);
     try (StubEndpoint endpoint =
-            StubEndpoint.running(
-                (stub, socket, input) -> {
-                  if (early.getAndSet(false)) {
-                    input.read();
-                    socket.getOutputStream().write(StubEndpoint.OK.getBytes(ISO_8859_1));
-                    input.transferTo(java.io.OutputStream.nullOutputStream());
-                  }
-                  stub.readRequest(input);
-                  socket.getOutputStream().write(StubEndpoint.OK.getBytes(ISO_8859_1));
-                });
+            StubEndpoint.running((stub, socket, input) -> {
+              if (early.getAndSet(false)) {
+                input.read();
+                socket.getOutputStream().write(StubEndpoint.OK.getBytes(ISO_8859_1));
+                input.transferTo(OutputStream.nullOutputStream());
+              }
+              stub.readRequest(input);
+              socket.getOutputStream().write(StubEndpoint.OK.getBytes(ISO_8859_1));
+            });
         Recorder recorder = start(settings(endpoint))) {
       source.put(0, 4, SIZE);
       await().until(() -> source.ledger.counts().acknowledged() == 4);
@@ -235,17 +231,16 @@ class RecorderTest {
   void sendsAgainAfterTheConnectionEndsInAChunk() throws Exception {
     AtomicBoolean cut = new AtomicBoolean(true);
     try (StubEndpoint endpoint =
-            StubEndpoint.running(
-                (stub, socket, input) -> {
-                  if (cut.getAndSet(false)) {
-                    input.readNBytes(5_000);
-                    return;
-                  }
-                  while (true) {
-                    stub.readRequest(input);
-                    socket.getOutputStream().write(StubEndpoint.OK.getBytes(ISO_8859_1));
-                  }
-                });
+            StubEndpoint.running((stub, socket, input) -> {
+              if (cut.getAndSet(false)) {
+                input.readNBytes(5_000);
+                return;
+              }
+              while (true) {
+                stub.readRequest(input);
+                socket.getOutputStream().write(StubEndpoint.OK.getBytes(ISO_8859_1));
+              }
+            });
         Recorder recorder = start(settings(endpoint))) {
       source.put(0, 1_000, 1_000);
       assertThat(recorder.flush(LONG)).isTrue();
@@ -308,8 +303,7 @@ class RecorderTest {
     Endpoint gone = probe.endpoint();
     probe.close();
     try (StubEndpoint endpoint = StubEndpoint.answering();
-        Recorder recorder =
-            start(RecorderSettings.of(List.of(gone, endpoint.endpoint())))) {
+        Recorder recorder = start(RecorderSettings.of(List.of(gone, endpoint.endpoint())))) {
       source.put(0, 10, SIZE);
       assertThat(recorder.flush(LONG)).isTrue();
       assertThat(endpoint.numbers(SIZE)).containsExactly(numbers(10));
@@ -320,7 +314,7 @@ class RecorderTest {
   void keepsNoMoreThanItsBound() throws Exception {
     String busy = "HTTP/1.1 503 Later\r\nRetry-After: 60\r\nContent-Length: 0\r\n\r\n";
     String[] answers = new String[100];
-    java.util.Arrays.fill(answers, busy);
+    Arrays.fill(answers, busy);
     try (StubEndpoint endpoint = StubEndpoint.answering(answers)) {
       RecorderSettings small =
           new RecorderSettings(

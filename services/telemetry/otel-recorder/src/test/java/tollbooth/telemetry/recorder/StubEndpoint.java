@@ -7,8 +7,10 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
@@ -50,7 +52,7 @@ final class StubEndpoint implements AutoCloseable {
     if (receiveBufferBytes > 0) {
       server.setReceiveBufferSize(receiveBufferBytes);
     }
-    server.bind(new java.net.InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+    server.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
     Thread.ofVirtual().start(this::accept);
   }
 
@@ -66,15 +68,14 @@ final class StubEndpoint implements AutoCloseable {
   /** Gives the answers in turn, over all connections, then {@link #OK} for ever. */
   static StubEndpoint answering(String... answers) throws IOException {
     AtomicInteger next = new AtomicInteger();
-    return running(
-        (endpoint, socket, input) -> {
-          while (true) {
-            endpoint.readRequest(input);
-            int number = next.getAndIncrement();
-            String answer = number < answers.length ? answers[number] : OK;
-            socket.getOutputStream().write(answer.getBytes(ISO_8859_1));
-          }
-        });
+    return running((endpoint, socket, input) -> {
+      while (true) {
+        endpoint.readRequest(input);
+        int number = next.getAndIncrement();
+        String answer = number < answers.length ? answers[number] : OK;
+        socket.getOutputStream().write(answer.getBytes(ISO_8859_1));
+      }
+    });
   }
 
   Endpoint endpoint() {
@@ -85,7 +86,7 @@ final class StubEndpoint implements AutoCloseable {
   List<Long> numbers(int messageBytes) {
     List<Long> numbers = new ArrayList<>();
     for (Request request : requests) {
-      java.nio.ByteBuffer body = java.nio.ByteBuffer.allocate(request.bytes());
+      ByteBuffer body = ByteBuffer.allocate(request.bytes());
       request.chunks().forEach(body::put);
       for (int at = 0; at < body.capacity(); at += messageBytes) {
         numbers.add(body.getLong(at));
