@@ -1,0 +1,325 @@
+package tollbooth.telemetry.recorder;
+
+import java.io.EOFException;
+import java.io.IOException;
+import java.lang.System.Logger;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ProtocolException;
+import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.SocketChannel;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * One endpoint's connection, with at most one unanswered request. Reconnects by itself. Only the
+ * recorder's thread uses it.
+ */
+final class Connection {
+
+  private static final Logger LOG = System.getLogger(Connection.class.getName());
+
+  /** Spans offered to the socket at once; about what a send buffer takes. */
+  private static final int MOST_WRITE_BYTES = 1 << 16;
+
+  private static final int INPUT_BYTES = 1 << 13;
+
+  private enum State {
+    CLOSED,
+    CONNECTING,
+    /** No request. */
+    IDLE,
+    /** A request takes spans. */
+    OPEN,
+    /** The request's last chunk is written or in the outbox. */
+    ENDED
+  }
+
+  private final Endpoint endpoint;
+  private final RecorderSettings settings;
+  private final Selector selector;
+  private final Settlement settlement;
+  private final Outbox outbox = new Outbox();
+  private final ByteBuffer input = ByteBuffer.allocateDirect(INPUT_BYTES);
+
+  private State state = State.CLOSED;
+  private SocketChannel channel;
+  private AnswerReader answers;
+  private Batch batch;
+  private int failures;
+  private long connectAtNanos;
+  private long openedAtNanos;
+  private long progressAtNanos;
+
+  Connection(
+      Endpoint endpoint,
+      RecorderSettings settings,
+      Selector selector,
+      Settlement settlement,
+      long nowNanos) {
+    this.endpoint = endpoint;
+    this.settings = settings;
+    this.selector = selector;
+    this.settlement = settlement;
+    connectAtNanos = nowNanos;
+  }
+
+  boolean isIdle() {
+    return state == State.IDLE;
+  }
+
+  /** Whether it takes fresh spans. */
+  boolean takesSpans(boolean mayOpen) {
+    return outbox.isEmpty() && (state == State.OPEN || state == State.IDLE && mayOpen);
+  }
+
+  /** The lowest sequence of its unanswered spans. */
+  long oldest() {
+    return batch == null ? Long.MAX_VALUE : batch.oldest();
+  }
+
+  /** Does what is due: connects, ends a request that is old enough, gives up waiting. */
+  void tick(long nowNanos) {
+    if (state == State.CLOSED && connectAtNanos - nowNanos <= 0) {
+      connect(nowNanos);
+    } else if (state == State.OPEN && nowNanos - openedAtNanos >= settings.requestAge().toNanos()) {
+      end(nowNanos);
+    } else if (isWaiting() && nowNanos - progressAtNanos >= settings.timeout().toNanos()) {
+      fail(new IOException("no progress for " + settings.timeout().toMillis() + " ms"), nowNanos);
+    }
+  }
+
+  /** The time until {@link #tick} has something to do; the limit if that is later. */
+  long nanosUntilDue(long nowNanos, long limit) {
+    long due =
+        switch (state) {
+          case CLOSED -> connectAtNanos - nowNanos;
+          case IDLE -> limit;
+          case OPEN -> openedAtNanos + settings.requestAge().toNanos() - nowNanos;
+          case CONNECTING, ENDED -> progressAtNanos + settings.timeout().toNanos() - nowNanos;
+        };
+    return Math.clamp(due, 0, limit);
+  }
+
+  private boolean isWaiting() {
+    return state == State.CONNECTING || state == State.ENDED;
+  }
+
+  /**
+   * Sends fresh spans, as many as the socket takes. Only if {@link #takesSpans}.
+   *
+   * @return whether any span left the intake
+   */
+  boolean send(Intake intake, long nowNanos) {
+    Message head = intake.head();
+    if (head == null) {
+      return false;
+    }
+    if (state == State.IDLE) {
+      open(new Batch(), nowNanos);
+    }
+    List<Message> messages = new ArrayList<>();
+    long bytes = 0;
+    while (head != null && bytes < MOST_WRITE_BYTES && fits(head)) {
+      intake.remove();
+      batch.add(head);
+      messages.add(head);
+      bytes += head.sizeBytes();
+      head = intake.head();
+    }
+    frame(messages);
+    write(nowNanos);
+    int withdrawn = state == State.OPEN ? outbox.withdraw() : 0;
+    for (int i = 0; i < withdrawn; i++) {
+      intake.giveBack(batch.removeLast());
+    }
+    if (state == State.OPEN && withdrawn == 0 && head != null && !fits(head)) {
+      end(nowNanos);
+    }
+    return withdrawn < messages.size();
+  }
+
+  private boolean fits(Message message) {
+    return batch.bytes() + message.sizeBytes() <= settings.requestBytes();
+  }
+
+  /** Sends a batch once more, as a request of its own. Only if {@link #isIdle}. */
+  void sendAgain(Batch again, long nowNanos) {
+    open(again, nowNanos);
+    frame(again.messages());
+    end(nowNanos);
+  }
+
+  private void open(Batch opened, long nowNanos) {
+    batch = opened;
+    state = State.OPEN;
+    openedAtNanos = nowNanos;
+    outbox.add(Frames.head(endpoint, settings.headers()));
+  }
+
+  private void frame(List<Message> messages) {
+    if (messages.isEmpty()) {
+      return;
+    }
+    switch (settings.framing()) {
+      case CHUNK_PER_SPAN -> {
+        for (Message message : messages) {
+          outbox.add(Frames.chunk(List.of(message)), 1);
+        }
+      }
+      case CHUNK_PER_WRITE -> outbox.add(Frames.chunk(messages), messages.size());
+    }
+  }
+
+  /** Ends an open request whose spans are awaited: nothing older is in the intake. */
+  void endIfAwaited(long target, long nowNanos) {
+    if (state == State.OPEN && oldest() < target) {
+      end(nowNanos);
+    }
+  }
+
+  private void end(long nowNanos) {
+    outbox.add(Frames.lastChunk());
+    state = State.ENDED;
+    progressAtNanos = nowNanos;
+    write(nowNanos);
+  }
+
+  /** Writes what the socket takes, and asks to be told when it takes the rest. */
+  private void write(long nowNanos) {
+    try {
+      if (outbox.writeTo(channel) > 0) {
+        progressAtNanos = nowNanos;
+      }
+      int writing = outbox.isEmpty() ? 0 : SelectionKey.OP_WRITE;
+      channel.keyFor(selector).interestOps(SelectionKey.OP_READ | writing);
+    } catch (IOException lost) {
+      fail(lost, nowNanos);
+    }
+  }
+
+  /** The selector says that the socket is ready. */
+  void ready(SelectionKey key, long nowNanos) {
+    try {
+      if (key.isConnectable()) {
+        channel.finishConnect();
+        connected(key);
+        return;
+      }
+      if (key.isReadable()) {
+        read(nowNanos);
+      }
+      if (key.isValid() && key.isWritable()) {
+        write(nowNanos);
+      }
+    } catch (IOException lost) {
+      fail(lost, nowNanos);
+    }
+  }
+
+  private void connect(long nowNanos) {
+    try {
+      // Resolved each time: a name may move to another address.
+      InetAddress address = InetAddress.getByName(endpoint.resolvable());
+      channel = SocketChannel.open();
+      channel.configureBlocking(false);
+      channel.setOption(StandardSocketOptions.SO_SNDBUF, settings.sendBufferBytes());
+      channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+      state = State.CONNECTING;
+      progressAtNanos = nowNanos;
+      answers = new AnswerReader();
+      SelectionKey key = channel.register(selector, SelectionKey.OP_CONNECT, this);
+      if (channel.connect(new InetSocketAddress(address, endpoint.port()))) {
+        connected(key);
+      }
+    } catch (IOException unreachable) {
+      fail(unreachable, nowNanos);
+    }
+  }
+
+  private void connected(SelectionKey key) {
+    state = State.IDLE;
+    key.interestOps(SelectionKey.OP_READ);
+  }
+
+  private void read(long nowNanos) throws IOException {
+    int bytes = channel.read(input.clear());
+    input.flip();
+    Answer answer = bytes < 0 ? answers.end() : answers.read(input);
+    if (answer != null) {
+      answered(answer, nowNanos);
+    } else if (bytes < 0) {
+      ended(nowNanos);
+    }
+  }
+
+  private void answered(Answer answer, long nowNanos) throws ProtocolException {
+    if (batch == null) {
+      throw new ProtocolException("an answer without a request");
+    }
+    boolean complete = state == State.ENDED && outbox.isEmpty();
+    if (answer.isSuccess() && !complete) {
+      throw new ProtocolException("success before the end of the request");
+    }
+    Batch settled = batch;
+    batch = null;
+    failures = 0;
+    settlement.answered(settled, answer, nowNanos);
+    if (complete && answer.keepsConnection() && !input.hasRemaining()) {
+      state = State.IDLE;
+    } else {
+      // An answer before the end of its request: the rest of the request is of no use.
+      disconnect();
+      connectAtNanos = nowNanos;
+    }
+  }
+
+  private void ended(long nowNanos) throws EOFException {
+    if (batch != null || failures > 0) {
+      throw new EOFException("the endpoint closed the connection");
+    }
+    // Endpoints close connections that were idle for long: no failure, but no reason to hurry.
+    disconnect();
+    connectAtNanos = nowNanos + settings.flushInterval().toNanos();
+  }
+
+  private void fail(IOException reason, long nowNanos) {
+    disconnect();
+    failures++;
+    connectAtNanos = nowNanos + Retry.backoff(failures).toNanos();
+    if (failures == 1) {
+      LOG.log(Logger.Level.WARNING, "no traces to " + endpoint.authority() + ": " + reason);
+    }
+    if (batch != null) {
+      Batch unanswered = batch;
+      batch = null;
+      settlement.lost(unanswered, nowNanos);
+    }
+  }
+
+  private void disconnect() {
+    state = State.CLOSED;
+    outbox.clear();
+    if (channel == null) {
+      return;
+    }
+    try {
+      channel.close();
+    } catch (IOException alreadyBroken) {
+      LOG.log(Logger.Level.DEBUG, "closing " + endpoint.authority(), alreadyBroken);
+    }
+    channel = null;
+  }
+
+  /** Gives up the unanswered request. */
+  void close() {
+    disconnect();
+    if (batch != null) {
+      settlement.giveUp(batch);
+      batch = null;
+    }
+  }
+}

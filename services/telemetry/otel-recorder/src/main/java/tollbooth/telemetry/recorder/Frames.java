@@ -1,0 +1,45 @@
+package tollbooth.telemetry.recorder;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** What HTTP's chunked encoding adds around spans. */
+final class Frames {
+
+  private static final byte[] END_OF_CHUNK = {'\r', '\n'};
+  private static final byte[] LAST_CHUNK = {'0', '\r', '\n', '\r', '\n'};
+
+  private Frames() {}
+
+  /** The request line and the headers. */
+  static ByteBuffer head(Endpoint endpoint, Map<String, String> headers) {
+    StringBuilder head = new StringBuilder();
+    head.append("POST ").append(endpoint.path()).append(" HTTP/1.1\r\n");
+    head.append("Host: ").append(endpoint.authority()).append("\r\n");
+    head.append("Content-Type: application/x-protobuf\r\nTransfer-Encoding: chunked\r\n");
+    headers.forEach((name, value) -> head.append(name).append(": ").append(value).append("\r\n"));
+    return ByteBuffer.wrap(head.append("\r\n").toString().getBytes(ISO_8859_1));
+  }
+
+  /** One chunk with these messages, from their first byte on. */
+  static List<ByteBuffer> chunk(List<Message> messages) {
+    List<ByteBuffer> buffers = new ArrayList<>();
+    long bytes = messages.stream().mapToLong(Message::sizeBytes).sum();
+    buffers.add(ByteBuffer.wrap((Long.toHexString(bytes) + "\r\n").getBytes(ISO_8859_1)));
+    for (Message message : messages) {
+      for (ByteBuffer buffer : message.buffers()) {
+        buffers.add(buffer.rewind());
+      }
+    }
+    buffers.add(ByteBuffer.wrap(END_OF_CHUNK));
+    return buffers;
+  }
+
+  static ByteBuffer lastChunk() {
+    return ByteBuffer.wrap(LAST_CHUNK);
+  }
+}

@@ -1,0 +1,11 @@
+package tollbooth.telemetry.recorder;
+
+/** What is one chunk of HTTP's chunked encoding. */
+public enum Framing {
+  /**
+   * Each span, as the proposal has it. A span that no byte left of can move to another connection.
+   */
+  CHUNK_PER_SPAN,
+  /** All spans of one write: fewer bytes, but they all stay with the connection. */
+  CHUNK_PER_WRITE
+}

@@ -1,0 +1,82 @@
+package tollbooth.telemetry.recorder;
+
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
+
+/** What became of every ended span. Any thread may read it. */
+public final class Ledger {
+
+  private final LongAdder ended = new LongAdder();
+  private final LongAdder queueFull = new LongAdder();
+  private final AtomicLong acknowledged = new AtomicLong();
+  private final AtomicLong tooLarge = new AtomicLong();
+  private final AtomicLong rejected = new AtomicLong();
+  private final AtomicLong givenUp = new AtomicLong();
+  private final AtomicLong resent = new AtomicLong();
+
+  /** Counts a span that ended; its thread calls it before it puts the span into the queue. */
+  public void countEnded() {
+    ended.increment();
+  }
+
+  /** Counts a span that the queue had no room for. */
+  public void countQueueFull() {
+    queueFull.increment();
+  }
+
+  void countAcknowledged(long spans) {
+    acknowledged.addAndGet(spans);
+  }
+
+  void countTooLarge() {
+    tooLarge.incrementAndGet();
+  }
+
+  void countRejected(long spans) {
+    rejected.addAndGet(spans);
+  }
+
+  void countGivenUp(long spans) {
+    givenUp.addAndGet(spans);
+  }
+
+  void countResent(long spans) {
+    resent.addAndGet(spans);
+  }
+
+  /** The counts now. While spans are under way they do not balance yet. */
+  public Counts counts() {
+    return new Counts(
+        ended.sum(),
+        acknowledged.get(),
+        queueFull.sum(),
+        tooLarge.get(),
+        rejected.get(),
+        givenUp.get(),
+        resent.get());
+  }
+
+  /**
+   * Numbers of spans.
+   *
+   * @param acknowledged answered with success and not rejected in part
+   * @param tooLarge larger than a request may be
+   * @param rejected refused by an endpoint for good, in whole or in part
+   * @param givenUp not acknowledged after all attempts, or when the recorder was closed
+   * @param resent sent once more: each may be at the backend twice. Not part of the balance
+   */
+  public record Counts(
+      long ended,
+      long acknowledged,
+      long queueFull,
+      long tooLarge,
+      long rejected,
+      long givenUp,
+      long resent) {
+
+    /** Whether every ended span has one fate. */
+    public boolean balanced() {
+      return ended == acknowledged + queueFull + tooLarge + rejected + givenUp;
+    }
+  }
+}

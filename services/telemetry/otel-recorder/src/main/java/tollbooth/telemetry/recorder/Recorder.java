@@ -1,0 +1,211 @@
+package tollbooth.telemetry.recorder;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.System.Logger;
+import java.nio.channels.Selector;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Sends a queue's spans to several endpoints from one thread. Each span goes to any connection that
+ * takes data, so a slow endpoint gets fewer. Spans of one trace may go to different endpoints.
+ */
+public final class Recorder implements AutoCloseable {
+
+  private static final Logger LOG = System.getLogger(Recorder.class.getName());
+  private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(10);
+
+  private final Source source;
+  private final Ledger ledger;
+  private final RecorderSettings settings;
+  private final Selector selector;
+  private final Intake intake;
+  private final Settlement settlement;
+  private final List<Connection> connections = new ArrayList<>();
+  private final Queue<Flush> flushes = new ConcurrentLinkedQueue<>();
+  private final Thread thread;
+  private volatile boolean closing;
+  private int first;
+
+  /** Waits until all messages below the target are settled. */
+  private record Flush(long target, CountDownLatch done) {}
+
+  private Recorder(Source source, Ledger ledger, RecorderSettings settings, Selector selector) {
+    this.source = source;
+    this.ledger = ledger;
+    this.settings = settings;
+    this.selector = selector;
+    intake = new Intake(source, ledger, settings.requestBytes());
+    settlement = new Settlement(ledger, InstantSource.system());
+    for (Endpoint endpoint : settings.endpoints()) {
+      connections.add(new Connection(endpoint, settings, selector, settlement, System.nanoTime()));
+    }
+    thread = Thread.ofPlatform().daemon().name("span-recorder").unstarted(this::run);
+  }
+
+  /** Starts to send. */
+  public static Recorder start(Source source, Ledger ledger, RecorderSettings settings) {
+    try {
+      Recorder recorder = new Recorder(source, ledger, settings, Selector.open());
+      recorder.thread.start();
+      return recorder;
+    } catch (IOException noSelector) {
+      throw new UncheckedIOException(noSelector);
+    }
+  }
+
+  /** Looks at the queue now. Any thread may call it, for example when the queue is half full. */
+  public void wake() {
+    synchronized (selector) {
+      if (selector.isOpen()) {
+        selector.wakeup();
+      }
+    }
+  }
+
+  /**
+   * Waits until all that was in the queue is acknowledged, rejected or given up.
+   *
+   * @return false if the time ran out before, or the thread was interrupted
+   */
+  public boolean flush(Duration timeout) {
+    Flush flush = new Flush(source.offered(), new CountDownLatch(1));
+    flushes.add(flush);
+    wake();
+    try {
+      return flush.done().await(timeout.toNanos(), TimeUnit.NANOSECONDS);
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
+  }
+
+  /** Flushes for at most 10 s, then gives up the rest. */
+  @Override
+  public void close() {
+    close(CLOSE_TIMEOUT);
+  }
+
+  /** Flushes for at most this time, then gives up the rest. No message may be put in any more. */
+  public void close(Duration timeout) {
+    if (!closing) {
+      flush(timeout);
+      closing = true;
+      wake();
+    }
+    try {
+      thread.join(CLOSE_TIMEOUT);
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void run() {
+    try {
+      while (!closing) {
+        turn();
+      }
+      closeSelector();
+    } catch (IOException | RuntimeException broken) {
+      LOG.log(Logger.Level.ERROR, "the recorder ends", broken);
+    } finally {
+      giveUpAll();
+    }
+  }
+
+  /** Not while another thread wakes it. */
+  private void closeSelector() throws IOException {
+    synchronized (selector) {
+      selector.close();
+    }
+  }
+
+  private void turn() throws IOException {
+    long nowNanos = System.nanoTime();
+    connections.forEach(connection -> connection.tick(nowNanos));
+    distribute(nowNanos);
+    serveFlushes(nowNanos);
+    long waitNanos = nanosUntilDue(System.nanoTime());
+    // Rounded up: 0 would mean for ever, and less than the time would cost another turn.
+    selector.select(
+        key -> ((Connection) key.attachment()).ready(key, System.nanoTime()),
+        TimeUnit.NANOSECONDS.toMillis(waitNanos) + 1);
+  }
+
+  /** Offers batches to be sent again, then fresh spans, until no connection takes more. */
+  private void distribute(long nowNanos) {
+    int size = connections.size();
+    first = (first + 1) % size;
+    boolean progress = true;
+    while (progress) {
+      progress = false;
+      for (int i = 0; i < size; i++) {
+        progress |= offer(connections.get((first + i) % size), nowNanos);
+      }
+    }
+  }
+
+  private boolean offer(Connection connection, long nowNanos) {
+    Batch again = connection.isIdle() ? settlement.due(nowNanos) : null;
+    if (again != null) {
+      connection.sendAgain(again, nowNanos);
+      return true;
+    }
+    return connection.takesSpans(mayOpen()) && connection.send(intake, nowNanos);
+  }
+
+  /** Whether one more request stays within the bound, if every connection's one gets full. */
+  private boolean mayOpen() {
+    long requests = (long) connections.size() * settings.requestBytes();
+    return settlement.waitingBytes() + requests <= settings.retainedBytes();
+  }
+
+  private void serveFlushes(long nowNanos) {
+    for (Flush flush : flushes) {
+      if (intake.oldest() >= flush.target()) {
+        connections.forEach(connection -> connection.endIfAwaited(flush.target(), nowNanos));
+      }
+      if (oldest() >= flush.target()) {
+        flush.done().countDown();
+        flushes.remove(flush);
+      }
+    }
+  }
+
+  /** The lowest sequence that is not settled. */
+  private long oldest() {
+    long unanswered = Long.MAX_VALUE;
+    for (Connection connection : connections) {
+      unanswered = Math.min(unanswered, connection.oldest());
+    }
+    return Math.min(intake.oldest(), Math.min(unanswered, settlement.oldest()));
+  }
+
+  private long nanosUntilDue(long nowNanos) {
+    long limit = settings.flushInterval().toNanos();
+    // Without an idle connection a due batch waits for one, and the selector tells when.
+    boolean idle = connections.stream().anyMatch(Connection::isIdle);
+    long due = idle ? settlement.nanosUntilDue(nowNanos, limit) : limit;
+    for (Connection connection : connections) {
+      due = Math.min(due, connection.nanosUntilDue(nowNanos, limit));
+    }
+    return due;
+  }
+
+  private void giveUpAll() {
+    connections.forEach(Connection::close);
+    settlement.giveUpAll();
+    while (intake.head() != null) {
+      intake.remove().release();
+      ledger.countGivenUp(1);
+    }
+    flushes.forEach(flush -> flush.done().countDown());
+  }
+}

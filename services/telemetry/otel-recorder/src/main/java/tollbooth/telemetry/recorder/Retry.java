@@ -1,0 +1,63 @@
+package tollbooth.telemetry.recorder;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZonedDateTime;
+import java.time.format.DateTimeFormatter;
+import java.time.format.DateTimeParseException;
+import java.util.Set;
+
+/** When to send again: OTLP's rules, with the bounds of OpenTelemetry's exporter. */
+final class Retry {
+
+  /** Attempts to send a span, the first one included. */
+  static final int MOST_ATTEMPTS = 5;
+
+  /** An endpoint that asks for more than this is asked again anyway. */
+  private static final Duration LONGEST_WAIT = Duration.ofSeconds(60);
+
+  private static final Duration FIRST = Duration.ofSeconds(1);
+  private static final Duration LAST = Duration.ofSeconds(5);
+  private static final double FACTOR = 1.5;
+  private static final Set<Integer> RETRYABLE = Set.of(429, 502, 503, 504);
+
+  private Retry() {}
+
+  static boolean isRetryable(int status) {
+    return RETRYABLE.contains(status);
+  }
+
+  /** The wait after this many attempts, at least 1. */
+  static Duration backoff(int attempts) {
+    double nanos = FIRST.toNanos() * Math.pow(FACTOR, attempts - 1.0);
+    return Duration.ofNanos((long) Math.min(nanos, LAST.toNanos()));
+  }
+
+  /**
+   * The wait that an answer asks for.
+   *
+   * @param retryAfter seconds or a date; null if the answer has none
+   * @return the backoff if the header is absent or cannot be read
+   */
+  static Duration after(String retryAfter, int attempts, Instant now) {
+    if (retryAfter == null) {
+      return backoff(attempts);
+    }
+    if (retryAfter.matches("[0-9]{1,9}")) {
+      return bounded(Duration.ofSeconds(Long.parseLong(retryAfter)));
+    }
+    try {
+      ZonedDateTime date = ZonedDateTime.parse(retryAfter, DateTimeFormatter.RFC_1123_DATE_TIME);
+      return bounded(Duration.between(now, date.toInstant()));
+    } catch (DateTimeParseException neither) {
+      return backoff(attempts);
+    }
+  }
+
+  private static Duration bounded(Duration wait) {
+    if (wait.isNegative()) {
+      return Duration.ZERO;
+    }
+    return wait.compareTo(LONGEST_WAIT) > 0 ? LONGEST_WAIT : wait;
+  }
+}

@@ -1,0 +1,100 @@
+package tollbooth.telemetry.recorder;
+
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+
+/** Decides what becomes of the spans of a request, and keeps those to be sent again. */
+final class Settlement {
+
+  private final Ledger ledger;
+  private final InstantSource calendar;
+  private final List<Batch> waiting = new ArrayList<>();
+  private long waitingBytes;
+
+  Settlement(Ledger ledger, InstantSource calendar) {
+    this.ledger = ledger;
+    this.calendar = calendar;
+  }
+
+  /** An endpoint answered. */
+  void answered(Batch batch, Answer answer, long nowNanos) {
+    if (answer.isSuccess()) {
+      long said = PartialSuccess.rejectedSpans(answer.body());
+      long rejected = Math.clamp(said, 0, batch.spans());
+      ledger.countRejected(rejected);
+      ledger.countAcknowledged(batch.spans() - rejected);
+      batch.release();
+    } else if (Retry.isRetryable(answer.status())) {
+      retry(
+          batch, Retry.after(answer.retryAfter(), batch.attempts(), calendar.instant()), nowNanos);
+    } else {
+      ledger.countRejected(batch.spans());
+      batch.release();
+    }
+  }
+
+  /** The connection ended without an answer: whether the spans arrived is unknown. */
+  void lost(Batch batch, long nowNanos) {
+    retry(batch, Retry.backoff(batch.attempts()), nowNanos);
+  }
+
+  private void retry(Batch batch, Duration wait, long nowNanos) {
+    if (batch.spans() == 0) {
+      return;
+    }
+    if (batch.attempts() >= Retry.MOST_ATTEMPTS) {
+      giveUp(batch);
+      return;
+    }
+    batch.retryAt(nowNanos + wait.toNanos());
+    waiting.add(batch);
+    waitingBytes += batch.bytes();
+  }
+
+  /** Takes a batch whose time has come; null if there is none. */
+  Batch due(long nowNanos) {
+    for (Iterator<Batch> batches = waiting.iterator(); batches.hasNext(); ) {
+      Batch batch = batches.next();
+      if (batch.notBeforeNanos() - nowNanos <= 0) {
+        batches.remove();
+        waitingBytes -= batch.bytes();
+        ledger.countResent(batch.spans());
+        return batch;
+      }
+    }
+    return null;
+  }
+
+  /** Without framing. */
+  long waitingBytes() {
+    return waitingBytes;
+  }
+
+  /** The time until the next batch is due; the limit if that is later, or if there is none. */
+  long nanosUntilDue(long nowNanos, long limit) {
+    long least = limit;
+    for (Batch batch : waiting) {
+      least = Math.min(least, batch.notBeforeNanos() - nowNanos);
+    }
+    return Math.max(least, 0);
+  }
+
+  /** The lowest sequence of those to be sent again. */
+  long oldest() {
+    return waiting.stream().mapToLong(Batch::oldest).min().orElse(Long.MAX_VALUE);
+  }
+
+  void giveUp(Batch batch) {
+    ledger.countGivenUp(batch.spans());
+    batch.release();
+  }
+
+  void giveUpAll() {
+    waiting.forEach(this::giveUp);
+    waiting.clear();
+    waitingBytes = 0;
+  }
+}

@@ -1,0 +1,340 @@
+package tollbooth.telemetry.recorder;
+
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import tollbooth.telemetry.recorder.Ledger.Counts;
+import tollbooth.telemetry.recorder.StubEndpoint.Request;
+
+/** The recorder against endpoints on loopback that behave well and badly. */
+@Timeout(60)
+class RecorderTest {
+
+  private static final Duration LONG = Duration.ofSeconds(30);
+  private static final int SIZE = BytesMessage.LEAST_BYTES;
+
+  private final QueueSource source = new QueueSource();
+
+  private static RecorderSettings settings(StubEndpoint... endpoints) {
+    return RecorderSettings.of(List.of(endpoints).stream().map(StubEndpoint::endpoint).toList());
+  }
+
+  private static RecorderSettings with(
+      RecorderSettings given, int requestBytes, Duration timeout, Framing framing) {
+    return new RecorderSettings(
+        given.endpoints(),
+        Map.of("x-key", "secret"),
+        given.requestAge(),
+        requestBytes,
+        given.retainedBytes(),
+        given.sendBufferBytes(),
+        Duration.ofMillis(10),
+        timeout,
+        framing);
+  }
+
+  private Recorder start(RecorderSettings settings) {
+    return Recorder.start(source, source.ledger, settings);
+  }
+
+  /** Nothing lost, nothing twice, and every buffer given back once. */
+  private void assertAllSettled(int ended) {
+    assertThat(source.ledger.counts().ended()).isEqualTo(ended);
+    assertThat(source.ledger.counts().balanced()).isTrue();
+    assertThat(source.releases).hasValue(ended);
+  }
+
+  private static Long[] numbers(long count) {
+    return LongStream.range(0, count).boxed().toArray(Long[]::new);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void sendsEverySpanOnceInRequestsOfBoundedSize(Framing framing) throws Exception {
+    try (StubEndpoint endpoint = StubEndpoint.answering();
+        Recorder recorder = start(with(settings(endpoint), 900, Duration.ofSeconds(10), framing))) {
+      source.put(0, 1_000, SIZE);
+      assertThat(recorder.flush(LONG)).isTrue();
+
+      assertThat(endpoint.numbers(SIZE)).containsExactly(numbers(1_000));
+      assertThat(endpoint.requests).hasSize(10).allMatch(request -> request.bytes() == 900);
+      assertThat(endpoint.requests)
+          .allMatch(
+              request -> request.chunks().size() == (framing == Framing.CHUNK_PER_SPAN ? 100 : 1));
+      assertThat(endpoint.connections).hasValue(1);
+      assertThat(source.ledger.counts()).isEqualTo(new Counts(1_000, 1_000, 0, 0, 0, 0, 0));
+    }
+    assertAllSettled(1_000);
+  }
+
+  @Test
+  void postsToThePathWithTheHeaders() throws Exception {
+    try (StubEndpoint endpoint = StubEndpoint.answering();
+        Recorder recorder =
+            start(with(settings(endpoint), 900, Duration.ofSeconds(10), Framing.CHUNK_PER_SPAN))) {
+      source.put(0, 1, SIZE);
+      assertThat(recorder.flush(LONG)).isTrue();
+
+      assertThat(endpoint.requests)
+          .singleElement()
+          .extracting(Request::head)
+          .isEqualTo(
+              "POST /v1/traces HTTP/1.1\nHost: "
+                  + endpoint.endpoint().authority()
+                  + "\nContent-Type: application/x-protobuf\nTransfer-Encoding: chunked\n"
+                  + "x-key: secret\n");
+    }
+  }
+
+  @Test
+  void endsARequestBecauseOfItsAge() throws Exception {
+    try (StubEndpoint endpoint = StubEndpoint.answering();
+        Recorder recorder = start(settings(endpoint))) {
+      source.put(0, 1, SIZE);
+      recorder.wake();
+
+      await().until(() -> source.ledger.counts().acknowledged() == 1);
+      assertThat(endpoint.requests).hasSize(1);
+    }
+  }
+
+  @Test
+  void dropsASpanThatFitsInNoRequest() throws Exception {
+    try (StubEndpoint endpoint = StubEndpoint.answering();
+        Recorder recorder =
+            start(with(settings(endpoint), 99, Duration.ofSeconds(10), Framing.CHUNK_PER_SPAN))) {
+      source.put(0, 1, 99);
+      source.put(1, 1, 100);
+      source.put(2, 1, 99);
+      assertThat(recorder.flush(LONG)).isTrue();
+
+      assertThat(endpoint.numbers(99)).containsExactly(0L, 2L);
+      assertThat(source.ledger.counts()).isEqualTo(new Counts(3, 2, 0, 1, 0, 0, 0));
+    }
+    assertAllSettled(3);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {429, 502, 503, 504})
+  void sendsAgainWhenTheEndpointAsksForIt(int status) throws Exception {
+    String busy = "HTTP/1.1 " + status + " Later\r\nRetry-After: 0\r\nContent-Length: 0\r\n\r\n";
+    try (StubEndpoint endpoint = StubEndpoint.answering(busy, busy);
+        Recorder recorder = start(settings(endpoint))) {
+      source.put(0, 10, SIZE);
+      assertThat(recorder.flush(LONG)).isTrue();
+
+      assertThat(endpoint.requests).hasSize(3);
+      assertThat(new HashSet<>(endpoint.numbers(SIZE))).containsExactlyInAnyOrder(numbers(10));
+      assertThat(source.ledger.counts()).isEqualTo(new Counts(10, 10, 0, 0, 0, 0, 20));
+    }
+    assertAllSettled(10);
+  }
+
+  @Test
+  void waitsAsLongAsTheEndpointAsks() throws Exception {
+    String busy = "HTTP/1.1 503 Later\r\nRetry-After: 2\r\nContent-Length: 0\r\n\r\n";
+    try (StubEndpoint endpoint = StubEndpoint.answering(busy);
+        Recorder recorder = start(settings(endpoint))) {
+      source.put(0, 1, SIZE);
+      long start = System.nanoTime();
+      assertThat(recorder.flush(LONG)).isTrue();
+
+      assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThan(Duration.ofSeconds(2));
+    }
+  }
+
+  @Test
+  void givesUpAfterFiveAttempts() throws Exception {
+    String busy = "HTTP/1.1 503 Later\r\nRetry-After: 0\r\nContent-Length: 0\r\n\r\n";
+    try (StubEndpoint endpoint = StubEndpoint.answering(busy, busy, busy, busy, busy);
+        Recorder recorder = start(settings(endpoint))) {
+      source.put(0, 3, SIZE);
+      assertThat(recorder.flush(LONG)).isTrue();
+
+      assertThat(endpoint.requests).hasSize(5);
+      assertThat(source.ledger.counts()).isEqualTo(new Counts(3, 0, 0, 0, 0, 3, 12));
+    }
+    assertAllSettled(3);
+  }
+
+  @Test
+  void countsWhatIsRejected() throws Exception {
+    String partly = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n\n\u0002\b\u0003";
+    String refused = "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n";
+    try (StubEndpoint endpoint = StubEndpoint.answering(partly, refused);
+        Recorder recorder = start(settings(endpoint))) {
+      source.put(0, 10, SIZE);
+      assertThat(recorder.flush(LONG)).isTrue();
+      assertThat(source.ledger.counts()).isEqualTo(new Counts(10, 7, 0, 0, 3, 0, 0));
+
+      source.put(10, 5, SIZE);
+      assertThat(recorder.flush(LONG)).isTrue();
+      assertThat(source.ledger.counts()).isEqualTo(new Counts(15, 7, 0, 0, 8, 0, 0));
+    }
+    assertAllSettled(15);
+  }
+
+  @Test
+  void sendsAgainAfterGarbage() throws Exception {
+    try (StubEndpoint endpoint = StubEndpoint.answering("what?\r\n");
+        Recorder recorder = start(settings(endpoint))) {
+      source.put(0, 4, SIZE);
+      assertThat(recorder.flush(LONG)).isTrue();
+
+      assertThat(endpoint.requests).hasSize(2);
+      assertThat(endpoint.connections).hasValue(2);
+      assertThat(source.ledger.counts()).isEqualTo(new Counts(4, 4, 0, 0, 0, 0, 4));
+    }
+    assertAllSettled(4);
+  }
+
+  @Test
+  void doesNotTakeSuccessBeforeTheEndOfTheRequest() throws Exception {
+    AtomicBoolean early = new AtomicBoolean(true);
+    try (StubEndpoint endpoint =
+            StubEndpoint.running((stub, socket, input) -> {
+              if (early.getAndSet(false)) {
+                input.read();
+                socket.getOutputStream().write(StubEndpoint.OK.getBytes(ISO_8859_1));
+                input.transferTo(OutputStream.nullOutputStream());
+              }
+              stub.readRequest(input);
+              socket.getOutputStream().write(StubEndpoint.OK.getBytes(ISO_8859_1));
+            });
+        Recorder recorder = start(settings(endpoint))) {
+      source.put(0, 4, SIZE);
+      await().until(() -> source.ledger.counts().acknowledged() == 4);
+
+      assertThat(endpoint.numbers(SIZE)).containsExactly(numbers(4));
+      assertThat(source.ledger.counts()).isEqualTo(new Counts(4, 4, 0, 0, 0, 0, 4));
+    }
+    assertAllSettled(4);
+  }
+
+  @Test
+  void sendsAgainAfterTheConnectionEndsInAChunk() throws Exception {
+    AtomicBoolean cut = new AtomicBoolean(true);
+    try (StubEndpoint endpoint =
+            StubEndpoint.running((stub, socket, input) -> {
+              if (cut.getAndSet(false)) {
+                input.readNBytes(5_000);
+                return;
+              }
+              while (true) {
+                stub.readRequest(input);
+                socket.getOutputStream().write(StubEndpoint.OK.getBytes(ISO_8859_1));
+              }
+            });
+        Recorder recorder = start(settings(endpoint))) {
+      source.put(0, 1_000, 1_000);
+      assertThat(recorder.flush(LONG)).isTrue();
+
+      assertThat(new HashSet<>(endpoint.numbers(1_000))).containsExactlyInAnyOrder(numbers(1_000));
+      assertThat(source.ledger.counts().acknowledged()).isEqualTo(1_000);
+      assertThat(source.ledger.counts().resent()).isPositive();
+    }
+    assertAllSettled(1_000);
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void leavesAnEndpointThatNeverReadsToTheOthers(Framing framing) throws Exception {
+    CountDownLatch over = new CountDownLatch(1);
+    StubEndpoint.Script never =
+        (stub, socket, input) -> {
+          try {
+            over.await();
+          } catch (InterruptedException interrupted) {
+            throw new IOException(interrupted);
+          }
+        };
+    int count = 5_000;
+    try (StubEndpoint silent = StubEndpoint.narrow(never);
+        StubEndpoint healthy = StubEndpoint.answering();
+        Recorder recorder =
+            start(with(settings(silent, healthy), 1 << 20, Duration.ofSeconds(2), framing))) {
+      await().until(() -> silent.connections.get() == 1 && healthy.connections.get() == 1);
+      source.put(0, count, 1_000);
+      assertThat(recorder.flush(LONG)).isTrue();
+
+      assertThat(new HashSet<>(healthy.numbers(1_000))).hasSize(count);
+      Counts counts = source.ledger.counts();
+      assertThat(counts.acknowledged()).isEqualTo(count);
+      // What the silent endpoint's socket buffers took, not a share of the load.
+      assertThat(counts.resent()).isBetween(1L, count / 5L);
+      over.countDown();
+    }
+    assertAllSettled(count);
+  }
+
+  @Test
+  void closesInTimeWhereNobodyListensAndGivesTheRestUp() throws Exception {
+    Recorder recorder =
+        start(RecorderSettings.of(List.of(new Endpoint("127.0.0.1", 1, "/v1/traces"))));
+    source.put(0, 50, SIZE);
+    long start = System.nanoTime();
+    recorder.close(Duration.ofMillis(300));
+
+    assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5));
+    assertThat(source.ledger.counts()).isEqualTo(new Counts(50, 0, 0, 0, 0, 50, 0));
+    assertAllSettled(50);
+    assertThat(recorder.flush(Duration.ofMillis(1))).isFalse();
+  }
+
+  @Test
+  void connectsOnceSomebodyListens() throws Exception {
+    StubEndpoint probe = StubEndpoint.answering();
+    Endpoint gone = probe.endpoint();
+    probe.close();
+    try (StubEndpoint endpoint = StubEndpoint.answering();
+        Recorder recorder = start(RecorderSettings.of(List.of(gone, endpoint.endpoint())))) {
+      source.put(0, 10, SIZE);
+      assertThat(recorder.flush(LONG)).isTrue();
+      assertThat(endpoint.numbers(SIZE)).containsExactly(numbers(10));
+    }
+  }
+
+  @Test
+  void keepsNoMoreThanItsBound() throws Exception {
+    String busy = "HTTP/1.1 503 Later\r\nRetry-After: 60\r\nContent-Length: 0\r\n\r\n";
+    String[] answers = new String[100];
+    Arrays.fill(answers, busy);
+    try (StubEndpoint endpoint = StubEndpoint.answering(answers)) {
+      RecorderSettings small =
+          new RecorderSettings(
+              List.of(endpoint.endpoint()),
+              Map.of(),
+              Duration.ofSeconds(1),
+              10 * SIZE,
+              40L * SIZE,
+              1 << 16,
+              Duration.ofMillis(10),
+              Duration.ofSeconds(10),
+              Framing.CHUNK_PER_SPAN);
+      Recorder recorder = start(small);
+      source.put(0, 1_000, SIZE);
+      await().until(() -> endpoint.requests.size() == 4);
+      recorder.close(Duration.ofMillis(300));
+
+      assertThat(endpoint.requests).hasSize(4);
+      assertThat(source.ledger.counts()).isEqualTo(new Counts(1_000, 0, 0, 0, 0, 1_000, 0));
+    }
+    assertAllSettled(1_000);
+  }
+}
