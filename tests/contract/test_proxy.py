@@ -128,7 +128,7 @@ def test_with_a_receiver_that_is_gone_the_residual_is_all_that_was_sent(tmp_path
 
 
 def test_more_spans_than_may_wait_are_dropped(tmp_path: Path) -> None:
-    given = {"min_flush_spans": 2048, "max_cache_size": 50, "flush_interval_ms": 60_000}
+    given = {"min_flush_spans": 2048, "max_cache_size": 50, "flush_interval_ms": 20_000}
     with running(tmp_path / "out", tracer="opentelemetry-grpc", receiver="sink", **given) as system:
         send(system)
         found = ledger(system)
