@@ -128,12 +128,13 @@ def test_with_a_receiver_that_is_gone_the_residual_is_all_that_was_sent(tmp_path
 
 
 def test_more_spans_than_may_wait_are_dropped(tmp_path: Path) -> None:
-    given = {"min_flush_spans": 2048, "max_cache_size": 50, "flush_interval_ms": 60_000}
+    given = {"min_flush_spans": 2048, "max_cache_size": 50, "flush_interval_ms": 20_000}
     with running(tmp_path / "out", tracer="opentelemetry-grpc", receiver="sink", **given) as system:
         send(system)
         found = ledger(system)
-    assert found["spans_dropped"] == REQUESTS - 50
-    assert found["spans_sent"] == found["spans_accepted"] == 50
+    # Envoy 1.40 drops the span that finds the cache full, and exports what is in it: one of 51 spans is dropped.
+    assert found["spans_dropped"] == REQUESTS // 51
+    assert found["spans_sent"] == found["spans_accepted"] == REQUESTS - found["spans_dropped"]
 
 
 @pytest.mark.parametrize(("given", "spans"), [({"random_sampling_percent": 0.0}, 0), ({"sampler_percent": 0.0}, 0)])
