@@ -36,11 +36,12 @@ python() {
   fi
   local logs=.lab/logs command
   mkdir -p "$logs"
-  for command in without_containers variants other_contracts; do begin "$logs/$command.log" "$command"; done
+  for command in without_containers variants; do begin "$logs/$command.log" "$command"; done
   # Most of the time, faults wait.
   contracts "not beside and not alone" || return 1
   ended "${groups[1]}" "$logs/variants.log" || return 1
-  ended "${groups[2]}" "$logs/other_contracts.log" || return 1
+  # Later: dozens of Collectors and Envoys start and end. Beside them the observer misses its ticks in a fault.
+  other_contracts || return 1
   # What measures speed runs without other containers.
   contracts alone || return 1
   ended "${groups[0]}" "$logs/without_containers.log" || return 1
