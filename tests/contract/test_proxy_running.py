@@ -1,0 +1,50 @@
+"""What a running Envoy does with a level's settings that its counters alone show: retries, and a changed threshold."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from lab.backend import Sink
+from lab.engine import SystemClock, wait_until
+from lab.target.proxy.deployment import ADMIN, ProxyDeployment
+from tests.contract.test_proxy import REQUESTS, running, send
+
+pytestmark = [pytest.mark.containers, pytest.mark.beside, pytest.mark.timeout(120)]
+
+KEY = "tracing.opentelemetry"
+EXPORTS = "cluster.receiver.upstream_rq_total"
+NEVER_MS = 60_000
+
+
+def counters(system: ProxyDeployment) -> Mapping[str, int]:
+    return system._counters()
+
+
+def reached(system: ProxyDeployment, counter: str, value: int) -> bool:
+    """Whether a counter reaches a value in a few seconds: Envoy adds up its threads' counts every now and then."""
+    return wait_until(lambda: counters(system).get(counter, 0) >= value, 20.0, 0.1, SystemClock())
+
+
+def test_a_failed_export_is_sent_again(tmp_path: Path) -> None:
+    given = {"min_flush_spans": REQUESTS, "export_retries": 2, "flush_interval_ms": NEVER_MS}
+    with running(tmp_path / "out", tracer="opentelemetry-grpc", receiver="sink", **given) as system:
+        system.http.send("PUT", "SINK_PORT", "/behaviour", b'{"behaviour": "refuse"}')
+        send(system)
+        assert reached(system, "cluster.receiver.upstream_rq_retry", 2)
+        # Three attempts of one export: the receiver refuses each span three times, and Envoy sent it once.
+        assert counters(system)[EXPORTS] == 3
+        assert counters(system)[f"{KEY}.spans_sent"] == REQUESTS
+        assert Sink(system.http.port).counters()["refused_spans"] == 3 * REQUESTS
+
+
+def test_the_threshold_changes_while_it_runs(tmp_path: Path) -> None:
+    given = {"min_flush_spans": 1, "flush_interval_ms": NEVER_MS}
+    with running(tmp_path / "out", tracer="opentelemetry-grpc", receiver="sink", **given) as system:
+        send(system)
+        assert reached(system, EXPORTS, REQUESTS)
+        system.http.send("POST", ADMIN, f"/runtime_modify?{KEY}.min_flush_spans=10")
+        # It is in force for the next request: not one more export of a single span.
+        send(system)
+        assert reached(system, f"{KEY}.spans_sent", 2 * REQUESTS)
+        assert counters(system)[EXPORTS] == REQUESTS + REQUESTS / 10
