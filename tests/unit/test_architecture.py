@@ -23,6 +23,7 @@ NEW = (
     "target/proxy",
     "load/telemetrygen.py",
     "load/open_loop.py",
+    "load/nighthawk.py",
     "run/alternating.py",
     "run/turns.py",
     "run/settling.py",

@@ -183,7 +183,8 @@ def test_thresholds_are_runtime_values_of_the_tracer() -> None:
 def test_what_only_opentelemetry_has() -> None:
     grpc = provider(settings(tracer="opentelemetry-grpc", export_timeout_ms=250, export_retries=2, max_cache_size=7))
     assert grpc["grpc_service"]["timeout"] == "0.25s"
-    assert grpc["grpc_service"]["retry_policy"] == {"num_retries": 2}
+    # Without conditions Envoy would accept the policy, and never use it.
+    assert grpc["grpc_service"]["retry_policy"] == {"num_retries": 2, "retry_on": configuration.RETRY_ON}
     assert grpc["max_cache_size"] == 7
     http = provider(settings(tracer="opentelemetry-http", export_timeout_ms=250))
     assert http["http_service"]["http_uri"]["timeout"] == "0.25s"

@@ -18,6 +18,8 @@ HTTP2 = {
         "explicit_http_config": {"http2_protocol_options": {}},
     }
 }
+# What is worth another attempt. Envoy takes conditions of gRPC and of HTTP in one list.
+RETRY_ON = "cancelled,deadline-exceeded,resource-exhausted,unavailable,connect-failure,refused-stream,reset"
 SAMPLERS = f"{EXTENSION}.tracers.opentelemetry.samplers.v3"
 
 
@@ -89,7 +91,7 @@ def _set_opentelemetry(config: dict[str, Any], level: ProxyLevelSettings) -> Non
     if level.export_timeout_ms is not None:
         service.get("http_uri", service)["timeout"] = f"{level.export_timeout_ms / 1000}s"
     if level.export_retries is not None:
-        service["retry_policy"] = {"num_retries": level.export_retries}
+        service["retry_policy"] = {"num_retries": level.export_retries, "retry_on": RETRY_ON}
     if level.max_cache_size is not None:
         config["max_cache_size"] = level.max_cache_size
     if level.sampler_percent is not None:

@@ -10,12 +10,16 @@ OF_REQUESTS = {
 }
 # After `tracing.opentelemetry.` or `tracing.zipkin.` Zipkin's tracer never drops a span.
 OF_TRACER = {"spans_sent": "spans_sent", "spans_dropped": "spans_dropped", "timer_flushes": "timer_flushed"}
-# After `cluster.receiver.` An export that is sent again counts again.
+# After `cluster.receiver.` An export that is sent again counts again, one without a connection only as such.
 OF_EXPORTS = {
     "exports": "upstream_rq_total",
+    "exports_repeated": "upstream_rq_retry",
     "exports_timed_out": "upstream_rq_timeout",
     "exports_overflowed": "upstream_rq_pending_overflow",
     "exports_reset": "upstream_rq_rx_reset",
+    "exports_not_connected": "upstream_rq_pending_failure_eject",
+    # The receiver is gone, and so is its name.
+    "exports_without_host": "upstream_cx_none_healthy",
     "exports_canceled": "upstream_rq_cancelled",
     "exports_failed_5xx": "upstream_rq_5xx",
     "export_connections_failed": "upstream_cx_connect_fail",
