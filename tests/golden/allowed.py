@@ -91,6 +91,12 @@ ALLOWED: tuple[Row, ...] = (
         "<root>/collector/pipelines/recommended.yaml",
         COLLECTOR,
     ),
+    RenamedText(
+        "compose/*/services/collector/image",
+        r"^tollbooth/collector:0\.140\.0$",
+        "tollbooth/collector:0.149.0",
+        "The Collector has processors that release 0.140.0 cannot be built with.",
+    ),
     RenamedText("compose/quick/*/environment/OTEL_EXPORTER_OTLP_ENDPOINT", r"//jaeger:", "//sink:", SINK),
     RenamedText("compose/quick/*/files/targets.json", r"jaeger", "sink", SINK),
     Removed("compose/quick/*/services/jaeger", SINK),

@@ -11,6 +11,7 @@ import pytest
 from lab.analysis.claims.records import read_verdicts
 from lab.analysis.profile.records import ProfileRecord
 from lab.backend.backend import record
+from lab.load.traces import COUNTED
 from lab.record.combined import read_combined
 from lab.record.counters import parse_counters, parse_speed, write_targets
 from lab.record.data import STREAMS
@@ -28,6 +29,7 @@ from lab.record.summary import (
     read_manifest,
     read_summary,
 )
+from lab.record.traces import read_collectors, read_generator
 from lab.record.trial import ContainerRecord, TrialRecord, Window, read_trial_record
 from lab.target.mesh.topology import load_topology, resolved
 from tests.labs import LAB
@@ -136,6 +138,19 @@ def check_speed(name: str, folder: Path) -> None:
     assert len(thread.steps.values) == 1
 
 
+def check_generator(name: str, folder: Path) -> None:
+    (folder / "generator-0.jsonl").write_text(lines(BLOCKS[name]))
+    counters = read_generator(folder / "generator-0.jsonl")
+    assert set(COUNTED.values()) <= set(counters)
+    assert counters["received_spans"].values.tolist() == [440]
+
+
+def check_collectors(name: str, folder: Path) -> None:
+    (folder / "collector.jsonl").write_text(lines(BLOCKS[name]))
+    counters = read_collectors(folder / "collector.jsonl")
+    assert counters["collector"]["dropped_spans"].values.tolist() == [12]
+
+
 def check_trace(name: str, folder: Path) -> None:
     (example,) = BLOCKS[name]
     trace = STREAMS["trace"].read(written(folder, "trace.json", example))
@@ -171,6 +186,8 @@ CHECKS: dict[str, Callable[[str, Path], None]] = {
     "tollbooth.targets": check_targets,
     "tollbooth.counters": check_counters,
     "tollbooth.load": named_in("internal/load/*.go", "loadgen/ghz/*.go", "loadgen/open-loop/*.go"),
+    "tollbooth.generator": check_generator,
+    "tollbooth.collector": check_collectors,
     "tollbooth.speed": check_speed,
     "tollbooth.ready": named_in("services/web/src/main/**.java"),
     "tollbooth.fault": named_in("services/web/src/main/**.java"),
