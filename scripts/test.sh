@@ -18,7 +18,10 @@ without_containers() {
 }
 contracts() { .venv/bin/pytest -m "containers and not long and $1" "${@:2}" tests/contract; }
 variants() { contracts beside -k test_variants; }
-other_contracts() { contracts beside -k "not test_variants"; }
+# Dozens of Collectors and Envoys start and end. Beside them the observer misses its ticks in a fault.
+PASSING="test_collector_pipelines or test_proxy"
+passing_contracts() { contracts beside -k "$PASSING"; }
+other_contracts() { contracts beside -k "not test_variants and not ($PASSING)"; }
 groups=()
 # begin LOG COMMAND: runs a command in the background, in its own process group, which Ctrl-C does not reach.
 begin() {
@@ -36,12 +39,12 @@ python() {
   fi
   local logs=.lab/logs command
   mkdir -p "$logs"
-  for command in without_containers variants; do begin "$logs/$command.log" "$command"; done
+  for command in without_containers variants other_contracts; do begin "$logs/$command.log" "$command"; done
   # Most of the time, faults wait.
   contracts "not beside and not alone" || return 1
   ended "${groups[1]}" "$logs/variants.log" || return 1
-  # Later: dozens of Collectors and Envoys start and end. Beside them the observer misses its ticks in a fault.
-  other_contracts || return 1
+  ended "${groups[2]}" "$logs/other_contracts.log" || return 1
+  passing_contracts || return 1
   # What measures speed runs without other containers.
   contracts alone || return 1
   ended "${groups[0]}" "$logs/without_containers.log" || return 1
