@@ -7,12 +7,13 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/signal"
 	"strings"
 	"syscall"
 	"time"
+
+	"tollbooth/internal/serve"
 )
 
 const usage = `Usage: sink [options]
@@ -44,7 +45,7 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
-	if err := run(ctx, initial, listen); err != nil {
+	if err := run(ctx, initial, serve.Listen); err != nil {
 		exit(exitFailed, err)
 	}
 }
@@ -53,8 +54,6 @@ func exit(code int, err error) {
 	fmt.Fprintln(os.Stderr, "sink:", err)
 	os.Exit(code)
 }
-
-func listen(port int) (net.Listener, error) { return net.Listen("tcp", fmt.Sprint(":", port)) }
 
 // parse reads the command line; what --help asks for goes to help.
 func parse(arguments []string, help io.Writer) (behaviour, error) {

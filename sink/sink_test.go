@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"tollbooth/internal/serve"
 )
 
 func TestEachProtocolIsAcceptedAndCounted(t *testing.T) {
@@ -88,7 +90,7 @@ func TestTheEndAnswersThoseWhoWait(t *testing.T) {
 			if err := s.stop(); err != nil {
 				t.Error(err)
 			}
-			if took := time.Since(began); took >= shutDownLimit {
+			if took := time.Since(began); took >= serve.ShutDownLimit {
 				t.Errorf("the end took %v", took)
 			}
 			if got := <-ended; got != "unavailable" {

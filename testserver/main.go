@@ -7,11 +7,12 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/signal"
 	"syscall"
 	"time"
+
+	"tollbooth/internal/serve"
 )
 
 const usage = `Usage: testserver [options]
@@ -43,7 +44,7 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
-	if err := run(ctx, &server{delay: delay}, listen); err != nil {
+	if err := run(ctx, &server{delay: delay}, serve.Listen); err != nil {
 		exit(exitFailed, err)
 	}
 }
@@ -52,8 +53,6 @@ func exit(code int, err error) {
 	fmt.Fprintln(os.Stderr, "testserver:", err)
 	os.Exit(code)
 }
-
-func listen(port int) (net.Listener, error) { return net.Listen("tcp", fmt.Sprint(":", port)) }
 
 // parse reads the command line; what --help asks for goes to help.
 func parse(arguments []string, help io.Writer) (time.Duration, error) {

@@ -7,16 +7,13 @@ import (
 	"net/http"
 	"sync/atomic"
 	"time"
+
+	"tollbooth/internal/serve"
 )
 
 const (
 	requestPort = 8080
 	adminPort   = 8888
-)
-
-const (
-	headerLimit   = 10 * time.Second // for a request's headers
-	shutDownLimit = 3 * time.Second  // for requests that are being answered when the server is told to end
 )
 
 const answer = "0123456789" // ten bytes, as published
@@ -29,34 +26,8 @@ type server struct {
 
 // run serves both ports until the context ends. Its error says which port could not be had, or no longer works.
 func run(ctx context.Context, s *server, listen func(port int) (net.Listener, error)) error {
-	ended := make(chan error, 2)
-	for port, handler := range map[int]http.Handler{requestPort: s, adminPort: s.admin()} {
-		listener, err := listen(port)
-		if err != nil {
-			return err
-		}
-		serving := &http.Server{Handler: handler, ReadHeaderTimeout: headerLimit}
-		go func() {
-			if err := serving.Serve(listener); err != http.ErrServerClosed {
-				ended <- err
-			}
-		}()
-		defer shutDown(serving)
-	}
-	select {
-	case err := <-ended:
-		return err
-	case <-ctx.Done():
-		return nil
-	}
-}
-
-func shutDown(serving *http.Server) {
-	ctx, cancel := context.WithTimeout(context.Background(), shutDownLimit)
-	defer cancel()
-	if serving.Shutdown(ctx) != nil {
-		_ = serving.Close()
-	}
+	servers := map[int]*http.Server{requestPort: {Handler: s}, adminPort: {Handler: s.admin()}}
+	return serve.Until(ctx, servers, listen, func() {})
 }
 
 // ServeHTTP answers a request after the delay. A timer holds it back: requests that wait keep no thread busy.
