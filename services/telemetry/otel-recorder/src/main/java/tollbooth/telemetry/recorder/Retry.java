@@ -13,7 +13,7 @@ final class Retry {
   /** Attempts to send a span, the first one included. */
   static final int MOST_ATTEMPTS = 5;
 
-  /** An endpoint that asks for more than this is asked again anyway. */
+  /** The longest wait, whatever an endpoint's answer says. */
   private static final Duration LONGEST_WAIT = Duration.ofSeconds(60);
 
   private static final Duration FIRST = Duration.ofSeconds(1);
@@ -34,7 +34,7 @@ final class Retry {
   }
 
   /**
-   * The wait that an answer asks for.
+   * The wait after an answer.
    *
    * @param retryAfter seconds or a date; null if the answer has none
    * @return the backoff if the header is absent or cannot be read

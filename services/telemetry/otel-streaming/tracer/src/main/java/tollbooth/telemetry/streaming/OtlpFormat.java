@@ -41,18 +41,11 @@ final class OtlpFormat implements WireFormat {
 
   @Override
   public void start(Chain out, Start start) {
-    out.put(tag(1, BYTES));
-    out.put(16);
-    out.putBigEndian(start.traceHigh());
-    out.putBigEndian(start.traceLow());
-    out.put(tag(2, BYTES));
-    out.put(8);
-    out.putBigEndian(start.id());
+    Protobuf.putId(out, 1, start.traceHigh(), start.traceLow());
+    Protobuf.putId(out, 2, start.id());
     Protobuf.putText(out, 3, start.traceState());
     if (start.parentId() != 0) {
-      out.put(tag(4, BYTES));
-      out.put(8);
-      out.putBigEndian(start.parentId());
+      Protobuf.putId(out, 4, start.parentId());
     }
     out.put(tag(6, VARINT));
     out.put(kind(start.kind()));

@@ -43,6 +43,21 @@ final class Protobuf {
     }
   }
 
+  /** Appends the field of an ID of 8 bytes. */
+  static void putId(Chain out, int field, long id) {
+    out.put(tag(field, BYTES));
+    out.put(8);
+    out.putBigEndian(id);
+  }
+
+  /** Appends the field of an ID of 16 bytes. */
+  static void putId(Chain out, int field, long high, long low) {
+    out.put(tag(field, BYTES));
+    out.put(16);
+    out.putBigEndian(high);
+    out.putBigEndian(low);
+  }
+
   /** The size of a count's field; 0 if it is 0. */
   static int countSize(int count) {
     return count == 0 ? 0 : 1 + varintSize(count);

@@ -35,18 +35,11 @@ final class ZipkinFormat implements WireFormat {
 
   @Override
   public void start(Chain out, Start start) {
-    out.put(tag(1, BYTES));
-    out.put(16);
-    out.putBigEndian(start.traceHigh());
-    out.putBigEndian(start.traceLow());
+    Protobuf.putId(out, 1, start.traceHigh(), start.traceLow());
     if (start.parentId() != 0) {
-      out.put(tag(2, BYTES));
-      out.put(8);
-      out.putBigEndian(start.parentId());
+      Protobuf.putId(out, 2, start.parentId());
     }
-    out.put(tag(3, BYTES));
-    out.put(8);
-    out.putBigEndian(start.id());
+    Protobuf.putId(out, 3, start.id());
     Protobuf.putCount(out, 4, kind(start.kind()));
     out.put(tag(6, FIXED64));
     out.putFixed64(TimeUnit.NANOSECONDS.toMicros(start.epochNanos()));
