@@ -20,13 +20,13 @@ Place_contra = TypeVar("Place_contra", contravariant=True)
 class Needs:
     """What an experiment needs: Compose services whose ports must be free, images, and memory of one system.
 
-    `own_cpus_from`: from how many CPUs on what is measured has CPUs of its own.
+    `own_cpus`: whether what is measured has CPUs of its own wherever there are two.
     """
 
     services: tuple[str, ...] = ()
     images: tuple[str, ...] = ()
     system_bytes: int = 0
-    own_cpus_from: int = 4
+    own_cpus: bool = False
 
 
 class Declaration(Protocol):

@@ -53,7 +53,7 @@ def context(lab: Lab, experiment: Experiment) -> Context:
     target = lab.target(experiment)
     if not target.declaration.containers:
         return Context(experiment, target, _place(AbsentDriver(), split_cpus(os.cpu_count() or 1)))
-    cpus = split_cpus(engine_cores(), target.declaration.needs(experiment).own_cpus_from)
+    cpus = split_cpus(engine_cores(), target.declaration.needs(experiment).own_cpus)
     alone = _place(ComposeDriver(ROOT, SCRATCH), cpus)
     numbers = range(len(experiment.all_levels())) if experiment.at_once else ()
     systems = (_place(_side_by_side_driver(number), cpus, False) for number in numbers)

@@ -67,10 +67,13 @@ class CpuTimes:
     steal: int
 
 
-def split_cpus(cores: int, own_from: int = SEPARATE_CPUS_FROM) -> CpuSplit:
-    """Shares `cores` CPUs out: from `own_from` on a quarter is kept for everything but the services, below none is."""
+def split_cpus(cores: int, own_cpus: bool = False) -> CpuSplit:
+    """Shares `cores` CPUs out: from four on a quarter is kept for everything but the services, below all share all.
+
+    `own_cpus`: not even two are shared.
+    """
     every = tuple(range(cores))
-    if cores < own_from:
+    if cores < (2 if own_cpus else SEPARATE_CPUS_FROM):
         return CpuSplit(every, every)
     others = max(1, cores // 4)
     return CpuSplit(every[:-others], every[-others:])

@@ -224,9 +224,9 @@ class TrialRecord(
         """The window's length in seconds. Raises `NotDerivableError` if the trial had no window."""
         return (self._window.end_ns - self._window.start_ns) / 1e9
 
-    def names(self, role: str) -> list[str]:
-        """Return the containers of a role."""
-        return [name for name, container in self.containers.items() if container.role == role]
+    def names(self, *roles: str) -> list[str]:
+        """Return the containers of these roles, in the order of the roles."""
+        return [name for role in roles for name, container in self.containers.items() if container.role == role]
 
     def measured(self) -> list[str]:
         """Return the containers of what is measured, without backends, sidecars, generator and instruments."""

@@ -20,6 +20,7 @@ MOST_STATEMENTS = 10_768
 # stated; correlated blocks; RSS, page cache and the memory of filled backends; what an overhead consists of.
 NEW = (
     "target/collector",
+    "target/measuring.py",
     "target/proxy",
     "load/telemetrygen.py",
     "load/open_loop.py",

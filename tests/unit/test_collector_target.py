@@ -26,12 +26,11 @@ from lab.spec.problems import SpecError
 from lab.target.collector import deployment
 from lab.target.collector.settings import CollectorLevel, CollectorLevelSettings
 from tests.fake import FakeClock
+from tests.observed import SECOND_NS, START_NS, counters
 
 ROOT = Path(__file__).resolve().parents[2]
 SPEC = (ROOT / "experiments" / "collector-quick.yaml").read_text().replace("workers: 20", "workers: 2")
 TARGET = LAB.targets["collector"]
-SECOND_NS = 1_000_000_000
-START_NS = 1_760_000_000 * SECOND_NS
 CORES = {"collector": 0.2, "sink": 0.1, "telemetrygen": 0.3, "observer": 0.01}
 ROLES = {"collector": "collector", "sink": "backend", "telemetrygen": "generator", "observer": "observer"}
 LOAD_S = 19
@@ -203,23 +202,6 @@ def test_a_generator_that_fails_is_named(engine: Generating, says: str, tmp_path
 
 
 # --- judgement ----------------------------------------------------------------------------------------------------
-
-
-def counters(cores: Mapping[str, float], steal: float = 0.0, seconds: int = 22) -> str:
-    """Return the observer's record of containers that use `cores` each, sampled every second."""
-    header = {"format": "tollbooth.counters", "version": 1, "interval_ns": SECOND_NS, "t_ns": START_NS}
-    lines: list[dict[str, Any]] = [header]
-    for second in range(-2, seconds):
-        t_ns, since_s = START_NS + second * SECOND_NS, second + 3
-        for name, share in cores.items():
-            used_ns = round(share * since_s * SECOND_NS)
-            lines.append({"kind": "container", "t_ns": t_ns, "name": name, "cpu_usage_ns": used_ns})
-            lines.append({"kind": "slow", "t_ns": t_ns, "name": name, "memory_working_set_bytes": 40 << 20})
-        times = dict.fromkeys(("cpu_nice_ns", "cpu_system_ns", "cpu_irq_ns", "cpu_softirq_ns"), 0)
-        busy_ns, steal_ns = (round(share * since_s * SECOND_NS) for share in (sum(cores.values()), 2 * steal))
-        host = {"cpus": 2, "cpu_user_ns": busy_ns, "cpu_steal_ns": steal_ns, **times}
-        lines.append({"kind": "host", "t_ns": t_ns, **host})
-    return "".join(json.dumps(line) + "\n" for line in lines)
 
 
 def scraped(counted: Mapping[str, int], seconds: int = LOAD_S + 2) -> str:

@@ -22,14 +22,13 @@ from lab.spec.problems import SpecError
 from lab.target.proxy import configuration, counted, deployment
 from lab.target.proxy.settings import ProxyLevel, ProxyLevelSettings
 from tests.fake import FakeClock
+from tests.observed import SECOND_NS, START_NS, counters
 
 ROOT = Path(__file__).resolve().parents[2]
 SPEC = (ROOT / "experiments" / "proxy-quick.yaml").read_text()
 TARGET = LAB.targets["proxy"]
 SOURCE = configuration.load(ROOT / "envoy" / "proxy")
-SECOND_NS = 1_000_000_000
 MS_NS = 1_000_000
-START_NS = 1_760_000_000 * SECOND_NS
 REQUESTS_PER_S = 100
 CORES = {"proxy": 0.02, "testserver": 0.01, "collector": 0.1, "sink": 0.01, "open-loop": 0.03, "observer": 0.01}
 ROLES = {
@@ -303,27 +302,10 @@ def test_a_counter_that_envoy_lacks_is_left_out() -> None:
 # --- judgement ----------------------------------------------------------------------------------------------------
 
 
-def counters(cores: Mapping[str, float], throttled: float = 0.25, seconds: int = 22) -> str:
-    """Return the observer's record of containers that use `cores` each, sampled every second."""
-    header = {"format": "tollbooth.counters", "version": 1, "interval_ns": SECOND_NS, "t_ns": START_NS}
-    lines: list[dict[str, Any]] = [header]
-    for second in range(-2, seconds):
-        t_ns, since_s = START_NS + second * SECOND_NS, second + 3
-        for name, share in cores.items():
-            slow = {"memory_working_set_bytes": 40 << 20, "cpu_throttled_ns": round(throttled * since_s * SECOND_NS)}
-            lines.append(
-                {"kind": "container", "t_ns": t_ns, "name": name, "cpu_usage_ns": round(share * since_s * SECOND_NS)}
-            )
-            lines.append({"kind": "slow", "t_ns": t_ns, "name": name, **slow})
-        # 95 of 100 requests in a second make a span of 200 bytes that is sent.
-        sent = {"rx_bytes": 0, "tx_bytes": 95 * 200 * since_s}
-        lines.append(
-            {"kind": "network", "t_ns": t_ns, "name": "proxy", "interface": "eth1", "network": "telemetry", **sent}
-        )
-        times = dict.fromkeys(("cpu_nice_ns", "cpu_system_ns", "cpu_irq_ns", "cpu_softirq_ns", "cpu_steal_ns"), 0)
-        host = {"cpus": 2, "cpu_user_ns": round(sum(cores.values()) * since_s * SECOND_NS), **times}
-        lines.append({"kind": "host", "t_ns": t_ns, **host})
-    return "".join(json.dumps(line) + "\n" for line in lines)
+def sent_bytes(since_s: int) -> list[Mapping[str, Any]]:
+    """95 of 100 requests in a second make a span of 200 bytes that is sent."""
+    counted = {"rx_bytes": 0, "tx_bytes": 95 * 200 * since_s}
+    return [{"kind": "network", "name": "proxy", "interface": "eth1", "network": "telemetry", **counted}]
 
 
 def requests_csv(late_ms: float = 0.0, status: int = 200) -> str:
@@ -352,7 +334,7 @@ def judged(tmp_path: Path) -> Judged:
         tracer: str = "opentelemetry-grpc",
         **changed: float,
     ) -> TrialData:
-        (tmp_path / "counters.jsonl").write_text(counters(cores))
+        (tmp_path / "counters.jsonl").write_text(counters(cores, throttled=0.25, more=sent_bytes))
         (tmp_path / "requests.csv").write_text(sent or requests_csv())
         found = {name: value for name, value in {**COUNTED, **changed}.items() if name not in without}
         write_results(tmp_path, "proxy", Results(values=found))

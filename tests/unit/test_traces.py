@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+import yaml
 
 from lab.analysis.collector.sampling import kept, trace_ids
 from lab.contract import Endpoint
@@ -25,10 +26,9 @@ from lab.target.collector import delays
 from lab.target.collector.settings import CollectorLevelSettings
 from tests.fake import FakeClock
 from tests.labs import LAB
+from tests.observed import SECOND_NS, START_NS
 from tests.repository import ROOT
 
-SECOND_NS = 1_000_000_000
-START_NS = 1_760_000_000 * SECOND_NS
 SPEC = (ROOT / "experiments" / "collector-capacity.yaml").read_text()
 HEADER = (ROOT / "fixtures" / "traces.v1.csv").read_text().splitlines(keepends=True)[:2]
 CARRIED: Mapping[str, Any] = {
@@ -273,6 +273,12 @@ def test_a_trace_that_the_sampler_does_not_keep_has_not_failed() -> None:
     assert delays.failures(trial(late, "sampled"))["trace_id"].to_list() == expected
     assert len(delays.failures(trial(late, "all"))) == len(IDS)
     assert len(delays.failures(trial(late, "some"))) == 0
+
+
+def test_what_the_sampler_keeps_is_predicted_with_the_settings_of_its_pipeline() -> None:
+    pipeline = yaml.safe_load((ROOT / "collector" / "pipelines" / "sample.yaml").read_text())
+    sampler = pipeline["processors"]["probabilistic_sampler"]
+    assert (sampler["mode"], sampler["hash_seed"]) == (delays.SAMPLER_MODE, delays.HASH_SEED)
 
 
 def test_a_level_without_settings_sends_the_published_basic_plan() -> None:

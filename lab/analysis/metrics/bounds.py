@@ -9,5 +9,5 @@ from lab.record import Censoring, TrialData
 def bounds(data: TrialData, metrics: Mapping[str, Metric]) -> dict[str, Censoring]:
     """Return what each value is a bound of, by its metric. Other programs say it of their results."""
     said = data.results.censored if data.has("results") else {}
-    found = {name: metric.bound(data) for name, metric in metrics.items() if metric.bound and data.has("trace-log")}
+    found = {name: metric.bound(data) for name, metric in metrics.items() if metric.bound}
     return {**said, **{name: bound for name, bound in found.items() if bound is not None}}

@@ -10,12 +10,11 @@ from typing import Literal
 
 import numpy as np
 
-from lab.analysis.metrics.window import served, window_requests
+from lab.analysis.metrics.window import MS_NS, served, window_requests
 from lab.analysis.stats.recovery import Recovery, outcomes, recovery
 from lab.contract import Metric
 from lab.record import IntArray, NotDerivableError, TrialData
 
-MS_NS = 1e6
 SECOND_NS = 1_000_000_000
 WINDOW_NS, HOLD_NS = SECOND_NS, 3 * SECOND_NS
 OK = 200
@@ -31,9 +30,10 @@ def _latencies_ns(data: TrialData, since: Literal["start_ns", "intended_ns"] = "
     return np.asarray((requests.end_ns - getattr(requests, since))[answered])
 
 
-def _percentile_ms(
+def percentile_ms(
     percentile: float, since: Literal["start_ns", "intended_ns"] = "start_ns"
 ) -> Callable[[TrialData], float]:
+    """Measure a percentile of the latencies of answered requests, since their actual or their intended start."""
     return lambda data: float(np.percentile(_latencies_ns(data, since), percentile)) / MS_NS
 
 
@@ -70,8 +70,8 @@ def _mean(of: Callable[[Recovery], float | None]) -> Callable[[TrialData], float
 
 
 METRICS = (
-    Metric("latency_fastest_ms", "Latency, fastest", "ms", compute=_percentile_ms(0)),
-    Metric("latency_slowest_ms", "Latency, slowest", "ms", compute=_percentile_ms(100)),
+    Metric("latency_fastest_ms", "Latency, fastest", "ms", compute=percentile_ms(0)),
+    Metric("latency_slowest_ms", "Latency, slowest", "ms", compute=percentile_ms(100)),
     Metric(
         "latency_mean_ms",
         "Latency, mean",
@@ -79,14 +79,14 @@ METRICS = (
         compute=lambda data: float(_latencies_ns(data).mean()) / MS_NS,
         adjusted_as="time",
     ),
-    Metric("latency_p50_ms", "Latency, median", "ms", compute=_percentile_ms(50), adjusted_as="time"),
-    Metric("latency_p95_ms", "Latency, 95th percentile", "ms", compute=_percentile_ms(95), adjusted_as="time"),
-    Metric("latency_p99_ms", "Latency, 99th percentile", "ms", compute=_percentile_ms(99)),
+    Metric("latency_p50_ms", "Latency, median", "ms", compute=percentile_ms(50), adjusted_as="time"),
+    Metric("latency_p95_ms", "Latency, 95th percentile", "ms", compute=percentile_ms(95), adjusted_as="time"),
+    Metric("latency_p99_ms", "Latency, 99th percentile", "ms", compute=percentile_ms(99)),
     Metric(
         "latency_intended_p95_ms",
         "Latency since the intended start, 95th percentile",
         "ms",
-        compute=_percentile_ms(95, "intended_ns"),
+        compute=percentile_ms(95, "intended_ns"),
     ),
     Metric("requests_per_s", "Requests", "1/s", "higher", compute=lambda data: served(data) / data.trial.window_s),
     Metric(

@@ -4,27 +4,23 @@ CPU per request is the increase of CPU time over the window divided by the reque
 by the share of their time inside; what a service does in the background counts as a request's cost too.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
-from lab.analysis.metrics.window import cpu_cores, increase, mean, per_request
+from lab.analysis.metrics.window import MS_NS, cpu_cores, increase, mean, per_request
 from lab.contract import Metric
 from lab.record import NotDerivableError, TrialData
 
 MIB = 1 << 20
-MS_NS = 1e6
-
-
-def _names(data: TrialData, roles: Iterable[str]) -> list[str]:
-    return [name for role in roles for name in data.trial.names(role)]
 
 
 def _cpu_per_request_ms(*roles: str) -> Callable[[TrialData], float]:
     return lambda data: per_request(
-        data, increase(data, data.counters.containers, _names(data, roles), "cpu_usage_ns") / MS_NS
+        data, increase(data, data.counters.containers, data.trial.names(*roles), "cpu_usage_ns") / MS_NS
     )
 
 
-def _cores(role: str) -> Callable[[TrialData], float]:
+def cores(role: str) -> Callable[[TrialData], float]:
+    """Measure the cores that the containers of a role kept busy over the window."""
     return lambda data: cpu_cores(data, data.trial.names(role))
 
 
@@ -40,8 +36,9 @@ def _of_services_cpu(role: str) -> Callable[[TrialData], float]:
     return compute
 
 
-def _memory_mean_mib(*roles: str) -> Callable[[TrialData], float]:
-    return lambda data: mean(data, data.counters.containers, _names(data, roles), "memory_working_set_bytes") / MIB
+def memory_mean_mib(*roles: str) -> Callable[[TrialData], float]:
+    """Measure the working set of the containers of some roles, the mean over the window."""
+    return lambda data: mean(data, data.counters.containers, data.trial.names(*roles), "memory_working_set_bytes") / MIB
 
 
 def _of_sidecars(measure: Callable[..., Callable[[TrialData], float]]) -> Callable[[TrialData], float | None]:
@@ -91,9 +88,9 @@ METRICS = (
         compute=_cpu_per_request_ms("service", "sidecar"),
         adjusted_as="time",
     ),
-    Metric("cpu_services_cores", "CPU, services", "cores", compute=_cores("service")),
-    Metric("cpu_generator_cores", "CPU, load generator", "cores", compute=_cores("generator")),
-    Metric("cpu_observer_cores", "CPU, observer", "cores", compute=_cores("observer")),
+    Metric("cpu_services_cores", "CPU, services", "cores", compute=cores("service")),
+    Metric("cpu_generator_cores", "CPU, load generator", "cores", compute=cores("generator")),
+    Metric("cpu_observer_cores", "CPU, observer", "cores", compute=cores("observer")),
     Metric(
         "generator_cpu_fraction",
         "CPU, load generator, as a share of the services'",
@@ -110,28 +107,28 @@ METRICS = (
         "memory_services_mean_mib",
         "Working set, services, mean",
         "MiB",
-        compute=_memory_mean_mib("service"),
+        compute=memory_mean_mib("service"),
         adjusted_as="memory",
     ),
     Metric(
         "memory_sidecars_mean_mib",
         "Working set, sidecars, mean",
         "MiB",
-        compute=_of_sidecars(_memory_mean_mib),
+        compute=_of_sidecars(memory_mean_mib),
         adjusted_as="memory",
     ),
     Metric(
         "memory_backends_mean_mib",
         "Working set, backends, mean",
         "MiB",
-        compute=_memory_mean_mib("backend"),
+        compute=memory_mean_mib("backend"),
         adjusted_as="memory",
     ),
     Metric(
         "memory_total_mean_mib",
         "Working set, services and backends, mean",
         "MiB",
-        compute=_memory_mean_mib("service", "backend"),
+        compute=memory_mean_mib("service", "backend"),
         adjusted_as="memory",
     ),
     Metric(

@@ -5,7 +5,7 @@ Counts of a complete load come from last readings, rates and costs from what was
 
 from collections.abc import Mapping
 
-from lab.record import Fields, NotDerivableError, TrialData
+from lab.record import Fields, TrialData
 from lab.record.trial import LOCAL
 from lab.target.collector.declaration import COLLECTOR
 
@@ -50,16 +50,18 @@ def spans_delivered(data: TrialData) -> float:
 
 def accepted_per_s(data: TrialData) -> float:
     """Return the rate at which the first stage accepted spans in the window."""
-    window = data.trial.window_start_ns, data.trial.window_end_ns
-    return sum(collectors(data)[name]["accepted_spans"].increase(*window) for name in first_stage(data)) / (
-        data.trial.window_s
-    )
+    return _per_s(data, "accepted_spans")
 
 
 def bytes_per_s(data: TrialData) -> float:
-    """Return the rate of uncompressed OTLP bytes that the first stage received over gRPC in the window."""
+    """Return the rate of uncompressed OTLP bytes that the first stage received over gRPC in the window.
+
+    Raises `KeyError` if the Collector does not count them.
+    """
+    return _per_s(data, "received_bytes")
+
+
+def _per_s(data: TrialData, counter: str) -> float:
     window = data.trial.window_start_ns, data.trial.window_end_ns
-    names = first_stage(data)
-    if not all("received_bytes" in collectors(data)[name] for name in names):
-        raise NotDerivableError("the Collector does not count the bytes that it receives")
-    return sum(collectors(data)[name]["received_bytes"].increase(*window) for name in names) / data.trial.window_s
+    grown = sum(collectors(data)[name][counter].increase(*window) for name in first_stage(data))
+    return grown / data.trial.window_s

@@ -14,8 +14,6 @@ WORDS = {COLLECTOR: "next Collector", SINK: "sink", GENERATOR: "generator"}
 PROTOCOL: Final = "otlp"
 # The image of the earlier release.
 EARLIER = "collector-earlier"
-# From so many CPUs on the Collector has its own: the generator and the sink must not take what is measured.
-OWN_CPUS_FROM = 2
 # The container's default limit of memory.
 SYSTEM_BYTES = 512 << 20
 
@@ -76,7 +74,8 @@ class CollectorDeclaration:
         levels = [level.settings for level in experiment.levels()]
         receivers = [SINK] if any(not level.returns for level in levels) else []
         images = dict.fromkeys(COLLECTOR if level.release == "current" else EARLIER for level in levels)
-        return Needs((COLLECTOR, *receivers), (*images, *receivers), SYSTEM_BYTES, OWN_CPUS_FROM)
+        # The generator and the sink must not take what is measured.
+        return Needs((COLLECTOR, *receivers), (*images, *receivers), SYSTEM_BYTES, own_cpus=True)
 
     def start_group(self, level: CollectorLevel) -> str:
         """See `Declaration.start_group`: a Collector starts equally fast with every pipeline."""

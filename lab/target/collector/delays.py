@@ -107,7 +107,7 @@ def reached(data: TrialData) -> Reached:
 
 def bound(data: TrialData) -> Censoring | None:
     """Return what the values of `reached` are a bound of: a load without an error might have gone further."""
-    return None if len(failures(data)) else "at least"
+    return "at least" if data.has("trace-log") and failures(data).is_empty() else None
 
 
 def _workers_at(data: TrialData, at_ns: int) -> float:
@@ -159,6 +159,6 @@ METRICS = (
     ),
     _reached("at_s", "First error, after the load's start", "s"),
     _reached("workers", "Workers at the first error", ""),
-    _reached("traces_per_s", "Traces sent per second before the first error", "1/s"),
+    _reached("traces_per_s", "Rate at the first error", "1/s"),
     _reached("queue", "Queue of the exporters at the first error", ""),
 )

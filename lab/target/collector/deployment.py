@@ -13,6 +13,7 @@ from lab.record import Results, TrialPart, write_results
 from lab.record.traces import newest_scrape_ns
 from lab.target.collector.declaration import COLLECTOR, GENERATOR, PROTOCOL, SCRAPER, SINK
 from lab.target.collector.settings import CollectorLevel, Release
+from lab.target.measuring import NothingAdded
 
 OTLP_PORTS = {"grpc": 4317, "http": 4318}
 METRICS_PORT = 8888
@@ -27,24 +28,6 @@ IMAGES: Mapping[Release, str] = {
 }
 # The garbage collector's target as a share of the container's memory: below the memory limiter's limit.
 GO_MEMORY_FRACTION = 0.625
-# What a load says of itself, by the names of the level's settings.
-SAID = (
-    "transport",
-    "compression",
-    "send_timeout_ms",
-    "receive_timeout_ms",
-    "wait_out_durations",
-    "traces_per_s",
-    "connections",
-)
-
-
-class NothingAdded:
-    """See `lab.contract.Measuring`: nothing is in force, and nothing is added to `trial.json`."""
-
-    def parts(self) -> Sequence[TrialPart]:
-        """See `Measuring.parts`."""
-        return ()
 
 
 def collectors(level: CollectorLevel) -> dict[str, str]:
@@ -126,9 +109,7 @@ class CollectorDeployment:
 
     def request(self, level: CollectorLevel) -> Mapping[str, object]:
         """See `Deployment.request`."""
-        settings = level.settings
-        said = settings.model_dump(include={*SAID})
-        return {**said, "plan": settings.plan(), "returns": bool(settings.returns)}
+        return {**level.settings.request(), "returns": bool(level.settings.returns)}
 
     def settled(self, level: CollectorLevel) -> None:
         """See `Deployment.settled`: every level has a start of its own."""

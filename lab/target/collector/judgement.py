@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from lab.analysis import checks
 from lab.analysis.metrics import resources, speed
-from lab.analysis.metrics.window import cpu_cores, mean, over
+from lab.analysis.metrics.window import cpu_cores, over
 from lab.contract import Check, Metric, PairedMetric
 from lab.record import NotDerivableError, TrialData
 from lab.target.collector import counted, delays
@@ -39,16 +39,16 @@ def spans_counted(data: TrialData) -> Iterator[str]:
 def load_held(data: TrialData) -> Iterator[str]:
     """Reject open loops whose generator did not generate what was planned."""
     values = data.results.values
-    for what, planned, made in (("spans", "spans_planned", "spans_generated"), ("traces", "traces_planned", "drawn")):
-        if planned not in values:
-            continue
-        generated = float(len(delays.traces(data))) if made == "drawn" else values[made]
-        limit = SHORT_FRACTION + (SPARE_SDS / math.sqrt(values[planned]) if made == "drawn" else 0.0)
-        if abs(generated / values[planned] - 1) > limit:
-            yield (
-                f"the generator generated {generated:.0f} {what}, planned were {values[planned]:.0f} "
-                f"(limit ±{limit:.0%})"
-            )
+    if planned := values.get("spans_planned"):
+        yield from _short("spans", values["spans_generated"], planned, SHORT_FRACTION)
+    if planned := values.get("traces_planned"):
+        drawn = float(len(delays.traces(data)))
+        yield from _short("traces", drawn, planned, SHORT_FRACTION + SPARE_SDS / math.sqrt(planned))
+
+
+def _short(what: str, generated: float, planned: float, limit: float) -> Iterator[str]:
+    if abs(generated / planned - 1) > limit:
+        yield f"the generator generated {generated:.0f} {what}, planned were {planned:.0f} (limit ±{limit:.0%})"
 
 
 def spans_accounted_for(data: TrialData) -> Iterator[str]:
@@ -59,20 +59,17 @@ def spans_accounted_for(data: TrialData) -> Iterator[str]:
         if known != values["traces_sent"]:
             yield f"the generator sent {values['traces_sent']:.0f} traces, and knows what became of {known:.0f}"
         return
-    accepted, refused, dropped, delivered = (
-        count(data)
-        for count in (counted.spans_accepted, counted.spans_refused, counted.spans_dropped, counted.spans_delivered)
-    )
-    for what, before, after, said in (
-        ("the generator generated", values["spans_generated"], accepted + refused, (accepted, refused, "refused")),
-        ("the Collector accepted", accepted, delivered + dropped, (delivered, dropped, "dropped")),
-    ):
-        if after < (1 - LOST_FRACTION) * before:
-            first = "accepted" if said[2] == "refused" else "delivered"
-            yield (
-                f"{what} {before:.0f} spans, of which {said[0]:.0f} {first} and {said[1]:.0f} {said[2]} "
-                f"(limit {LOST_FRACTION:.0%} unaccounted for)"
-            )
+    accepted = counted.spans_accepted(data)
+    arrived = {"accepted": accepted, "refused": counted.spans_refused(data)}
+    yield from _unaccounted("the generator generated", values["spans_generated"], arrived)
+    passed_on = {"delivered": counted.spans_delivered(data), "dropped": counted.spans_dropped(data)}
+    yield from _unaccounted("the Collector accepted", accepted, passed_on)
+
+
+def _unaccounted(what: str, before: float, known: Mapping[str, float]) -> Iterator[str]:
+    if sum(known.values()) < (1 - LOST_FRACTION) * before:
+        said = " and ".join(f"{count:.0f} {name}" for name, count in known.items())
+        yield f"{what} {before:.0f} spans, of which {said} (limit {LOST_FRACTION:.0%} unaccounted for)"
 
 
 def instruments_had_cpu(data: TrialData) -> Iterator[str]:
@@ -80,19 +77,13 @@ def instruments_had_cpu(data: TrialData) -> Iterator[str]:
     if not data.has("trace-log"):
         return
     end_ns = data.trial.load_start_ns + round(delays.reached(data).at_s * delays.SECOND_NS)
-    names = [*data.trial.names("generator"), *data.trial.names("backend")]
     until = over(data, data.trial.window_start_ns, max(end_ns, data.trial.window_start_ns + 1))
-    used = cpu_cores(until, names) / len(data.trial.generator_cpus)
+    used = cpu_cores(until, data.trial.names("generator", "backend")) / len(data.trial.generator_cpus)
     if used > INSTRUMENTS_FRACTION:
         yield (
             f"the generator and the sink used {used:.0%} of their CPUs (limit {INSTRUMENTS_FRACTION:.0%}): "
             "the Collector may not have been the limit"
         )
-
-
-def spans_per_s(data: TrialData) -> float:
-    """Return the rate at which the Collector accepted spans in the window."""
-    return counted.accepted_per_s(data)
 
 
 def cpu_per_span_us(data: TrialData) -> float:
@@ -109,10 +100,6 @@ def _per(data: TrialData, rate: float, nothing: str) -> float:
     if rate == 0:
         raise NotDerivableError(f"the Collector {nothing}")
     return cpu_cores(data, data.trial.names(ROLE)) / rate
-
-
-def _memory_mean_mib(data: TrialData) -> float:
-    return mean(data, data.counters.containers, data.trial.names(ROLE), "memory_working_set_bytes") / resources.MIB
 
 
 def _memory_max_mib(data: TrialData) -> float:
@@ -132,16 +119,11 @@ METRICS: Mapping[str, Metric] = {
     for metric in (
         Metric("cpu_per_span_us", "CPU per span, Collector", "µs", compute=cpu_per_span_us),
         Metric("cpu_per_mb_ms", "CPU per MB, Collector", "ms", compute=cpu_per_mb_ms),
-        Metric(
-            "cpu_collector_cores",
-            "CPU, Collector",
-            "cores",
-            compute=lambda data: cpu_cores(data, data.trial.names(ROLE)),
-        ),
-        Metric("memory_collector_mean_mib", "Memory, Collector, mean", "MiB", compute=_memory_mean_mib),
+        Metric("cpu_collector_cores", "CPU, Collector", "cores", compute=resources.cores(ROLE)),
+        Metric("memory_collector_mean_mib", "Memory, Collector, mean", "MiB", compute=resources.memory_mean_mib(ROLE)),
         Metric("memory_collector_max_mib", "Memory, Collector, highest", "MiB", compute=_memory_max_mib),
-        Metric("spans_per_s", "Spans accepted per second", "1/s", "higher", compute=spans_per_s),
-        Metric("spans_dropped_fraction", "Accepted spans that did not arrive", "fraction", compute=_dropped_fraction),
+        Metric("spans_per_s", "Spans accepted per second", "1/s", "higher", compute=counted.accepted_per_s),
+        Metric("spans_dropped_fraction", "Accepted spans lost", "fraction", compute=_dropped_fraction),
         Metric("spans_refused", "Spans that the Collector refused", "", compute=counted.spans_refused),
         *delays.METRICS,
         *(metric for metric in resources.METRICS if metric.name in INSTRUMENTS),

@@ -42,9 +42,10 @@ class Traffic(Shape):
         drawn = {name: dict(zip(("min", "max"), getattr(self, name), strict=True)) for name in DRAWN}
         return {**drawn, **{name: getattr(self, name) for name in PROBABILITIES}}
 
-    def mean_spans(self) -> float:
-        """Return the mean number of spans that a trace draws."""
-        return sum(self.spans) / 2
+    def request(self) -> Mapping[str, Any]:
+        """Return what each load says of its traces, by the generator's names: the plan, and all other fields."""
+        others = Traffic.model_fields.keys() - {*DRAWN, *PROBABILITIES}
+        return {**self.model_dump(include=others), "plan": self.plan()}
 
     def wrong_bounds(self) -> Iterator[Problem]:
         """Yield bounds that make no sense."""

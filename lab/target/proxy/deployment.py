@@ -10,6 +10,7 @@ from lab.backend import Http, Sink, settled, span_counters
 from lab.contract import Endpoint, Measuring
 from lab.engine import OBSERVER, Place, Stack, ports, start_failed, wait_until
 from lab.record import Results, TrialPart, write_results
+from lab.target.measuring import NothingAdded
 from lab.target.proxy.configuration import Source, prefix, text
 from lab.target.proxy.counted import numbers, proxy_values
 from lab.target.proxy.declaration import COLLECTOR, PROTOCOL, PROXY, SERVER, SINK, receivers
@@ -24,14 +25,6 @@ READY_BOUND_S = 30.0
 READY_EVERY_S = 0.1
 FLUSHED_SPARE_S = 5.0
 FLUSHED_EVERY_S = 0.5
-
-
-class NothingAdded:
-    """See `lab.contract.Measuring`: nothing is in force, and nothing is added to `trial.json`."""
-
-    def parts(self) -> Sequence[TrialPart]:
-        """See `Measuring.parts`."""
-        return ()
 
 
 def stack(level: ProxyLevel, place: Place, out: Path, variables: Mapping[str, str], extra: Sequence[str]) -> Stack:

@@ -4,20 +4,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-import numpy as np
-
 from lab.analysis import checks
 from lab.analysis.metrics import requests, resources, speed
-from lab.analysis.metrics.window import grown, increase, mean, per_request, window_requests
+from lab.analysis.metrics.window import cpu_cores, grown, increase, per_request
 from lab.contract import Check, Metric, PairedMetric
-from lab.record import NotDerivableError, TrialData
+from lab.record import TrialData
 from lab.target.proxy.counted import REQUIRED
 from lab.target.proxy.settings import NO_TRACER
 
 ROLE = "proxy"
 US_NS = 1e3
-MS_NS = 1e6
-OK = 200
 # Requests that the generator gave up may have reached the server.
 SERVED_FRACTION = 0.01
 INSTRUMENTS = {"cpu_generator_cores", "cpu_observer_cores"}
@@ -106,16 +102,6 @@ def _spans_per_export(data: TrialData) -> float | None:
     return values["spans_sent"] / values["exports"] if values["exports"] else None
 
 
-def _memory_mean_mib(data: TrialData) -> float:
-    return mean(data, data.counters.containers, data.trial.names(ROLE), "memory_working_set_bytes") / resources.MIB
-
-
-def _cores(name: Callable[[TrialData], str]) -> Callable[[TrialData], float]:
-    return lambda data: (
-        increase(data, data.counters.containers, [name(data)], "cpu_usage_ns") / (1e9 * data.trial.window_s)
-    )
-
-
 def _value(name: str) -> Callable[[TrialData], float]:
     return lambda data: data.results.values[name]
 
@@ -126,14 +112,12 @@ def _percentile(percentile: float, since: Since) -> Metric:
     start = "intended_" if since == "intended_ns" else ""
     title = "Latency since the intended start" if start else "Latency"
 
-    def compute(data: TrialData) -> float:
-        window = window_requests(data)
-        answered = window.status == OK
-        if not answered.any():
-            raise NotDerivableError("no request was answered in the window")
-        return float(np.percentile((window.end_ns - getattr(window, since))[answered], percentile)) / MS_NS
-
-    return Metric(f"latency_{start}p{label}_ms", f"{title}, {percentile:g}th percentile", "ms", compute=compute)
+    return Metric(
+        f"latency_{start}p{label}_ms",
+        f"{title}, {percentile:g}th percentile",
+        "ms",
+        compute=requests.percentile_ms(percentile, since),
+    )
 
 
 COUNTED = {
@@ -158,7 +142,7 @@ METRICS: Mapping[str, Metric] = {
     metric.name: metric
     for metric in (
         Metric("cpu_per_request_us", "CPU per request, proxy", "µs", compute=cpu_per_request_us, adjusted_as="time"),
-        Metric("memory_proxy_mean_mib", "Memory, proxy, mean", "MiB", compute=_memory_mean_mib),
+        Metric("memory_proxy_mean_mib", "Memory, proxy, mean", "MiB", compute=resources.memory_mean_mib(ROLE)),
         *(metric for metric in requests.METRICS if metric.name in OF_REQUESTS),
         *(_percentile(percentile, "start_ns") for percentile in MORE_PERCENTILES),
         *(_percentile(percentile, "intended_ns") for percentile in SINCE_INTENDED),
@@ -175,13 +159,13 @@ METRICS: Mapping[str, Metric] = {
         Metric(
             "receiver_throttled_fraction", "Receiver stopped by its CPU limit", "fraction", compute=throttled_fraction
         ),
-        Metric("cpu_proxy_cores", "CPU, proxy", "cores", compute=_cores(lambda _: ROLE)),
-        Metric("cpu_server_cores", "CPU, test server", "cores", compute=_cores(lambda _: "testserver")),
+        Metric("cpu_proxy_cores", "CPU, proxy", "cores", compute=resources.cores(ROLE)),
+        Metric("cpu_server_cores", "CPU, test server", "cores", compute=lambda data: cpu_cores(data, ["testserver"])),
         Metric(
             "cpu_receiver_cores",
             "CPU, receiver of spans",
             "cores",
-            compute=_cores(lambda data: str(data.trial.settings["receiver"])),
+            compute=lambda data: cpu_cores(data, [str(data.trial.settings["receiver"])]),
         ),
         *(Metric(name, title, "", compute=_value(name)) for name, title in COUNTED.items()),
         *(metric for metric in resources.METRICS if metric.name in INSTRUMENTS),
