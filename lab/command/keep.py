@@ -24,7 +24,6 @@ from lab.record import (
     read_trial_record,
     write_json_atomic,
     write_packed,
-    write_small,
 )
 
 SAME = 1e-9
@@ -98,7 +97,7 @@ def _keep_trial(source: Path, goal: Path, trial: TrialRecord) -> None:
     for name, stream in streams.items():
         for file in stream.files.values():
             text = read_text(source / file)
-            write_small(goal / file, thinned(text, times(trial)) if edged and name in THINNED else text)
+            write_packed(goal / file, thinned(text, times(trial)) if edged and name in THINNED else text)
 
 
 @dataclass(frozen=True)

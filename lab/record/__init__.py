@@ -15,7 +15,6 @@ from lab.record.files import (
     stored,
     write_json_atomic,
     write_packed,
-    write_small,
 )
 from lab.record.requests import Requests, answered, join_requests, newest_end_ns, read_requests
 from lab.record.results import Censoring, Results, write_results
@@ -141,6 +140,5 @@ __all__ = [
     "write_json_atomic",
     "write_packed",
     "write_results",
-    "write_small",
     "write_targets",
 ]

@@ -9,7 +9,7 @@ from typing import Any, cast
 from lab.errors import UserError
 from lab.record.counters import Counters, SpinnerThread, read_counters, read_speed
 from lab.record.faults import Injection, read_injections
-from lab.record.files import MIGRATE_HINT, read_json
+from lab.record.files import MIGRATE_HINT, PACKED, read_json
 from lab.record.requests import Requests, read_requests
 from lab.record.results import Results, read_results
 from lab.record.series import NotDerivableError
@@ -104,8 +104,8 @@ def streams_in(folder: Path) -> dict[str, Stream]:
     found = {}
     for name, kind in STREAMS.items():
         stem, _, ending = kind.file.partition(".")
-        here = {*folder.glob(f"{stem}*.{ending}"), *folder.glob(f"{stem}*.{ending}.gz")}
-        paths = sorted(path.with_suffix("") if path.suffix == ".gz" else path for path in here)
+        here = {*folder.glob(f"{stem}*.{ending}"), *folder.glob(f"{stem}*.{ending}{PACKED}")}
+        paths = sorted(path.with_suffix("") if path.suffix == PACKED else path for path in here)
         files = {path.stem.removeprefix(stem).lstrip("-") or LOCAL: path.name for path in paths}
         if files:
             found[name] = Stream(version=kind.version, files=files)

@@ -1,10 +1,8 @@
 """Reading and writing the JSON and text files of a results folder."""
 
-import gzip
 import json
 import lzma
 import os
-import zlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -17,7 +15,7 @@ FIX_HINT = "the file was cut or changed after it was written: delete the trial's
 VERSION_HINT = "it was written by another version of the lab: analyse it with that one"
 MIGRATE_HINT = "convert the results folder once: lab migrate FOLDER"
 
-UNPACK: Mapping[str, Callable[[bytes], bytes]] = {".gz": gzip.decompress, ".xz": lzma.decompress}
+PACKED = ".xz"
 
 Model = TypeVar("Model", bound="Record")
 
@@ -40,23 +38,18 @@ def write_json_atomic(path: Path, data: Mapping[str, Any]) -> None:
 
 
 def packed(path: Path) -> Path:
-    """Return where a record is kept compressed: `summary.json.gz` for `summary.json`. Readers accept both."""
-    return path.with_name(f"{path.name}.gz")
+    """Return where a record is kept compressed: `summary.json.xz` for `summary.json`. Readers accept both."""
+    return path.with_name(f"{path.name}{PACKED}")
 
 
 def stored(path: Path) -> bool:
     """Whether a record is there, as it is or compressed."""
-    return path.exists() or any(path.with_name(f"{path.name}{ending}").exists() for ending in UNPACK)
+    return path.exists() or packed(path).exists()
 
 
 def write_packed(path: Path, text: str) -> None:
     """Write a record compressed; the same text gives the same bytes."""
-    packed(path).write_bytes(gzip.compress(text.encode(), mtime=0))
-
-
-def write_small(path: Path, text: str) -> None:
-    """Write a stream of raw records with xz, as `counters.jsonl.xz`: half as large as with gzip."""
-    path.with_name(f"{path.name}.xz").write_bytes(lzma.compress(text.encode(), preset=9 | lzma.PRESET_EXTREME))
+    packed(path).write_bytes(lzma.compress(text.encode(), preset=9 | lzma.PRESET_EXTREME))
 
 
 def read_json(path: Path, format_name: str, version: int) -> dict[str, Any]:
@@ -75,12 +68,12 @@ def complete_lines(text: str) -> tuple[list[str], bool]:
 def read_text(path: Path) -> str:
     """Return a record's text. Raises `UserError` if the file is missing or unreadable."""
     try:
-        endings = UNPACK if not path.exists() else ()
-        found = next((one for ending in endings if (one := path.with_name(path.name + ending)).exists()), path)
-        return UNPACK.get(found.suffix, bytes)(found.read_bytes()).decode("utf-8")
+        compressed = not path.exists() and packed(path).exists()
+        read = lzma.decompress(packed(path).read_bytes()) if compressed else path.read_bytes()
+        return read.decode("utf-8")
     except FileNotFoundError:
         raise UserError(f"{path} is missing", "was this folder written by `lab run`?") from None
-    except (OSError, EOFError, zlib.error, lzma.LZMAError, UnicodeDecodeError) as error:
+    except (OSError, EOFError, lzma.LZMAError, UnicodeDecodeError) as error:
         raise UserError(f"{path} cannot be read: {error}", FIX_HINT) from error
 
 

@@ -1,6 +1,6 @@
 """What the documents say is true: links resolve, commands exist, example files are valid."""
 
-import gzip
+import lzma
 import re
 import shutil
 import textwrap
@@ -56,7 +56,7 @@ LOCK_FILES = re.compile(r"(\.lock|go\.sum)$")
 
 def content(path: Path) -> bytes:
     """Return what a file says, a compressed one unpacked."""
-    return gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    return lzma.decompress(path.read_bytes()) if path.suffix == ".xz" else path.read_bytes()
 
 
 def relative(path: Path) -> str:

@@ -1,6 +1,5 @@
 """A kept run is small, says what the run says, and gives the same numbers when it is analysed again."""
 
-import gzip
 import json
 import lzma
 import re
@@ -14,7 +13,7 @@ from lab.command.notebook import KEPT, open_run
 from lab.errors import UserError
 from lab.record.counters import parse_counters
 from lab.record.data import read_trial
-from lab.record.files import read_json, read_text, write_small
+from lab.record.files import read_json, read_text, write_packed
 from lab.record.summary import read_summary
 from lab.record.trial import read_trial_record
 from tests import report_runs
@@ -25,7 +24,6 @@ from tests.repository import ROOT, tracked
 
 PRIVATE_PATH = re.compile(rb"/(home|Users|tmp|root|work)/")
 MOST_TRACKED_BYTES = 10_000_000
-UNPACK = {".gz": gzip.decompress, ".xz": lzma.decompress}
 
 # What comes from the summary, the manifest, the verdicts and complete records; the other figures show thinned ones.
 COMPLETE = ("answer", "table", "intervals", "bytes", "trace", "rejected", "manifest", "reading", "again")
@@ -49,7 +47,7 @@ def has_all_records(kept: Path) -> bool:
 def assert_same_numbers(kept: Path, copy: Path) -> None:
     """Analyse a copy of a kept run, and compare every number with its summary."""
     shutil.copytree(kept, copy)
-    (copy / "summary.json.gz").unlink()
+    (copy / "summary.json.xz").unlink()
     analyse(copy)
     summaries = (read_json(folder / "summary.json", "tollbooth.summary", 2) for folder in (kept, copy))
     assert list(different(*summaries)) == []
@@ -173,7 +171,7 @@ def test_a_compressed_summary_says_what_the_plain_one_says(both: tuple[Path, Pat
     assert compressed == plain
 
 
-@pytest.mark.parametrize("name", ["summary.json.gz", "counters.jsonl.xz"])
+@pytest.mark.parametrize("name", ["summary.json.xz", "counters.jsonl.xz"])
 def test_a_compressed_record_that_was_cut_is_named(both: tuple[Path, Path], tmp_path: Path, name: str) -> None:
     complete = next(both[1].rglob(name)).read_bytes()
     (tmp_path / name).write_bytes(complete[:-20])
@@ -183,7 +181,7 @@ def test_a_compressed_record_that_was_cut_is_named(both: tuple[Path, Path], tmp_
 
 
 def test_a_plain_record_is_read_before_a_compressed_one(tmp_path: Path) -> None:
-    write_small(tmp_path / "x.csv", "compressed")
+    write_packed(tmp_path / "x.csv", "compressed")
     assert read_text(tmp_path / "x.csv") == "compressed"
     (tmp_path / "x.csv").write_text("plain")
     assert read_text(tmp_path / "x.csv") == "plain"
@@ -204,7 +202,7 @@ def test_a_kept_result_is_small_and_names_no_private_path(kept: Path) -> None:
 
 
 def content(path: Path) -> bytes:
-    return UNPACK.get(path.suffix, bytes)(path.read_bytes())
+    return lzma.decompress(path.read_bytes()) if path.suffix == ".xz" else path.read_bytes()
 
 
 def test_all_files_of_the_repository_are_small_together() -> None:
