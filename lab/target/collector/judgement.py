@@ -9,7 +9,7 @@ from lab.analysis.metrics import resources, speed
 from lab.analysis.metrics.window import cpu_cores, over
 from lab.contract import Check, Metric, PairedMetric
 from lab.record import NotDerivableError, TrialData
-from lab.target.collector import counted, delays
+from lab.target.collector import counted, decisions, delays, saturation, steadiness
 
 ROLE = "collector"
 # Of the spans that were planned, or counted one step before. The generator needs a moment until its first span.
@@ -126,6 +126,9 @@ METRICS: Mapping[str, Metric] = {
         Metric("spans_dropped_fraction", "Accepted spans lost", "fraction", compute=_dropped_fraction),
         Metric("spans_refused", "Spans that the Collector refused", "", compute=counted.spans_refused),
         *delays.METRICS,
+        *saturation.METRICS,
+        *steadiness.METRICS,
+        *decisions.METRICS,
         *(metric for metric in resources.METRICS if metric.name in INSTRUMENTS),
         *speed.METRICS,
     )
@@ -148,4 +151,6 @@ class CollectorJudgement:
         (checks.generator_had_cpu, checks.host_left_alone, instruments_had_cpu),
     )
     metrics: Mapping[str, Metric] = field(default_factory=lambda: METRICS)
-    paired: Mapping[str, PairedMetric] = field(default_factory=dict)
+    paired: Mapping[str, PairedMetric] = field(
+        default_factory=lambda: {metric.name: metric for metric in steadiness.PAIRED}
+    )
