@@ -118,6 +118,12 @@ METRICS: Mapping[str, Metric] = {
     metric.name: metric
     for metric in (
         Metric("cpu_per_span_us", "CPU per span, Collector", "µs", compute=cpu_per_span_us),
+        Metric(
+            "cores_per_10000_spans_per_s",
+            "CPU for 10,000 spans per second, Collector",
+            "cores",
+            compute=lambda data: cpu_per_span_us(data) / 100,
+        ),
         Metric("cpu_per_mb_ms", "CPU per MB, Collector", "ms", compute=cpu_per_mb_ms),
         Metric("cpu_collector_cores", "CPU, Collector", "cores", compute=resources.cores(ROLE)),
         Metric("memory_collector_mean_mib", "Memory, Collector, mean", "MiB", compute=resources.memory_mean_mib(ROLE)),

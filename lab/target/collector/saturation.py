@@ -8,7 +8,6 @@ from lab.record import TrialData
 from lab.target.collector import delays
 
 PERCENTILE = "p95"
-TITLES = {delays.SEND: "Delay until accepted", delays.RECEIVE: "Delay until returned"}
 
 
 def delay_before_error_ms(data: TrialData, which: str) -> float:
@@ -30,5 +29,5 @@ METRICS = tuple(
         compute=partial(delay_before_error_ms, which=which),
         bound=delays.bound,
     )
-    for which, title in TITLES.items()
+    for which, title in delays.TITLES.items()
 )
