@@ -72,6 +72,11 @@ NEW = (
     # How much a Collector can take: sampling by trace ID, swings, the capacity model, the search for a rate.
     "analysis/collector",
     "load/rate_search.py",
+    # What became of traces over time, and what the first error follows.
+    "report/courses.py",
+    "report/first_error.py",
+    "report/loads.py",
+    "report/figures/courses.py",
 )
 CONTRACT_MAY_IMPORT = ("lab.contract", "lab.spec", "lab.record")
 

@@ -8,6 +8,7 @@ import polars as pl
 
 from lab.contract import Metric
 from lab.record import NotDerivableError, TrialData
+from lab.record.traces import SENT
 from lab.target.collector import delays
 
 WRONG = ("traces_decided_wrongly", "traces_decided")
@@ -22,7 +23,7 @@ def decided(data: TrialData) -> pl.DataFrame:
     stages = [settings["pipeline"], *([settings["edge_pipeline"]] if settings["edges"] else [])]
     if not any(name.endswith(PIPELINES_END) for name in stages):
         raise NotDerivableError("no stage samples tails")
-    return delays.in_window(data, delays.SENT).filter(pl.col("outcome").cast(pl.String).is_in(DECIDED))
+    return delays.in_window(data, SENT).filter(pl.col("outcome").cast(pl.String).is_in(DECIDED))
 
 
 def wrong(data: TrialData) -> int:

@@ -13,6 +13,7 @@ import polars as pl
 from lab.analysis.collector.sampling import Mode, kept, trace_ids
 from lab.contract import Metric
 from lab.record import Censoring, NotDerivableError, TrialData
+from lab.record.traces import ANSWERED, COMPLETE, LOGGED, RECEIVE_MS, RETURNED, SEND_MS, SENT, UNSENT
 from lab.target.collector import counted
 
 SECOND_NS = 1_000_000_000
@@ -24,16 +25,8 @@ BEFORE_S = 10.0
 SEND, RECEIVE = "send", "receive"
 TITLES = {SEND: "Delay until accepted", RECEIVE: "Delay until returned"}
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999}
-SENT = pl.col("intended_ns") + pl.col("send_start_after_ns")
-RETURNED = pl.col("intended_ns") + pl.col("receive_end_after_ns")
-LOGGED = pl.col("intended_ns") + pl.col("logged_after_ns")
-DELAY_MS = {
-    SEND: (pl.col("send_end_after_ns") - pl.col("send_start_after_ns")) / 1e6,
-    RECEIVE: (pl.col("receive_end_after_ns") - pl.col("send_end_after_ns")) / 1e6,
-}
-# A send that was given up says nothing of how long an answer takes.
-HAVING = {SEND: pl.col("outcome") != "send timeout", RECEIVE: pl.col("outcome") == "success"}
-UNSENT = ("send timeout", "send error")
+DELAY_MS = {SEND: SEND_MS, RECEIVE: RECEIVE_MS}
+HAVING = {SEND: ANSWERED, RECEIVE: COMPLETE}
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,11 @@ from collections.abc import Callable
 from functools import lru_cache, partial
 
 import numpy as np
-import polars as pl
 
 from lab.analysis.collector.swing import Swing, find_swing, sine
 from lab.contract import Metric, PairedMetric, Values
 from lab.record import NotDerivableError, TrialData
+from lab.record.traces import COMPLETE, RETURNED, SENT
 from lab.target.collector import delays
 
 FAILED = ("traces_failed", "traces_sent")
@@ -24,19 +24,19 @@ PARTS = ("cosine", "sine")
 def failed(data: TrialData) -> int:
     """Return how many of the traces sent in the window failed."""
     window = data.trial.window_start_ns, data.trial.window_end_ns
-    return len(delays.failures(data).filter(delays.SENT.is_between(*window, closed="left")))
+    return len(delays.failures(data).filter(SENT.is_between(*window, closed="left")))
 
 
 def failed_fraction(data: TrialData) -> float | None:
     """Return the share of the window's traces that failed; None if none was sent."""
-    sent = len(delays.in_window(data, delays.SENT))
+    sent = len(delays.in_window(data, SENT))
     return failed(data) / sent if sent else None
 
 
 def returned_each_second(data: TrialData) -> tuple[int, ...]:
     """Return how many traces came back in each whole second of the window."""
-    found = delays.in_window(data, delays.RETURNED).filter(pl.col("outcome") == "success")
-    after_ns = found.select(delays.RETURNED).to_series().to_numpy() - data.trial.window_start_ns
+    found = delays.in_window(data, RETURNED).filter(COMPLETE)
+    after_ns = found.select(RETURNED).to_series().to_numpy() - data.trial.window_start_ns
     seconds = int(data.trial.window_s)
     return tuple(np.bincount(after_ns // delays.SECOND_NS, minlength=seconds)[:seconds].tolist())
 
@@ -102,7 +102,7 @@ METRICS = (
         "Traces sent in the window, counted",
         "",
         "higher",
-        compute=lambda data: len(delays.in_window(data, delays.SENT)),
+        compute=lambda data: len(delays.in_window(data, SENT)),
     ),
     Metric("traces_failed_fraction", "Traces that failed", "fraction", share_of=FAILED, compute=failed_fraction),
     Metric("returned_rate_kept", "Rate of the window's last fifth, by its first", "", "higher", compute=rate_kept),

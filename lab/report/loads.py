@@ -1,0 +1,91 @@
+"""Chooses what is drawn of loads of traces: workers, rates and delays over time, with the first errors."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from markupsafe import Markup
+
+from lab.record import Summary
+from lab.report.courses import DELAYS, RATES, WORKERS, Course, Floats
+from lab.report.figures.courses import Bundle, courses
+from lab.report.palette import BETTER, MUTED, REJECTED, WORSE, Colour
+from lab.report.source import Source
+
+FIRST_ERROR_S = "first_error_at_s"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One of the figures: its heading, and the values of a trial by what each is called.
+
+    `colours`: of these; those that are not named have the level's own.
+    """
+
+    name: str
+    title: str
+    unit: str
+    values: Callable[[Course], Mapping[str, Floats]]
+    colours: Mapping[str, Colour]
+
+
+FIGURES = (
+    Figure("load-workers", "Workers", "workers", lambda one: {WORKERS: one.workers}, {}),
+    Figure(
+        "load-rates",
+        "Traces: sent, returned, not returned in time, refused",
+        "traces per second",
+        lambda one: {name: one.per_s[name] for name in RATES},
+        {"sent": MUTED, "not returned": WORSE, "refused": REJECTED},
+    ),
+    Figure(
+        "load-delays",
+        "Delays until a trace is accepted, and from then until it is returned",
+        "delay (ms)",
+        lambda one: {name: one.delays_ms[name] for name in DELAYS},
+        {"accepted, p95": BETTER, "returned, p50": MUTED},
+    ),
+)
+
+
+def loads(source: Source, colours: Mapping[str, Colour]) -> list[tuple[str, Markup]]:
+    """Draw each figure that has something to show, with its heading."""
+    by_level = {
+        level: [one.course for one in source.observed if one.level == level and one.course is not None]
+        for level in source.summary.levels
+    }
+    marks_s = {level: _first_errors_s(source.summary, level) for level in by_level}
+    drawn = []
+    for figure in FIGURES:
+        bundles = {level: _bundles(figure, trials, colours[level]) for level, trials in by_level.items()}
+        shown = {level: found for level, found in bundles.items() if found}
+        if shown:
+            said = f"A panel for each of {', '.join(shown)}: {figure.title}, over the seconds since the load began."
+            drawn.append((figure.title, courses(figure.name, figure.title, figure.unit, shown, marks_s, said)))
+    return drawn
+
+
+def _first_errors_s(summary: Summary, level: str) -> list[float]:
+    """Return when the valid trials of a level had their first error, since the load began; without those without."""
+    trials = [trial for trial in summary.trials if trial.counts and trial.level == level]
+    return [
+        trial.values[FIRST_ERROR_S]
+        for trial in trials
+        if FIRST_ERROR_S in trial.values and FIRST_ERROR_S not in trial.censored
+    ]
+
+
+def _bundles(figure: Figure, trials: Sequence[Course], colour: Colour) -> list[Bundle]:
+    """Return the measures of a level that are more than 0 at some time in some trial."""
+    found = [(one.time_s, figure.values(one)) for one in trials]
+    curves = {
+        name: [
+            (time_s[known], values[name][known]) for time_s, values in found for known in [np.isfinite(values[name])]
+        ]
+        for name in (found[0][1] if found else ())
+    }
+    return [
+        Bundle(name, figure.colours.get(name, colour), [curve for curve in of_trials if len(curve[0])])
+        for name, of_trials in curves.items()
+        if any(values.any() for _, values in of_trials)
+    ]
