@@ -1,7 +1,9 @@
 """What became of a trial's traces over time, as their generator logged it: how many, and how late."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -9,8 +11,11 @@ from numpy.typing import NDArray
 
 from lab.record import TrialData
 from lab.record.traces import ANSWERED, COMPLETE, LOGGED, RECEIVE_MS, RETURNED, SEND_MS, SENT, UNSENT
+from lab.record.trial import LOCAL
 
 Floats = NDArray[np.float64]
+
+FORMAT, VERSION = "tollbooth.course", 1
 
 EVERY = pl.lit(value=True)
 WORKERS = "workers"
@@ -44,7 +49,12 @@ class Course:
 
 
 def course(data: TrialData, edges_s: Floats) -> Course | None:
-    """Take from a trial's log what happened between even edges, since the load began; None without such a log."""
+    """Take from a trial's log what happened between even edges, since the load began.
+
+    A kept trial has what was taken from its log before. None without either.
+    """
+    if kept := data.streams.get("course", {}).get(LOCAL):
+        return _read(data.trial.block, kept)
     frames: list[pl.DataFrame] = list(data.streams.get("trace-log", {}).values())
     if not frames:
         return None
@@ -63,6 +73,30 @@ def course(data: TrialData, edges_s: Floats) -> Course | None:
         (np.interp(time_s, (one.t_ns - start_ns) / 1e9, one.values, 0, 0) for one in readings), np.zeros(len(time_s))
     )
     return Course(data.trial.block, time_s, workers, counted, delays)
+
+
+def course_text(found: Course) -> str:
+    """Return a course as JSON, to a tenth; a delay is null where no trace has it."""
+
+    def listed(values: Floats) -> list[float | None]:
+        return [round(float(value), 1) if np.isfinite(value) else None for value in values]
+
+    series = {
+        "workers": listed(found.workers),
+        "per_s": {name: listed(values) for name, values in found.per_s.items()},
+        "delays_ms": {name: listed(values) for name, values in found.delays_ms.items()},
+    }
+    step_s = float(found.time_s[1] - found.time_s[0])
+    return json.dumps({"format": FORMAT, "version": VERSION, "step_s": step_s, **series}, separators=(",", ":"))
+
+
+def _read(block: int, kept: Mapping[str, Any]) -> Course:
+    def array(values: Sequence[float | None]) -> Floats:
+        return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+
+    workers = array(kept[WORKERS])
+    per_s, delays_ms = ({name: array(values) for name, values in kept[of].items()} for of in ("per_s", "delays_ms"))
+    return Course(block, (np.arange(len(workers)) + 0.5) * kept["step_s"], workers, per_s, delays_ms)
 
 
 def _seconds(log: pl.DataFrame, time: pl.Expr, start_ns: int) -> Floats:

@@ -53,8 +53,7 @@ def _forest_row(summary: Summary, metric: str, level: str) -> bars.Row | None:
 
 def latency(source: Source, colours: Mapping[str, Colour]) -> Markup | None:
     """Draw the latencies of each level."""
-    pools = [pooled(level, trials) for level, trials in _observed(source).items()]
-    levels = [latencies for latencies in pools if latencies is not None]
+    levels = [one for level, trials in _observed(source).items() if (one := pooled(level, trials)) is not None]
     if not levels:
         return None
     description = (
@@ -82,8 +81,11 @@ def usage(source: Source, name: str, title: str, unit: str, colours: Mapping[str
 
 def outages(source: Source, colours: Mapping[str, Colour]) -> Markup | None:
     """Draw what share of the requests was served around each level's faults."""
-    served = {level: [one for trial in trials for one in trial.served] for level, trials in _observed(source).items()}
-    shown = {level: found for level, found in served.items() if found}
+    shown = {
+        level: found
+        for level, trials in _observed(source).items()
+        if (found := [one for trial in trials for one in trial.served])
+    }
     if not shown:
         return None
     description = (
@@ -124,8 +126,11 @@ def _median(curves: Sequence[Curve]) -> Curve:
 
 def _observed(source: Source) -> Mapping[str, Sequence[Observed]]:
     """Sort the valid trials by level, in the summary's order."""
-    found = {level: [trial for trial in source.observed if trial.level == level] for level in source.summary.levels}
-    return {level: trials for level, trials in found.items() if trials}
+    return {
+        level: trials
+        for level in source.summary.levels
+        if (trials := [trial for trial in source.observed if trial.level == level])
+    }
 
 
 def planes(summary: Summary, colours: Mapping[str, Colour]) -> Markup | None:
@@ -184,8 +189,8 @@ def traces(source: Source) -> list[Trace]:
         )
         shown = spans[:MOST_SPANS]
         extent = f"{len(spans)} spans" if shown == spans else f"{len(spans)} spans, the first {len(shown)} drawn"
-        drawing = single.gantt(f"trace-{index}", shown, description)
-        drawn.append(Trace(level, extent, drawing, others, level in source.second_starts))
+        figure = single.gantt(f"trace-{index}", shown, description)
+        drawn.append(Trace(level, extent, figure, others, level in source.second_starts))
     return drawn
 
 

@@ -77,6 +77,7 @@ NEW = (
     "report/first_error.py",
     "report/loads.py",
     "report/figures/courses.py",
+    "command/stand_ins.py",
 )
 CONTRACT_MAY_IMPORT = ("lab.contract", "lab.spec", "lab.record")
 
