@@ -2,14 +2,15 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from markupsafe import Markup
 
 from lab.record import Summary
 from lab.report.courses import DELAYS, RATES, WORKERS, Course, Floats
-from lab.report.figures.courses import Bundle, courses
-from lab.report.palette import BETTER, MUTED, REJECTED, WORSE, Colour
+from lab.report.figures.courses import Bundle, Dashes, courses
+from lab.report.palette import INK, REJECTED, Colour
 from lab.report.source import Source
 
 FIRST_ERROR_S = "first_error_at_s"
@@ -17,33 +18,33 @@ FIRST_ERROR_S = "first_error_at_s"
 
 @dataclass(frozen=True)
 class Figure:
-    """One of the figures: its heading, and the values of a trial by what each is called.
+    """One of the figures: its heading, its axis, and the values of a trial by what each is called.
 
-    `colours`: of these; those that are not named have the level's own.
+    `looks`: of these. Those that are not named are solid, and what has no colour has the level's own.
     """
 
     name: str
     title: str
-    unit: str
+    axis: tuple[str, Literal["linear", "log"]]
     values: Callable[[Course], Mapping[str, Floats]]
-    colours: Mapping[str, Colour]
+    looks: Mapping[str, tuple[Colour | None, Dashes]]
 
 
 FIGURES = (
-    Figure("load-workers", "Workers", "workers", lambda one: {WORKERS: one.workers}, {}),
+    Figure("load-workers", "Workers", ("workers", "linear"), lambda one: {WORKERS: one.workers}, {}),
     Figure(
         "load-rates",
         "Traces: sent, returned, not returned in time, refused",
-        "traces per second",
+        ("traces per second", "linear"),
         lambda one: {name: one.per_s[name] for name in RATES},
-        {"sent": MUTED, "not returned": WORSE, "refused": REJECTED},
+        {"sent": (None, "dotted"), "not returned": (REJECTED, "dashed"), "refused": (REJECTED, "solid")},
     ),
     Figure(
         "load-delays",
         "Delays until a trace is accepted, and from then until it is returned",
-        "delay (ms)",
+        ("delay (ms, logarithmic)", "log"),
         lambda one: {name: one.delays_ms[name] for name in DELAYS},
-        {"accepted, p95": BETTER, "returned, p50": MUTED},
+        {"accepted, p95": (INK, "dashed"), "returned, p50": (None, "dotted")},
     ),
 )
 
@@ -61,7 +62,7 @@ def loads(source: Source, colours: Mapping[str, Colour]) -> list[tuple[str, Mark
         shown = {level: found for level, found in bundles.items() if found}
         if shown:
             said = f"A panel for each of {', '.join(shown)}: {figure.title}, over the seconds since the load began."
-            drawn.append((figure.title, courses(figure.name, figure.title, figure.unit, shown, marks_s, said)))
+            drawn.append((figure.title, courses(figure.name, figure.title, figure.axis, shown, marks_s, said)))
     return drawn
 
 
@@ -85,7 +86,8 @@ def _bundles(figure: Figure, trials: Sequence[Course], colour: Colour) -> list[B
         for name in (found[0][1] if found else ())
     }
     return [
-        Bundle(name, figure.colours.get(name, colour), [curve for curve in of_trials if len(curve[0])])
+        Bundle(name, own or colour, dashes, [curve for curve in of_trials if len(curve[0])])
         for name, of_trials in curves.items()
+        for own, dashes in [figure.looks.get(name, (None, "solid"))]
         if any(values.any() for _, values in of_trials)
     ]
