@@ -380,7 +380,7 @@ class Drawings:
     frontiers: Sequence[Titled] = ()
     outages: Markup | None = None
     latency: Markup | None = None
-    loads: Sequence[tuple[str, Markup]] = ()
+    loads: Sequence[tuple[str, Markup, str]] = ()
     cpu: Markup | None = None
     memory: Markup | None = None
     jvm: Markup | None = None

@@ -18,30 +18,44 @@ FIRST_ERROR_S = "first_error_at_s"
 
 @dataclass(frozen=True)
 class Figure:
-    """One of the figures: its heading, its axis, and the values of a trial by what each is called.
+    """One of the figures: its heading, what is said below it, its axis, and a trial's values by what each is called.
 
     `looks`: of these. Those that are not named are solid, and what has no colour has the level's own.
     """
 
     name: str
     title: str
+    caption: str
     axis: tuple[str, Literal["linear", "log"]]
     values: Callable[[Course], Mapping[str, Floats]]
     looks: Mapping[str, tuple[Colour | None, Dashes]]
 
 
 FIGURES = (
-    Figure("load-workers", "Workers", ("workers", "linear"), lambda one: {WORKERS: one.workers}, {}),
+    Figure(
+        "load-workers",
+        "Workers",
+        "Each sends a trace, waits until it has come back, and sends the next. Thin: each valid trial; thick: their "
+        "median. Red: a trial's first error, which is the first trace that was refused, or expected back and not "
+        "returned in time.",
+        ("workers", "linear"),
+        lambda one: {WORKERS: one.workers},
+        {},
+    ),
     Figure(
         "load-rates",
-        "Traces: sent, returned, not returned in time, refused",
+        "Traces per second",
+        "As the generator logged them: sent (dotted), returned, not returned in time (dashed), refused. A trace that a "
+        "sampler or another rule drops is not returned, but no error.",
         ("traces per second", "linear"),
         lambda one: {name: one.per_s[name] for name in RATES},
         {"sent": (None, "dotted"), "not returned": (REJECTED, "dashed"), "refused": (REJECTED, "solid")},
     ),
     Figure(
         "load-delays",
-        "Delays until a trace is accepted, and from then until it is returned",
+        "Delays",
+        "Accepted: from the start of a request to its answer. Returned: from the answer to the last span that came "
+        "back; what is less than the axis shows is drawn at its begin. By when a trace was sent.",
         ("delay (ms, logarithmic)", "log"),
         lambda one: {name: one.delays_ms[name] for name in DELAYS},
         {"accepted, p95": (INK, "dashed"), "returned, p50": (None, "dotted")},
@@ -49,8 +63,8 @@ FIGURES = (
 )
 
 
-def loads(source: Source, colours: Mapping[str, Colour]) -> list[tuple[str, Markup]]:
-    """Draw each figure that has something to show, with its heading."""
+def loads(source: Source, colours: Mapping[str, Colour]) -> list[tuple[str, Markup, str]]:
+    """Draw each figure that has something to show, with its heading and its caption."""
     by_level = {
         level: [one.course for one in source.observed if one.level == level and one.course is not None]
         for level in source.summary.levels
@@ -62,7 +76,8 @@ def loads(source: Source, colours: Mapping[str, Colour]) -> list[tuple[str, Mark
         shown = {level: found for level, found in bundles.items() if found}
         if shown:
             said = f"A panel for each of {', '.join(shown)}: {figure.title}, over the seconds since the load began."
-            drawn.append((figure.title, courses(figure.name, figure.title, figure.axis, shown, marks_s, said)))
+            svg = courses(figure.name, figure.title, figure.axis, shown, marks_s, said)
+            drawn.append((figure.title, svg, figure.caption))
     return drawn
 
 

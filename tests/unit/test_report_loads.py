@@ -67,7 +67,9 @@ def summary(levels: dict[str, dict[str, float]], primary: str = "first_error_tra
 def test_lines_and_first_errors_are_drawn_where_there_are_any() -> None:
     of = summary({"basic": {"first_error_at_s": 12.0}, "mutate": {}})
     source = Source(of, {}, [], [observed("basic", sent=9, refused=1), observed("mutate", sent=9)], {}, set(), None)
-    (_, workers), (_, rates), (_, delays) = loads(source, level_colours(["basic", "mutate"], "basic", "placebo"))
+    (_, workers, _), (_, rates, _), (_, delays, _) = loads(
+        source, level_colours(["basic", "mutate"], "basic", "placebo")
+    )
     assert ">workers<" in workers
     assert rates.count(">sent<") == 2
     assert rates.count(">refused<") == 1
@@ -133,4 +135,4 @@ def test_sections_about_requests_are_only_of_targets_that_have_requests() -> Non
     assert not about_requests & shown("counters", "trace-log")
     assert "latency" in shown("counters", latency="<svg></svg>")
     assert "loads" not in shown("counters")
-    assert "loads" in shown("counters", loads=[("Workers", "<svg></svg>")])
+    assert "loads" in shown("counters", loads=[("Workers", "<svg></svg>", "of each")])

@@ -106,8 +106,7 @@ def _panel(axes: Axes, bundles: Sequence[Bundle], marks_s: Sequence[float]) -> N
         late = at_s > axes.get_xlim()[1] / 2
         looks: dict[str, Any] = {"ha": "right" if late else "left", "fontsize": 8, "color": REJECTED.light}
         axes.annotate(MARK, (at_s, top), (-3 if late else 3, -9), textcoords="offset points", **looks)
-    if len(ends) > 1:
-        _labels(axes, ends)
+    _labels(axes, ends)
 
 
 def _lines(axes: Axes, bundle: Bundle) -> float:
