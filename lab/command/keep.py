@@ -36,7 +36,7 @@ MARGIN_S = 60
 """How long before the window gauges are complete. What a JVM allocated is known only at its collections."""
 SERIES = ("kind", "name", "interface", "thread")
 """The fields that say to which series a sample belongs."""
-THINNED = ("counters", "speed", "generator", "collectors")
+THINNED = ("counters", "speed")
 COURSE_POINTS = 20
 """Of each counter, over the load: enough for curves a few centimetres wide."""
 SECOND_NS = 1_000_000_000

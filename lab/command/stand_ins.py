@@ -15,7 +15,7 @@ from lab.record.results import FORMAT, VERSION
 from lab.record.trial import LOCAL
 from lab.report.courses import course, course_text
 
-LOGS = ("trace-log", "arrivals")
+LOGS = ("trace-log", "arrivals", "generator")
 POINTS = 60
 """Of what is drawn over time."""
 FILES = {"kept": "kept.json", "course": "course.json"}

@@ -8,7 +8,7 @@ import pytest
 from lab.analysis.metrics import values
 from lab.analysis.metrics.bounds import bounds
 from lab.cli import LAB
-from lab.command.stand_ins import FILES, without_logs, write_stand_ins
+from lab.command.stand_ins import FILES, LOGS, without_logs, write_stand_ins
 from lab.record import Stream, TrialData
 from lab.record.data import STREAMS
 from lab.record.trial import LOCAL
@@ -17,7 +17,7 @@ from tests.unit.test_traces import IDS, _series, row, trial
 
 METRICS = LAB.targets["collector"].judgement.metrics
 LOGGED = {"trace-log": Stream(version=1, files={"0": "traces-0.csv"})}
-COUNTED = {"generator": Stream(version=1, files={"0": "generator-0.jsonl"})}
+COUNTED = {"collectors": Stream(version=1, files={LOCAL: "collector.jsonl"})}
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def kept(data: TrialData, folder: Path) -> TrialData:
     """Return the trial as it is read after it was kept."""
     write_stand_ins(folder, data, METRICS)
     read = {name: {LOCAL: STREAMS[name].read(folder / file)} for name, file in FILES.items()}
-    others = {name: stream for name, stream in data.streams.items() if name != "trace-log"}
+    others = {name: stream for name, stream in data.streams.items() if name not in LOGS}
     return TrialData(data.trial, {**others, **read})
 
 
