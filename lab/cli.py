@@ -13,7 +13,7 @@ from rich.markup import escape
 from typer.exceptions import TyperException
 
 from lab.analysis.lab import Lab
-from lab.command import check, commands, overview, play, runs
+from lab.command import check, commands, model, overview, play, runs
 from lab.command import migrate as migration
 from lab.command.commands import console
 from lab.command.paths import EXPERIMENTS, RESULTS, ROOT, SCRATCH, results_folder
@@ -106,6 +106,7 @@ def keep(
 
 
 app.add_typer(runs.app)
+app.add_typer(model.app)
 
 
 @app.command(name="list")
