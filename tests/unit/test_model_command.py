@@ -34,7 +34,9 @@ def truth(settings: Mapping[str, Any]) -> Mapping[str, float]:
     per_s, span_bytes = settings["traces_per_s"] * spans, 75 + attributes * (16 + length) + 45 / spans
     woken = 5 + 0.5 * attributes + 0.01 * span_bytes + (80 + WAKE_UP_US) / spans
     held = settings["traces_per_s"] * seconds(settings["environment"].get("DECISION_WAIT", "0s"))
-    mib = 70 + held / 1e3 * (1 + 0.6 * spans) + (held or 0.2 * settings["traces_per_s"]) * spans * 3 * span_bytes / 2**20
+    mib = (
+        70 + held / 1e3 * (1 + 0.6 * spans) + (held or 0.2 * settings["traces_per_s"]) * spans * 3 * span_bytes / 2**20
+    )
     cpu = woken / (1 + WAKE_UP_US * settings["traces_per_s"] / 1e6)
     return {CPU: cpu, MEMORY: mib, RATE: per_s, SPAN_BYTES: span_bytes}
 
@@ -112,7 +114,10 @@ def test_a_run_without_a_grid_is_named() -> None:
     with pytest.raises(UserError, match=f"trial 000 of {GRID} has no {SPAN_BYTES}"):
         grids([without(run(GRID).summary, span_bytes=0)])
     summary = run(GRID).summary
-    levels = {name: one.model_copy(update={"settings": {**one.settings, "cpus": None}}) for name, one in summary.levels.items()}
+    levels = {
+        name: one.model_copy(update={"settings": {**one.settings, "cpus": None}})
+        for name, one in summary.levels.items()
+    }
     with pytest.raises(UserError, match="does not have one CPU"):
         grids([summary.model_copy(update={"levels": levels})])
 
@@ -139,7 +144,9 @@ def test_the_commands_fit_check_and_size(folders: list[str], tmp_path: Path) -> 
     assert f"each of {found.collectors} Collectors" in sized.stdout
     assert "extrapolated" not in sized.stdout and "decides early" not in sized.stdout
     outside = lab(*SIZE, "--pipeline", "tail-sampling", "--decision-wait", "1m", "--model", path)
-    assert "extrapolated: decision_wait_s of a Collector is outside the grid (2 to 10)" in " ".join(outside.stdout.split())
+    assert "extrapolated: decision_wait_s of a Collector is outside the grid (2 to 10)" in " ".join(
+        outside.stdout.split()
+    )
     assert "decides early" in outside.stdout
 
 
