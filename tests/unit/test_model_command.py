@@ -33,9 +33,9 @@ def truth(settings: Mapping[str, Any]) -> Mapping[str, float]:
     spans, attributes, length = settings["spans"][0], settings["attributes"][0], settings["attribute_bytes"][0]
     per_s, span_bytes = settings["traces_per_s"] * spans, 75 + attributes * (16 + length) + 45 / spans
     woken = 5 + 0.5 * attributes + 0.01 * span_bytes + (80 + WAKE_UP_US) / spans
-    held = settings["traces_per_s"] * seconds(settings["environment"].get("DECISION_WAIT", "0s"))
+    wait_s = seconds(settings["environment"].get("DECISION_WAIT", "0s"))
     mib = (
-        70 + held / 1e3 * (1 + 0.6 * spans) + (held or 0.2 * settings["traces_per_s"]) * spans * 3 * span_bytes / 2**20
+        70 + wait_s * (settings["traces_per_s"] + 0.6 * per_s) / 1e3 + (wait_s or 0.2) * per_s * 3 * span_bytes / 2**20
     )
     cpu = woken / (1 + WAKE_UP_US * settings["traces_per_s"] / 1e6)
     return {CPU: cpu, MEMORY: mib, RATE: per_s, SPAN_BYTES: span_bytes}
@@ -114,10 +114,9 @@ def test_a_run_without_a_grid_is_named() -> None:
     with pytest.raises(UserError, match=f"trial 000 of {GRID} has no {SPAN_BYTES}"):
         grids([without(run(GRID).summary, span_bytes=0)])
     summary = run(GRID).summary
-    levels = {
-        name: one.model_copy(update={"settings": {**one.settings, "cpus": None}})
-        for name, one in summary.levels.items()
-    }
+    level = summary.levels[summary.baseline]
+    without_limit = level.model_copy(update={"settings": {**level.settings, "cpus": None}})
+    levels = {**summary.levels, summary.baseline: without_limit}
     with pytest.raises(UserError, match="does not have one CPU"):
         grids([summary.model_copy(update={"levels": levels})])
 

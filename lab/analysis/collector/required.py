@@ -30,5 +30,5 @@ def required(grids: Mapping[str, Grid], seed: int) -> Iterator[Row]:
 
 def _error(name: str, check: Check) -> Row:
     median, worst = 100 * check.median, 100 * check.worst
-    verdict = "PASS" if median <= MOST_MEDIAN_PERCENT else "FAIL"
-    return Row(name, f"median {median:.1f} %, worst {worst:.1f} %", BOUND, verdict)
+    value = f"median {median:.1f} %, worst {worst:.1f} %"
+    return Row(name, value, BOUND, "PASS" if median <= MOST_MEDIAN_PERCENT else "FAIL")
