@@ -70,7 +70,8 @@ def size_(
     path = file or _newest()
     known = read_model(path)
     if pipeline not in known.pipelines:
-        raise UserError(f"{shown(path)} has no pipeline '{pipeline}'", suggestion(pipeline, known.pipelines))
+        meant = suggestion(pipeline, known.pipelines)
+        raise UserError(f"the model has no pipeline '{pipeline}'; {meant}", f"the model is {shown(path)}")
     wait_s = _wait_s(decision_wait, pipeline, known.pipelines[pipeline])
     load = Load(spans_per_s, span_bytes, attributes, spans_per_trace, wait_s)
     found = size(known, load, pipeline)

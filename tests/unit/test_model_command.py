@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from lab.analysis.analyse import summarise
-from lab.analysis.collector.capacity import LEAST_HELD_BACK, Load, read_model, size
+from lab.analysis.collector.capacity import LEAST_HELD_BACK, Load, read_model, size, write_model
 from lab.analysis.collector.duration import seconds
 from lab.analysis.collector.grid import CPU, MEMORY, RATE, SPAN_BYTES, grids
 from lab.analysis.collector.required import required
@@ -74,6 +74,14 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     return [str(root / name) for name in (GRID, TAIL)]
 
 
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The model of both runs."""
+    path = tmp_path_factory.mktemp("model") / "capacity-model.json"
+    write_model(path, fitted([run(GRID), run(TAIL)]))
+    return str(path)
+
+
 def failed(*runs: Run) -> set[str]:
     return {row.name for row in required(grids([one.summary for one in runs]), 1) if not row.passed}
 
@@ -127,44 +135,46 @@ def test_runs_of_two_machines_are_no_model() -> None:
         fitted([run(GRID), other])
 
 
-def test_the_commands_fit_check_and_size(folders: list[str], tmp_path: Path) -> None:
-    path = str(tmp_path / "capacity-model.json")
-    said = lab("model", *folders, "-o", path)
+def test_the_commands_fit_and_check(folders: list[str], tmp_path: Path) -> None:
+    path = tmp_path / "capacity-model.json"
+    said = lab("model", *folders, "-o", str(path))
     assert said.returncode == 0, said.stderr
-    assert "wake-up per span" in said.stdout and "PASS" in said.stdout and path in said.stdout
+    assert "wake-up per span" in said.stdout and "PASS" in said.stdout
+    assert read_model(path).pipelines == fitted([run(GRID), run(TAIL)]).pipelines
     checked = lab("check", "model", *folders)
     assert (checked.returncode, checked.stdout.count("PASS")) == (0, 9)
     assert lab("check", "model", folders[0]).returncode == 1
-    sized = lab(*SIZE, "--pipeline", "tail-sampling", "--decision-wait", "10s", "--model", path)
+
+
+def test_a_load_is_sized(file: str) -> None:
+    sized = lab(*SIZE, "--pipeline", "tail-sampling", "--decision-wait", "10s", "--model", file)
     assert sized.returncode == 0, sized.stderr
-    load = Load(50_000, 800, 10, 10, 10)
-    found = size(read_model(Path(path)), load, "tail-sampling")
+    found = size(read_model(Path(file)), Load(50_000, 800, 10, 10, 10), "tail-sampling")
     assert f"Collectors: {found.collectors}, each with one CPU" in sized.stdout
     assert f"each of {found.collectors} Collectors" in sized.stdout
     assert "extrapolated" not in sized.stdout and "decides early" not in sized.stdout
-    outside = lab(*SIZE, "--pipeline", "tail-sampling", "--decision-wait", "1m", "--model", path)
-    assert "extrapolated: decision_wait_s of a Collector is outside the grid (2 to 10)" in " ".join(
-        outside.stdout.split()
-    )
-    assert "decides early" in outside.stdout
+
+
+def test_what_the_model_cannot_say_of_a_load_is_said(file: str) -> None:
+    sized = lab(*SIZE, "--pipeline", "tail-sampling", "--decision-wait", "1m", "--model", file)
+    assert "extrapolated: decision_wait_s of a Collector is outside" in sized.stdout
+    assert "decides early" in sized.stdout
 
 
 @pytest.mark.parametrize(
     ("words", "error"),
     [
-        (("--pipeline", "tail-samplng", "--decision-wait", "10s"), "has no pipeline 'tail-samplng'"),
+        (
+            ("--pipeline", "tail-samplng", "--decision-wait", "10s"),
+            "has no pipeline 'tail-samplng'; did you mean 'tail-sampling'?",
+        ),
         (("--pipeline", "tail-sampling"), "pipeline 'tail-sampling' holds traces"),
         (("--pipeline", "basic", "--decision-wait", "10s"), "pipeline 'basic' passes traces on at once"),
         (("--pipeline", "tail-sampling", "--decision-wait", "10"), "'10' is no duration such as 10s"),
     ],
 )
-def test_a_mistake_is_told_in_one_line(words: tuple[str, ...], error: str, folders: list[str], tmp_path: Path) -> None:
-    path = tmp_path / "capacity-model.json"
-    assert lab("model", *folders, "--out", str(path)).returncode == 0
-    done = lab(*SIZE, *words, "--model", str(path))
-    assert error in one_line(done)
-    if "samplng" in error:
-        assert "did you mean 'tail-sampling'?" in done.stderr
+def test_a_mistake_is_told_in_one_line(words: tuple[str, ...], error: str, file: str) -> None:
+    assert error in one_line(lab(*SIZE, *words, "--model", file))
 
 
 def test_too_small_a_grid_is_told() -> None:
