@@ -72,6 +72,8 @@ NEW = (
     # How much a Collector can take: sampling by trace ID, swings, the capacity model, the search for a rate.
     "analysis/collector",
     "load/rate_search.py",
+    "command/model.py",
+    "report/capacity.py",
 )
 CONTRACT_MAY_IMPORT = ("lab.contract", "lab.spec", "lab.record")
 
