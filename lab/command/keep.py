@@ -14,6 +14,8 @@ import numpy as np
 from lab.analysis.analyse import analyse
 from lab.analysis.lab import Lab
 from lab.analysis.metrics.speed import piece_edges_ns
+from lab.command.stand_ins import without_logs, write_stand_ins
+from lab.contract import Metric
 from lab.errors import UserError
 from lab.record import (
     TrialRecord,
@@ -34,7 +36,7 @@ MARGIN_S = 60
 """How long before the window gauges are complete. What a JVM allocated is known only at its collections."""
 SERIES = ("kind", "name", "interface", "thread")
 """The fields that say to which series a sample belongs."""
-THINNED = ("counters", "speed")
+THINNED = ("counters", "speed", "generator", "collectors")
 COURSE_POINTS = 20
 """Of each counter, over the load: enough for curves a few centimetres wide."""
 SECOND_NS = 1_000_000_000
@@ -46,7 +48,8 @@ def keep(folder: Path, out: Path, lab: Lab) -> None:
     """Store a run that was analysed in `out`, small, and analyse the result to prove that it gives the same numbers.
 
     Of counters it keeps the samples around the times between which the analysis takes their increase; of the rest all
-    that the analysis reads. Rejected trials keep their reasons. Logs and profiles stay behind.
+    that the analysis reads, but for logs of traces what it computes from them (`stand_ins`). Rejected trials keep their
+    reasons. Logs and profiles stay behind.
     Raises `UserError` where `out` is there already, a file of the run is missing or broken, or a number differs.
     """
     if out.exists():
@@ -54,13 +57,14 @@ def keep(folder: Path, out: Path, lab: Lab) -> None:
     read_summary(folder / "summary.json")
     summary = read_json(folder / "summary.json", "tollbooth.summary", 2)
     trials = {path.parent: read_trial_record(path.parent) for path in sorted(folder.glob("trials/*/trial.json"))}
+    experiment, target = lab.recorded(folder)
     out.mkdir(parents=True)
     for name in ("manifest.json", "claims.json"):
         if (folder / name).exists():
             shutil.copyfile(folder / name, out / name)
     for source, trial in trials.items():
-        _keep_trial(source, out / "trials" / source.name, trial)
-    again = analyse(out, *lab.recorded(out)).model_dump(mode="json")
+        _keep_trial(source, out / "trials" / source.name, trial, target.judgement.metrics)
+    again = analyse(out, experiment, target).model_dump(mode="json")
     (out / "summary.json").unlink()
     if wrong := next(different(summary, again), None):
         shutil.rmtree(out)
@@ -85,17 +89,18 @@ def different(one: Any, other: Any, path: str = "") -> Iterator[str]:
         yield path
 
 
-def _keep_trial(source: Path, goal: Path, trial: TrialRecord) -> None:
+def _keep_trial(source: Path, goal: Path, trial: TrialRecord, metrics: Mapping[str, Metric]) -> None:
     goal.mkdir(parents=True)
-    streams = trial.streams if trial.valid else {}
+    streams = without_logs(trial.streams) if trial.valid else {}
     write_json_atomic(goal / "trial.json", trial.model_copy(update={"streams": streams}).json_record())
     if not trial.valid:
         return
-    read_trial(source)  # thinning trusts the records' lines; this names one that is broken
+    # Thinning trusts the records' lines; reading names one that is broken.
+    write_stand_ins(goal, read_trial(source), metrics)
     # Of a process that a fault ended, what it counted until then is read from its last samples.
     edged = trial.window is not None and "faults" not in streams
-    for name, stream in streams.items():
-        for file in stream.files.values():
+    for name in trial.streams.keys() & streams:
+        for file in trial.streams[name].files.values():
             text = read_text(source / file)
             write_packed(goal / file, thinned(text, times(trial)) if edged and name in THINNED else text)
 

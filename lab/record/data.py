@@ -37,6 +37,8 @@ STREAMS: Mapping[str, StreamKind] = {
     "arrivals": StreamKind("arrivals.csv", 1, read_arrivals),
     "generator": StreamKind("generator.jsonl", 1, read_generator),
     "collectors": StreamKind("collector.jsonl", 1, read_collectors),
+    "kept": StreamKind("kept.json", 1, read_results),
+    "course": StreamKind("course.json", 1, partial(read_json, format_name="tollbooth.course", version=1)),
 }
 """Every kind of stream by name. All of them are optional."""
 
@@ -87,6 +89,11 @@ class TrialData:
             values={name: value for part in parts for name, value in part.values.items()},
             censored={name: bound for part in parts for name, bound in part.censored.items()},
         )
+
+    @property
+    def kept(self) -> Results:
+        """What a kept trial says in place of the records that it lacks."""
+        return cast(Results, self.streams.get("kept", {}).get(LOCAL, Results(values={})))
 
     def has(self, stream: str) -> bool:
         """Return whether the trial left a stream."""

@@ -41,6 +41,17 @@ TRACES_COLUMNS: dict[str, type[pl.DataType]] = {
     "logged_after_ns": pl.Int64,
 }
 """`<name>_after_ns`: after `intended_ns`; null where it did not happen."""
+SENT = pl.col("intended_ns") + pl.col("send_start_after_ns")
+RETURNED = pl.col("intended_ns") + pl.col("receive_end_after_ns")
+LOGGED = pl.col("intended_ns") + pl.col("logged_after_ns")
+SEND_MS = (pl.col("send_end_after_ns") - pl.col("send_start_after_ns")) / 1e6
+"""From the start of a request to its answer."""
+RECEIVE_MS = (pl.col("receive_end_after_ns") - pl.col("send_end_after_ns")) / 1e6
+"""From the answer to the last span that came back."""
+ANSWERED = pl.col("outcome") != "send timeout"
+"""A send that was given up says nothing of how long an answer takes."""
+COMPLETE = pl.col("outcome") == "success"
+UNSENT = ("send timeout", "send error")
 ARRIVALS_COLUMNS: dict[str, type[pl.DataType]] = {"trace_id": pl.String, "spans": pl.Int32, "receive_ns": pl.Int64}
 
 

@@ -11,6 +11,7 @@ from markupsafe import Markup
 from lab.report.claims import Claims, claims
 from lab.report.compared import compare_views
 from lab.report.drawings import Drawings, draw_all
+from lab.report.first_error import first_error_table
 from lab.report.flame import Profiles, profiles
 from lab.report.overhead import Overhead, overhead
 from lab.report.palette import PALETTE
@@ -32,6 +33,7 @@ SECTIONS = {
     "frontiers": "Frontier",
     "interactions": "Interactions",
     "latency": "Latency",
+    "loads": "Traces over time",
     "usage": "CPU and memory",
     "jvm": "JVM",
     "profile": "Profile",
@@ -57,6 +59,7 @@ class Report:
     profiles: Profiles | None = None
     resilience: Resilience | None = None
     outages: Table | None = None
+    first_error: Table | None = None
 
 
 def build(results_dir: Path) -> Path:
@@ -81,6 +84,7 @@ def report(results_dir: Path, source: Source) -> Report:
         profiles(results_dir, source.summary),
         resilience(source.summary, source.trials),
         outages(source.summary),
+        first_error_table(source.summary),
     )
 
 

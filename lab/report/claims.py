@@ -162,7 +162,8 @@ def _comparisons(judged: Judged) -> Table:
 def _figure_tables(figures: Sequence[Beside]) -> list[Table]:
     by_metric: dict[str, dict[str, Beside]] = {}
     for beside in figures:
-        by_metric.setdefault(beside.metric, {})[beside.level] = beside
+        row = f"{beside.level}: {beside.by}" if beside.by else beside.level
+        by_metric.setdefault(beside.metric, {})[row] = beside
     alike: dict[tuple[str, ...], list[str]] = {}
     for metric, by_level in by_metric.items():
         alike.setdefault(tuple(by_level), []).append(metric)

@@ -16,6 +16,7 @@ from lab.report.compared import Climb, Compared, Crossed, Crossing, Ladder, Step
 from lab.report.figures import bars, curves, over_time
 from lab.report.figures import latency as latency_figure
 from lab.report.figures import trials as single
+from lab.report.loads import loads
 from lab.report.numbers import Scale, bounded, divided, interval, number, ratio, scale_for, signed, within
 from lab.report.palette import OTHERS, Colour, level_colours
 from lab.report.source import JVM_MEASURES, Curve, Observed, Source, pooled
@@ -52,14 +53,13 @@ def _forest_row(summary: Summary, metric: str, level: str) -> bars.Row | None:
 
 def latency(source: Source, colours: Mapping[str, Colour]) -> Markup | None:
     """Draw the latencies of each level."""
-    pools = [pooled(level, trials) for level, trials in _observed(source).items()]
-    levels = [latencies for latencies in pools if latencies is not None]
+    levels = [one for level, trials in _observed(source).items() if (one := pooled(level, trials)) is not None]
     if not levels:
         return None
-    names = ", ".join(latencies.level for latencies in levels)
     description = (
         "Left: the density of latencies of each level with its 50th, 95th and 99th percentile. Right: latency over "
-        f"percentile, from the actual and from the intended start. Levels: {names}. The table has the numbers."
+        "percentile, from the actual and from the intended start. "
+        f"Levels: {', '.join(one.level for one in levels)}. The table has the numbers."
     )
     return latency_figure.latency(levels, colours, description)
 
@@ -81,8 +81,11 @@ def usage(source: Source, name: str, title: str, unit: str, colours: Mapping[str
 
 def outages(source: Source, colours: Mapping[str, Colour]) -> Markup | None:
     """Draw what share of the requests was served around each level's faults."""
-    served = {level: [one for trial in trials for one in trial.served] for level, trials in _observed(source).items()}
-    shown = {level: found for level, found in served.items() if found}
+    shown = {
+        level: found
+        for level, trials in _observed(source).items()
+        if (found := [one for trial in trials for one in trial.served])
+    }
     if not shown:
         return None
     description = (
@@ -123,8 +126,11 @@ def _median(curves: Sequence[Curve]) -> Curve:
 
 def _observed(source: Source) -> Mapping[str, Sequence[Observed]]:
     """Sort the valid trials by level, in the summary's order."""
-    found = {level: [trial for trial in source.observed if trial.level == level] for level in source.summary.levels}
-    return {level: trials for level, trials in found.items() if trials}
+    return {
+        level: trials
+        for level in source.summary.levels
+        if (trials := [trial for trial in source.observed if trial.level == level])
+    }
 
 
 def planes(summary: Summary, colours: Mapping[str, Colour]) -> Markup | None:
@@ -183,8 +189,8 @@ def traces(source: Source) -> list[Trace]:
         )
         shown = spans[:MOST_SPANS]
         extent = f"{len(spans)} spans" if shown == spans else f"{len(spans)} spans, the first {len(shown)} drawn"
-        drawing = single.gantt(f"trace-{index}", shown, description)
-        drawn.append(Trace(level, extent, drawing, others, level in source.second_starts))
+        figure = single.gantt(f"trace-{index}", shown, description)
+        drawn.append(Trace(level, extent, figure, others, level in source.second_starts))
     return drawn
 
 
@@ -245,12 +251,14 @@ class Titled:
 def waterfall(ladders: Sequence[Ladder], colours: Mapping[str, Colour]) -> Markup | None:
     """Draw all ladders side by side, a row of panels per measure."""
     scales = step_scales(ladders)
-    rows = [
-        [_panel(ladder, climb, scale) for ladder in row for climb in ladder.climbs if climb.measure.title == title]
+    drawn = [
+        panels
         for row in (ladders[index : index + SIDE_BY_SIDE] for index in range(0, len(ladders), SIDE_BY_SIDE))
         for title, scale in scales.items()
+        if (
+            panels := [_panel(one, climb, scale) for one in row for climb in one.climbs if climb.measure.title == title]
+        )
     ]
-    drawn = [row for row in rows if row]
     if not drawn:
         return None
     said = [
@@ -289,8 +297,7 @@ def sweep(summary: Summary, view: Sweep, index: int) -> Titled:
         for panel in panels
     ]
     colour = OTHERS[(index - 1) % len(OTHERS)]
-    name, description = f"sweep-{index}", ". ".join(said)
-    drawn = curves.sweep(name, view.title, view.axis, view.scale, panels, colour, description)
+    drawn = curves.sweep(f"sweep-{index}", view.title, view.axis, view.scale, panels, colour, ". ".join(said))
     return Titled(view.title, drawn)
 
 
@@ -334,8 +341,7 @@ def frontier(summary: Summary, view: Frontier, colours: Mapping[str, Colour], in
         for panel in panels
         for point in panel.points
     ]
-    drawn = curves.frontier(f"frontier-{index}", view.title, panels, colours, ". ".join(said))
-    return Titled(view.title, drawn)
+    return Titled(view.title, curves.frontier(f"frontier-{index}", view.title, panels, colours, ". ".join(said)))
 
 
 def crossing(summary: Summary, crossed: Crossing, index: int) -> Titled:
@@ -352,8 +358,7 @@ def crossing(summary: Summary, crossed: Crossing, index: int) -> Titled:
         if found is not None
     ]
     description = f"Ratios of {first} to {crossed.first[0]}, at each level of {second}. {'. '.join(said)}"
-    drawn = curves.crossing(f"crossing-{index}", crossed.title, second, panels, description)
-    return Titled(crossed.title, drawn)
+    return Titled(crossed.title, curves.crossing(f"crossing-{index}", crossed.title, second, panels, description))
 
 
 def _crossed(summary: Summary, crossed: Crossing, metric: Crossed) -> curves.CrossingPanel:
@@ -375,6 +380,7 @@ class Drawings:
     frontiers: Sequence[Titled] = ()
     outages: Markup | None = None
     latency: Markup | None = None
+    loads: Sequence[tuple[str, Markup, str]] = ()
     cpu: Markup | None = None
     memory: Markup | None = None
     jvm: Markup | None = None
@@ -395,6 +401,7 @@ def draw_all(source: Source, compared: Compared) -> Drawings:
         frontiers=[frontier(summary, one, colours, index) for index, one in enumerate(compared.frontiers, start=1)],
         outages=outages(source, colours),
         latency=latency(source, colours),
+        loads=loads(source, colours),
         cpu=usage(source, "cpu", "CPU over time, per level", "CPUs busy", colours),
         memory=usage(source, "memory", "Memory over time, per level", "RSS (MiB)", colours),
         jvm=jvm(source, colours),

@@ -24,6 +24,7 @@ from lab.record import (
     read_trial,
     read_trial_record,
 )
+from lab.report.courses import Course, course
 from lab.report.figures.latency import Latencies
 from lab.report.figures.over_time import Line, Served
 from lab.report.figures.trials import Span
@@ -54,6 +55,7 @@ class Observed:
     """By measure; without those that the services' JVMs did not report."""
     served: Sequence[Served] = ()
     """Around each of the trial's faults."""
+    course: Course | None = None
 
 
 def observe(data: TrialData) -> Observed:
@@ -68,6 +70,7 @@ def observe(data: TrialData) -> Observed:
         memory=_line(data, "memory_rss_bytes", _mebibytes),
         jvm=_jvm(data),
         served=[_served(data, injection) for injection in data.injections if injection.injected and injection.lifted],
+        course=course(data, _grid_s(trial)),
     )
 
 

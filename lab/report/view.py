@@ -53,6 +53,7 @@ class Page:
     confidence: str
     references: str
     margin: str
+    requests: bool
 
 
 def page(summary: Summary, manifest: Mapping[str, Any], trials: Sequence[TrialRecord], compared: Compared) -> Page:
@@ -90,6 +91,8 @@ def page(summary: Summary, manifest: Mapping[str, Any], trials: Sequence[TrialRe
         confidence=percent(summary.confidence),
         references=findings.references(summary),
         margin=percent(summary.equivalence_margin),
+        # What is missing of requests is said in words, but not where the target has none.
+        requests=any("requests" in trial.streams for trial in trials) or not any(trial.streams for trial in trials),
     )
 
 

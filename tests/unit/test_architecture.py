@@ -74,6 +74,12 @@ NEW = (
     "load/rate_search.py",
     "command/model.py",
     "report/capacity.py",
+    # What became of traces over time, and what the first error follows.
+    "report/courses.py",
+    "report/first_error.py",
+    "report/loads.py",
+    "report/figures/courses.py",
+    "command/stand_ins.py",
 )
 CONTRACT_MAY_IMPORT = ("lab.contract", "lab.spec", "lab.record")
 

@@ -50,13 +50,14 @@ class Judged(Record):
 
 
 class Beside(Record):
-    """A published number, and this run's mean of the same metric and level with its interval."""
+    """A published number (`by`: whose), and this run's mean of the same metric and level with its interval."""
 
     study: str
     metric: str
     title: str
     unit: str
     level: str
+    by: str | None = None
     published: float
     mean: float
     mean_low: float | None

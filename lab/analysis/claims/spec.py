@@ -131,6 +131,7 @@ class Figure(Shape):
     metric: str = Field(description="a metric of the summary")
     level: LevelRef
     published: float = Field(description="in the metric's unit")
+    by: str | None = Field(default=None, min_length=1, max_length=120, description="whose it is, in a file of several")
 
 
 class ClaimsFile(Shape):

@@ -1,17 +1,18 @@
-"""Whether rates swing with a period of about one minute, and whether all runs do so together (claim C6).
+"""Whether rates swing with a period of about one minute, and where in a run such a swing is highest (claim C6).
 
-From counts of each second, as they are: a moving average of 60 s removes a swing of 60 s (`share_left_by_average`).
+From counts of each second, as they are: a moving average of 60 s removes a swing of 60 s.
 Red noise makes peaks too, so a peak is compared with those of an AR(1) process (Allen and Smith, "Monte Carlo SSA",
 Journal of Climate 9, 1996; Schulz and Mudelsee, "REDFIT", Computers & Geosciences 28, 2002). The AR(1) process is
 fitted to the frequencies outside the band by Whittle's likelihood: a swing must not count as its own noise.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import optimize, signal, special
+
+from lab.record import NotDerivableError
 
 FloatArray = NDArray[np.float64]
 
@@ -23,8 +24,6 @@ DRAWS = 999
 _OVERSAMPLING = 8
 _AUTOCORRELATIONS = np.linspace(-0.5, 0.99, 150)
 _FEWEST_PERIODS = 5
-# Rayleigh's test.
-_RESAMPLES = 100_000
 
 
 @dataclass(frozen=True)
@@ -42,22 +41,16 @@ class Swing:
     amplitude_high: float
 
 
-@dataclass(frozen=True)
-class Synchrony:
-    """How much the phases of runs agree: the length of their mean vector, 1 if all are equal, and Rayleigh's p."""
-
-    resultant: float
-    p_value: float
-
-
 def find_swing(counts: ArrayLike, seed: int, confidence: float = 0.95, draws: int = DRAWS) -> Swing:
     """Find the swing of the counts of consecutive seconds: (seconds,).
 
-    Raises `ValueError` if they are shorter than five of the longest periods, or all zero.
+    Raises `NotDerivableError` if they are shorter than five of the longest periods, or all zero.
     """
     values = np.asarray(counts, dtype=np.float64)
     if values.ndim != 1 or len(values) < _FEWEST_PERIODS * BAND_S[1] or values.mean() <= 0:
-        raise ValueError(f"a swing needs counts of at least {_FEWEST_PERIODS * BAND_S[1]:g} s, not all of them zero")
+        raise NotDerivableError(
+            f"a swing needs counts of at least {_FEWEST_PERIODS * BAND_S[1]:g} s, not all of them zero"
+        )
     n, random = len(values), np.random.default_rng(seed)
     frequencies = _band(n)
     autocorrelation, variance, heights = _heights(values[None, :], frequencies)
@@ -74,36 +67,17 @@ def find_swing(counts: ArrayLike, seed: int, confidence: float = 0.95, draws: in
     return Swing(period_s, (1 + as_high) / (1 + draws), size / mean, low * error / mean, high * error / mean)
 
 
-def share_left_by_average(period_s: float, window_s: int) -> float:
-    """Return the share of a swing's amplitude that a moving average over `window_s` counts of 1 s leaves."""
-    angle = np.pi / period_s
-    return float(abs(np.sin(window_s * angle) / (window_s * np.sin(angle))))
+def sine(counts: ArrayLike, period_s: float, start_s: float = 0.0) -> tuple[float, float]:
+    """Return how counts of consecutive seconds swing with a period: the parts of cosine and sine, by the mean count.
 
-
-def phases(runs: Sequence[ArrayLike], period_s: float, starts_s: Sequence[float] | None = None) -> FloatArray:
-    """Return the phase of each run's swing in radians: (runs,).
-
-    By the wall clock if `starts_s` says when each run's first second was, otherwise by the runs' own starts. By the
-    wall clock `period_s` has to be exact: an error of 1 % is a full turn after 100 periods.
+    Time is 0 at `start_s` before the first count. By a clock that all runs share `period_s` has to be exact: an error
+    of 1 % is a full turn after 100 periods. Raises `NotDerivableError` if all counts are zero.
     """
-    clocks = np.zeros(len(runs)) if starts_s is None else np.asarray(starts_s, dtype=np.float64)
-    cosines, sines = np.array([_sine(np.asarray(run, dtype=np.float64), period_s) for run in runs]).T
-    return np.asarray((np.arctan2(-sines, cosines) - 2 * np.pi * clocks / period_s) % (2 * np.pi))
-
-
-def synchrony(angles: ArrayLike, seed: int) -> Synchrony:
-    """Test whether phases (runs,) are more alike than chance makes them (Rayleigh, by simulation: runs are few).
-
-    Raises `ValueError` for fewer than two.
-    """
-    array = np.asarray(angles, dtype=np.float64)
-    if array.ndim != 1 or len(array) < 2:
-        raise ValueError("phases of at least 2 runs can agree")
-    length = _resultant(array)
-    by_chance = _resultant(np.random.default_rng(seed).uniform(0, 2 * np.pi, (_RESAMPLES, len(array))))
-    # Equal lengths must not differ by rounding.
-    as_long = int(np.sum(by_chance >= length * (1 - 1e-12)))
-    return Synchrony(float(length), (1 + as_long) / (1 + _RESAMPLES))
+    values = np.asarray(counts, dtype=np.float64)
+    if values.mean() <= 0:
+        raise NotDerivableError("counts that are all zero do not swing")
+    cosine, sine = _sine(values, period_s, start_s)
+    return cosine / float(values.mean()), sine / float(values.mean())
 
 
 def _as_high_by_chance(
@@ -123,10 +97,6 @@ def _as_high_by_chance(
     as_high, again = simulated(found)
     ends = np.clip(2 * found - np.quantile(again, [0.975, 0.025]), _AUTOCORRELATIONS[0], _AUTOCORRELATIONS[-1])
     return max(as_high, *(simulated(float(end))[0] for end in ends))
-
-
-def _resultant(angles: FloatArray) -> FloatArray:
-    return np.asarray(np.abs(np.exp(1j * angles).mean(axis=-1)))
 
 
 def _band(n: int) -> FloatArray:
@@ -171,10 +141,10 @@ def _red_noise(autocorrelation: float, shape: tuple[int, int], random: np.random
     return np.asarray(signal.lfilter([1.0], [1.0, -autocorrelation], innovations, axis=1))
 
 
-def _sine(values: FloatArray, period_s: float) -> tuple[float, float]:
+def _sine(values: FloatArray, period_s: float, start_s: float = 0.0) -> tuple[float, float]:
     """Return the coefficients of cosine and sine, fitted beside a straight line."""
     seconds = np.arange(len(values))
-    angles = 2 * np.pi * seconds / period_s
+    angles = 2 * np.pi * (start_s + seconds) / period_s
     terms = np.column_stack([np.ones(len(values)), seconds / len(values), np.cos(angles), np.sin(angles)])
     coefficients = np.linalg.lstsq(terms, values)[0]
     return float(coefficients[2]), float(coefficients[3])

@@ -19,8 +19,8 @@ def measures(judgement: Judgement) -> dict[str, Measure]:
 
 
 def values(data: TrialData, metrics: Mapping[str, Metric]) -> dict[str, float]:
-    """Return every metric that the trial's records allow, by name."""
-    return all_known(metrics, data)
+    """Return every metric that the trial's records allow, by name. A kept trial says those of the records it lacks."""
+    return {**all_known(metrics, data), **data.kept.values}
 
 
 def with_paired_values(

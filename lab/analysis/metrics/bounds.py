@@ -10,4 +10,4 @@ def bounds(data: TrialData, metrics: Mapping[str, Metric]) -> dict[str, Censorin
     """Return what each value is a bound of, by its metric. Other programs say it of their results."""
     said = data.results.censored if data.has("results") else {}
     found = {name: metric.bound(data) for name, metric in metrics.items() if metric.bound}
-    return {**said, **{name: bound for name, bound in found.items() if bound is not None}}
+    return {**said, **{name: bound for name, bound in found.items() if bound is not None}, **data.kept.censored}

@@ -13,6 +13,7 @@ import polars as pl
 from lab.analysis.collector.sampling import Mode, kept, trace_ids
 from lab.contract import Metric
 from lab.record import Censoring, NotDerivableError, TrialData
+from lab.record.traces import ANSWERED, COMPLETE, LOGGED, RECEIVE_MS, RETURNED, SEND_MS, SENT, UNSENT
 from lab.target.collector import counted
 
 SECOND_NS = 1_000_000_000
@@ -22,17 +23,10 @@ HASH_SEED = 22
 # Over so long before the first error, rates are averages.
 BEFORE_S = 10.0
 SEND, RECEIVE = "send", "receive"
+TITLES = {SEND: "Delay until accepted", RECEIVE: "Delay until returned"}
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999}
-SENT = pl.col("intended_ns") + pl.col("send_start_after_ns")
-RETURNED = pl.col("intended_ns") + pl.col("receive_end_after_ns")
-LOGGED = pl.col("intended_ns") + pl.col("logged_after_ns")
-DELAY_MS = {
-    SEND: (pl.col("send_end_after_ns") - pl.col("send_start_after_ns")) / 1e6,
-    RECEIVE: (pl.col("receive_end_after_ns") - pl.col("send_end_after_ns")) / 1e6,
-}
-# A send that was given up says nothing of how long an answer takes.
-HAVING = {SEND: pl.col("outcome") != "send timeout", RECEIVE: pl.col("outcome") == "success"}
-UNSENT = ("send timeout", "send error")
+DELAY_MS = {SEND: SEND_MS, RECEIVE: RECEIVE_MS}
+HAVING = {SEND: ANSWERED, RECEIVE: COMPLETE}
 
 
 @dataclass(frozen=True)
@@ -66,6 +60,17 @@ def in_window(data: TrialData, time: pl.Expr) -> pl.DataFrame:
 def delay_ms(data: TrialData, which: str, quantile: float) -> float:
     """Return a quantile of the delays of traces sent in the window; raises `NotDerivableError` if there is none."""
     found = in_window(data, SENT).filter(HAVING[which]).select(DELAY_MS[which]).to_series().quantile(quantile)
+    if found is None:
+        raise NotDerivableError("no trace of the window was answered, or none came back")
+    return float(found)
+
+
+def mean_delay_ms(data: TrialData, which: str) -> float:
+    """Return the mean delay of traces sent in the window, which adds up over stages as quantiles do not.
+
+    Raises `NotDerivableError` if no trace was answered, or none came back.
+    """
+    found = in_window(data, SENT).filter(HAVING[which]).select(DELAY_MS[which].mean()).item()
     if found is None:
         raise NotDerivableError("no trace of the window was answered, or none came back")
     return float(found)
@@ -166,8 +171,12 @@ METRICS = (
     ),
     *(
         Metric(f"{which}_delay_{name}_ms", f"{title}, {name}", "ms", compute=partial(delay_ms, which=which, quantile=q))
-        for which, title in ((SEND, "Delay until accepted"), (RECEIVE, "Delay until returned"))
+        for which, title in TITLES.items()
         for name, q in QUANTILES.items()
+    ),
+    *(
+        Metric(f"{which}_delay_mean_ms", f"{title}, mean", "ms", compute=partial(mean_delay_ms, which=which))
+        for which, title in TITLES.items()
     ),
     _reached("at_s", "First error, after the load's start", "s"),
     _reached("workers", "Workers at the first error", ""),

@@ -9,7 +9,7 @@ from lab.analysis.metrics import resources, speed
 from lab.analysis.metrics.window import cpu_cores, over
 from lab.contract import Check, Metric, PairedMetric
 from lab.record import NotDerivableError, TrialData
-from lab.target.collector import counted, delays
+from lab.target.collector import counted, decisions, delays, saturation, steadiness
 
 ROLE = "collector"
 # Of the spans that were planned, or counted one step before. The generator needs a moment until its first span.
@@ -130,6 +130,12 @@ METRICS: Mapping[str, Metric] = {
     metric.name: metric
     for metric in (
         Metric("cpu_per_span_us", "CPU per span, Collector", "µs", compute=cpu_per_span_us),
+        Metric(
+            "cores_per_10000_spans_per_s",
+            "CPU for 10,000 spans per second, Collector",
+            "cores",
+            compute=lambda data: cpu_per_span_us(data) / 100,
+        ),
         Metric("cpu_per_mb_ms", "CPU per MB, Collector", "ms", compute=cpu_per_mb_ms),
         Metric("cpu_collector_cores", "CPU, Collector", "cores", compute=resources.cores(ROLE)),
         Metric("memory_collector_mean_mib", "Memory, Collector, mean", "MiB", compute=resources.memory_mean_mib(ROLE)),
@@ -139,6 +145,9 @@ METRICS: Mapping[str, Metric] = {
         Metric("spans_lost_fraction", "Accepted spans lost", "fraction", compute=_lost_fraction),
         Metric("spans_refused", "Spans that the Collector refused", "", compute=counted.spans_refused),
         *delays.METRICS,
+        *saturation.METRICS,
+        *steadiness.METRICS,
+        *decisions.METRICS,
         *(metric for metric in resources.METRICS if metric.name in INSTRUMENTS),
         *speed.METRICS,
     )
@@ -161,4 +170,6 @@ class CollectorJudgement:
         (checks.generator_had_cpu, checks.host_left_alone, instruments_had_cpu),
     )
     metrics: Mapping[str, Metric] = field(default_factory=lambda: METRICS)
-    paired: Mapping[str, PairedMetric] = field(default_factory=dict)
+    paired: Mapping[str, PairedMetric] = field(
+        default_factory=lambda: {metric.name: metric for metric in steadiness.PAIRED}
+    )
