@@ -13,9 +13,8 @@ from rich.markup import escape
 from typer.exceptions import TyperException
 
 from lab.analysis.lab import Lab
-from lab.command import check, commands, overview, play, runs
+from lab.command import check, commands, model, overview, play, runs
 from lab.command import migrate as migration
-from lab.command.commands import console
 from lab.command.paths import EXPERIMENTS, RESULTS, ROOT, SCRATCH, results_folder
 from lab.command.prepare import read_experiment
 from lab.command.schema import print_schema
@@ -64,7 +63,7 @@ def plan(
     half_width: Annotated[float, typer.Option(help="Half-width that the ratios' intervals shall have.")] = 0.02,
 ) -> None:
     """Shows the order of trials, how long they will take here, and how many blocks a precision needs."""
-    overview.print_plan(console, read_experiment(LAB, name, set_ or []), LAB, half_width, RESULTS)
+    overview.print_plan(commands.console, read_experiment(LAB, name, set_ or []), LAB, half_width, RESULTS)
 
 
 @app.command(epilog="Example: lab run quick --resume")
@@ -106,12 +105,13 @@ def keep(
 
 
 app.add_typer(runs.app)
+app.add_typer(model.app)
 
 
 @app.command(name="list")
 def list_() -> None:
     """Lists the experiments, and how long each takes here."""
-    overview.print_experiments(console, LAB, EXPERIMENTS, RESULTS)
+    overview.print_experiments(commands.console, LAB, EXPERIMENTS, RESULTS)
 
 
 @app.command(epilog="Example: lab up --set telemetry=otel-agent")
@@ -120,7 +120,7 @@ def up(
     set_: Overrides = None,
 ) -> None:
     """Starts a system to try out, and prints its addresses. --set changes what an experiment file may say of it."""
-    play.up(LAB, kind, set_ or [], console)
+    play.up(LAB, kind, set_ or [], commands.console)
 
 
 @app.command()

@@ -7,10 +7,12 @@ from typing import Annotated
 import typer
 
 from lab.analysis.checklist import Row
+from lab.analysis.collector import required
 from lab.analysis.effects import half_effects, place_effects, predecessor_effects, slice_costs
 from lab.analysis.known_answer import known_answer
 from lab.analysis.repeated import QUESTION, repeated
 from lab.command.commands import console
+from lab.command.model import required_rows
 from lab.command.paths import RESULTS, ROOT, results_folder
 from lab.command.runs import read_run, reject_other_designs
 from lab.errors import UserError
@@ -46,6 +48,16 @@ def quick(
     reject_other_designs(known, runs)
     rows = repeated(known)
     _print([checklist_table(QUESTION, rows)])
+    _exit(rows)
+
+
+@app.command(epilog="Example: lab check model results/collector-model/latest results/collector-model-tail/latest")
+def model(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Results folders of collector-model*.")],
+) -> None:
+    """Checks whether the capacity model predicts points of its grid that it was not fitted to."""
+    rows = required_rows([read_run(folder) for folder in runs])
+    _print([checklist_table(required.QUESTION, rows)])
     _exit(rows)
 
 

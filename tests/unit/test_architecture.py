@@ -72,6 +72,8 @@ NEW = (
     # How much a Collector can take: sampling by trace ID, swings, the capacity model, the search for a rate.
     "analysis/collector",
     "load/rate_search.py",
+    "command/model.py",
+    "report/capacity.py",
     # What became of traces over time, and what the first error follows.
     "report/courses.py",
     "report/first_error.py",

@@ -10,6 +10,7 @@ import pytest
 
 from lab.analysis.collector.capacity import (
     MIB,
+    MOST_BUSY,
     CapacityModel,
     Load,
     Trial,
@@ -24,37 +25,49 @@ from lab.errors import UserError
 
 NOISE = 0.03
 NUM_TRACES = 50_000
+WAKE_UP_US = 20.0
+
+
+def cpu_us(load: Load, span: float, trace: float) -> float:
+    """A span with these parts, 2 ns per byte and 0.3 µs per attribute; a trace wakes a Collector in its idle time."""
+    woken = span + 0.002 * load.span_bytes + 0.3 * load.attributes + (trace + WAKE_UP_US) / load.spans_per_trace
+    return woken / (1 + WAKE_UP_US / load.spans_per_trace * load.spans_per_s / 1e6)
+
+
+def noisy(load: Load, cpu: float, memory: float, random: np.random.Generator, noise: float) -> Trial:
+    return Trial(load, *(np.array([cpu, memory]) * (1 + noise * random.standard_normal(2))))
 
 
 def passing(seed: int, noise: float = NOISE) -> list[Trial]:
-    """A 3 x 3 x 3 grid. A span: 4 µs, 2 ns per byte, 0.3 µs per attribute; a trace: 10 µs. 80 MiB and 0.5 s of data."""
+    """A grid of four variables. A span: 4 µs, a trace: 10 µs. 80 MiB and 0.5 s of data."""
     random = np.random.default_rng(seed)
     trials = []
-    for span_bytes, attributes, spans in product((200, 800, 3_200), (0, 10, 30), (1, 10, 100)):
-        load = Load(10_000, span_bytes, attributes, spans)
-        cpu = 4 + 0.002 * span_bytes + 0.3 * attributes + 10 / spans
-        memory = 80 + 0.5 * 10_000 * span_bytes / MIB + 30 * attributes / 100 + 1_000 * 0.01 / spans
-        trials.append(Trial(load, *(np.array([cpu, memory]) * (1 + noise * random.standard_normal(2)))))
+    for rate, span_bytes, attributes, spans in product((4_000, 20_000), (200, 800, 3_200), (0, 10, 30), (1, 10, 100)):
+        load = Load(rate, span_bytes, attributes, spans)
+        memory = 80 + 0.5 * rate * span_bytes / MIB + 30 * rate * attributes / 1e6 + 1_000 * rate / spans / 1e6
+        trials.append(noisy(load, cpu_us(load, 4, 10), memory, random, noise))
     return trials
 
 
 def tail_sampling(seed: int, noise: float = NOISE) -> list[Trial]:
-    """A grid of rate, decision wait and trace size: 60 MiB, 4 MiB per 1,000 traces held, and 2.5 times their bytes."""
+    """A grid of rate, decision wait and trace size: 60 MiB, 4 MiB per 1,000 traces held, and their spans."""
     random = np.random.default_rng(seed)
     trials = []
     for rate, wait_s, spans in product((2_000, 5_000, 12_000), (2, 5, 15), (2, 10, 40)):
         # CPU needs all its terms, so size and attributes vary from point to point.
         load = Load(rate, float(random.uniform(300, 1_500)), float(random.integers(0, 20)), spans, wait_s)
         traces = min(rate / spans * wait_s, NUM_TRACES)
-        cpu = 6 + 0.002 * load.span_bytes + 0.3 * load.attributes + 15 / spans
-        memory = 60 + 4 * traces / 1e3 + 2.5 * traces * spans * load.span_bytes / MIB
-        trials.append(Trial(load, *(np.array([cpu, memory]) * (1 + noise * random.standard_normal(2)))))
+        held = traces * spans
+        memory = 60 + 4 * traces / 1e3 + 0.5 * held / 1e3 + 80 * held * load.attributes / 1e6
+        memory += 2.5 * held * load.span_bytes / MIB
+        trials.append(noisy(load, cpu_us(load, 6, 15), memory, random, noise))
     return trials
 
 
 def model() -> CapacityModel:
     return CapacityModel(
-        machine={"cpu": "a CPU", "cpus": 2},
+        machine={"cpu_model": "a CPU", "cores": 2},
+        runs=[],
         pipelines={
             "forward": fit_pipeline(passing(1)),
             "tail-sampling": fit_pipeline(tail_sampling(1), NUM_TRACES),
@@ -64,40 +77,55 @@ def model() -> CapacityModel:
 
 def test_without_noise_the_coefficients_are_exact() -> None:
     forward = fit_pipeline(passing(1, noise=0))
-    assert forward.cpu_us_per_span.coefficients == pytest.approx([4, 0.002, 0.3, 10])
+    assert forward.cpu_us_per_span.coefficients == pytest.approx([4, 0.002, 0.3, 10, WAKE_UP_US])
     assert forward.memory_mib.coefficients == pytest.approx([80, 0.5, 30, 1_000])
     assert forward.cpu_us_per_span.residual_sd == pytest.approx(0, abs=1e-9)
     tail = fit_pipeline(tail_sampling(1, noise=0), NUM_TRACES)
-    assert tail.memory_mib.coefficients == pytest.approx([60, 4, 2.5])
+    assert tail.memory_mib.coefficients == pytest.approx([60, 4, 0.5, 80, 2.5])
 
 
 def test_prediction_intervals_cover_new_trials_as_often_as_they_say() -> None:
     random, covered, repetitions = np.random.default_rng(7), 0, 400
+    load = Load(10_000, 800, 10, 10)
     for seed in range(repetitions):
-        fitted = CapacityModel(machine={}, pipelines={"forward": fit_pipeline(passing(seed))})
-        cores = size(fitted, 10_000, 800, 10, "forward", attributes=10).cores
-        new = 0.01 * (4 + 1.6 + 3 + 1) * 10 / 10 * (1 + NOISE * random.standard_normal())
+        fitted = CapacityModel(machine={}, runs=[], pipelines={"forward": fit_pipeline(passing(seed))})
+        cores = size(fitted, load, "forward").cores
+        new = 0.01 * cpu_us(load, 4, 10) * (1 + NOISE * random.standard_normal())
         covered += cores.low <= new <= cores.high
     assert clopper_pearson(Count(covered, repetitions), 0.95).covers(0.95)
 
 
 def test_size_is_in_cores_and_mib() -> None:
-    found = size(model(), 10_000, 800, 10, "forward", attributes=10)
-    assert found.cores.value == pytest.approx(10_000 * (4 + 1.6 + 3 + 1) / 1e6, rel=0.05)
+    load = Load(10_000, 800, 10, 10)
+    found = size(model(), load, "forward")
+    assert found.cores.value == pytest.approx(cpu_us(load, 4, 10) / 100, rel=0.05)
     assert found.memory_mib.value == pytest.approx(80 + 0.5 * 8e6 / MIB + 3 + 1, rel=0.05)
     assert found.cores.low < found.cores.value < found.cores.high
-    assert (found.extrapolated, found.decides_early) == ((), False)
+    assert (found.collectors, found.extrapolated, found.decides_early) == (1, (), False)
+
+
+def test_a_busy_collector_needs_less_cpu_for_a_span() -> None:
+    slow, fast = (size(model(), Load(rate, 200, 0, 1), "forward").cores.value for rate in (4_000, 20_000))
+    assert fast < 4.5 * slow
+
+
+def test_a_larger_load_is_shared_by_the_fewest_collectors_that_are_not_too_busy() -> None:
+    load = Load(200_000, 800, 10, 10)
+    found = size(model(), load, "forward")
+    assert found.collectors > 1
+    assert found.cores.value <= MOST_BUSY
+    assert cpu_us(replace(load, spans_per_s=200_000 / (found.collectors - 1)), 4, 10) * 0.2 > MOST_BUSY
 
 
 def test_what_is_outside_the_grid_is_named() -> None:
-    found = size(model(), 50_000, 100, 10, "forward", attributes=10)
-    assert found.extrapolated == ("spans_per_s", "span_bytes")
-    assert size(model(), 10_000, 800, 10, "tail-sampling", 30, 10).extrapolated == ("decision_wait_s",)
+    assert size(model(), Load(2_000, 100, 10, 10), "forward").extrapolated == ("spans_per_s", "span_bytes")
+    assert size(model(), Load(10_000, 800, 10, 10, 30), "tail-sampling").extrapolated == ("decision_wait_s",)
 
 
 def test_tail_sampling_holds_at_most_num_traces() -> None:
-    full = size(model(), NUM_TRACES * 10, 800, 10, "tail-sampling", decision_wait_s=1)
-    over = size(model(), NUM_TRACES * 10, 800, 10, "tail-sampling", decision_wait_s=3)
+    full = size(model(), Load(20_000, 400, 10, 2, 5), "tail-sampling")
+    over = size(model(), Load(20_000, 400, 10, 2, 15), "tail-sampling")
+    assert full.collectors == 1
     assert full.memory_mib == over.memory_mib
     assert (full.decides_early, over.decides_early) == (False, True)
 
@@ -135,7 +163,8 @@ def test_a_grid_that_does_not_vary_a_variable_is_refused() -> None:
 def test_a_model_is_read_as_it_was_written(tmp_path: Path) -> None:
     path = tmp_path / "capacity-model.json"
     write_model(path, model())
-    assert size(read_model(path), 10_000, 800, 10, "forward") == size(model(), 10_000, 800, 10, "forward")
+    load = Load(10_000, 800, 10, 10)
+    assert size(read_model(path), load, "forward") == size(model(), load, "forward")
     data = json.loads(path.read_text())
     path.write_text(json.dumps(data | {"version": 2}))
     with pytest.raises(UserError):

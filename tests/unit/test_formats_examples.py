@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import BaseModel
 
 from lab.analysis.claims.records import read_verdicts
+from lab.analysis.collector.capacity import read_model
 from lab.analysis.profile.records import ProfileRecord
 from lab.backend.backend import record
 from lab.load.traces import COUNTED
@@ -82,7 +84,7 @@ def lines(objects: list[Json]) -> str:
     return "".join(f"{json.dumps(one)}\n" for one in objects)
 
 
-def of_model(read: Callable[[Path], Record]) -> Callable[[str, Path], None]:
+def of_model(read: Callable[[Path], BaseModel]) -> Callable[[str, Path], None]:
     """Check an example of a record whose reader returns a model: the model has every field of the example."""
 
     def check(name: str, folder: Path) -> None:
@@ -200,6 +202,7 @@ CHECKS: dict[str, Callable[[str, Path], None]] = {
     "tollbooth.profile": of_model(read_profile),
     "tollbooth.summary": of_model(read_summary),
     "tollbooth.combined": of_model(read_combined),
+    "tollbooth.capacity-model": of_model(read_model),
 }
 
 

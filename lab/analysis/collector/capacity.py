@@ -1,16 +1,19 @@
 """The capacity model: CPU and memory of a Collector's pipeline from what it receives, fitted on a grid of trials.
 
 No published benchmark found normalises span size, pipeline and unit (issue 21; the figures of others for 10,000 spans
-per second range from 0.065 to 2.4 cores). CPU per span is a sum: a part per span, per byte, per attribute, and a
-trace's part divided among its spans. Memory is a base and what the pipeline holds:
+per second range from 0.065 to 2.4 cores). A model is of Collectors with one CPU each, and a larger load needs more of
+them. CPU per span is a sum: a part per span, per byte, per attribute, and a trace's part divided among its spans. A
+trace's part is larger if the Collector is idle when the trace arrives: then it has to be woken. So a busy Collector
+needs less CPU per span (in a first ramp 28 µs, and 77 µs at a tenth of the rate). Memory is a base and what is held:
 
 - A pipeline that passes traces on holds what arrives in some time: bytes, attributes and traces per second.
 - Tail sampling holds every trace for the decision wait, but at most `num_traces` of them (`tailsamplingprocessor` of
-  opentelemetry-collector-contrib): a part per trace held, and one per byte of its spans.
+  opentelemetry-collector-contrib): a part per trace held, and per span, attribute and byte of them.
 """
 
+import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -24,10 +27,12 @@ from lab.spec.model import Shape, validate
 from lab.spec.problems import SpecError
 
 FORMAT, VERSION = "tollbooth.capacity-model", 1
-CPU_TERMS = ("span", "span byte", "attribute", "trace per span")
+CPU_TERMS = ("span", "span byte", "attribute", "trace per span", "wake-up per span")
 PASSING_TERMS = ("base", "byte per second", "attribute per second", "trace per second")
-HOLDING_TERMS = ("base", "trace held", "byte held")
+HOLDING_TERMS = ("base", "trace held", "span held", "attribute held", "byte held")
 LEAST_HELD_BACK = 12
+# A Collector's CPU: what is left is for other days, and no more was required of the lab's own instruments.
+MOST_BUSY = 0.7
 MIB = 2**20
 
 
@@ -50,6 +55,11 @@ class Trial:
     cpu_us_per_span: float
     memory_mib: float
 
+    @property
+    def idle(self) -> float:
+        """The share of time in which the Collector's CPU was idle."""
+        return max(0.0, 1 - self.load.spans_per_s * self.cpu_us_per_span / 1e6)
+
 
 class Bounds(Shape):
     """The least and the largest value of a variable on the grid."""
@@ -68,22 +78,27 @@ class Pipeline(Shape):
 
 
 class CapacityModel(Shape):
-    """`capacity-model.json`. `machine`: facts of the machine that was measured, on which all costs depend."""
+    """`capacity-model.json`. `machine`: facts of the machine that was measured, on which all costs depend.
+
+    `runs`: what it was fitted to.
+    """
 
     format: Literal["tollbooth.capacity-model"] = "tollbooth.capacity-model"
     version: Literal[1] = 1
     machine: Mapping[str, str | int | float]
+    runs: Sequence[str]
     pipelines: Mapping[str, Pipeline]
 
 
 @dataclass(frozen=True)
 class Size:
-    """What a load needs, with prediction intervals.
+    """How many Collectors a load needs, and what each of them uses, with prediction intervals.
 
-    `extrapolated`: the variables that are outside the grid. `decides_early`: more traces arrive in the decision wait
-    than the pipeline holds, so it decides about some before they are complete.
+    `extrapolated`: the variables of a Collector's load that are outside the grid. `decides_early`: more traces arrive
+    in the decision wait than the pipeline holds, so it decides about some before they are complete.
     """
 
+    collectors: int
     cores: Predicted
     memory_mib: Predicted
     extrapolated: tuple[str, ...]
@@ -104,7 +119,7 @@ def fit_pipeline(trials: Sequence[Trial], num_traces: int | None = None) -> Pipe
     memory_terms = PASSING_TERMS if num_traces is None else HOLDING_TERMS
     loads = [trial.load for trial in trials]
     return Pipeline(
-        cpu_us_per_span=fit(CPU_TERMS, _rows_of_cpu(loads), [trial.cpu_us_per_span for trial in trials]),
+        cpu_us_per_span=_fit_cpu(trials),
         memory_mib=fit(memory_terms, _rows_of_memory(loads, num_traces), [trial.memory_mib for trial in trials]),
         bounds={
             name: Bounds(low=min(values), high=max(values))
@@ -115,25 +130,25 @@ def fit_pipeline(trials: Sequence[Trial], num_traces: int | None = None) -> Pipe
     )
 
 
-def size(
-    model: CapacityModel,
-    spans_per_s: float,
-    span_bytes: float,
-    spans_per_trace: float,
-    pipeline: str,
-    decision_wait_s: float = 0.0,
-    attributes: float = 0.0,
-) -> Size:
-    """Say what one Collector needs for a load; raises `KeyError` for a pipeline that the model does not have."""
+def size(model: CapacityModel, load: Load, pipeline: str) -> Size:
+    """Say how many Collectors share a load, so that none is busier than `MOST_BUSY`, and what each of them needs.
+
+    Raises `KeyError` for a pipeline that the model does not have.
+    """
     fitted = model.pipelines[pipeline]
-    load = Load(spans_per_s, span_bytes, attributes, spans_per_trace, decision_wait_s)
-    cpu, memory = _predicted(fitted, load)
+    for collectors in itertools.count(1):
+        each = replace(load, spans_per_s=load.spans_per_s / collectors)
+        cpu, memory = _predicted(fitted, each)
+        cores = cpu.times(each.spans_per_s / 1e6)
+        if cores.value <= MOST_BUSY:
+            break
     outside = (
-        name for name, bounds in fitted.bounds.items() if not bounds.low <= float(getattr(load, name)) <= bounds.high
+        name for name, bounds in fitted.bounds.items() if not bounds.low <= float(getattr(each, name)) <= bounds.high
     )
-    held = spans_per_s / spans_per_trace * decision_wait_s
+    held = each.spans_per_s / each.spans_per_trace * each.decision_wait_s
     return Size(
-        cores=cpu.times(spans_per_s / 1e6),
+        collectors=collectors,
+        cores=cores,
         memory_mib=memory,
         extrapolated=tuple(outside),
         decides_early=fitted.num_traces is not None and held > fitted.num_traces,
@@ -175,14 +190,39 @@ def read_model(path: Path) -> CapacityModel:
         raise UserError(f"{path}: {error}", VERSION_HINT) from error
 
 
+def _fit_cpu(trials: Sequence[Trial]) -> Fit:
+    """Fit CPU per span, first to the idle time that was measured, then to what follows from that fit.
+
+    The measured one has the error of the trial's own CPU in it.
+    """
+    loads, cpu = [trial.load for trial in trials], [trial.cpu_us_per_span for trial in trials]
+    first = fit(CPU_TERMS, _rows_of_cpu(loads, [trial.idle for trial in trials]), cpu)
+    return fit(CPU_TERMS, _rows_of_cpu(loads, [_idle(first, load) for load in loads]), cpu)
+
+
 def _predicted(fitted: Pipeline, load: Load) -> tuple[Predicted, Predicted]:
     """Return CPU per span in µs, and memory in MiB."""
-    (of_cpu,), (of_memory,) = _rows_of_cpu([load]), _rows_of_memory([load], fitted.num_traces)
+    (of_cpu,) = _rows_of_cpu([load], [_idle(fitted.cpu_us_per_span, load)])
+    (of_memory,) = _rows_of_memory([load], fitted.num_traces)
     return predict(fitted.cpu_us_per_span, of_cpu), predict(fitted.memory_mib, of_memory)
 
 
-def _rows_of_cpu(loads: Sequence[Load]) -> NDArray[np.float64]:
-    return np.array([(1.0, load.span_bytes, load.attributes, 1 / load.spans_per_trace) for load in loads])
+def _idle(fitted: Fit, load: Load) -> float:
+    """Return the share of time in which the CPU is idle. Less idle means fewer wake-ups, and so less work."""
+    (row,) = _rows_of_cpu([load], [1.0])
+    cores_if_always_woken = float(row @ fitted.coefficients) * load.spans_per_s / 1e6
+    wake_up_cores = float(row[-1] * fitted.coefficients[-1]) * load.spans_per_s / 1e6
+    # busy = cores_if_always_woken - wake_up_cores * busy
+    return min(1.0, max(0.0, 1 - cores_if_always_woken / max(1.0, 1 + wake_up_cores)))
+
+
+def _rows_of_cpu(loads: Sequence[Load], idle: Sequence[float]) -> NDArray[np.float64]:
+    return np.array(
+        [
+            (1.0, load.span_bytes, load.attributes, 1 / load.spans_per_trace, share / load.spans_per_trace)
+            for load, share in zip(loads, idle, strict=True)
+        ]
+    )
 
 
 def _rows_of_memory(loads: Sequence[Load], num_traces: int | None) -> NDArray[np.float64]:
@@ -197,7 +237,8 @@ def _rows_of_memory(loads: Sequence[Load], num_traces: int | None) -> NDArray[np
     held = [min(load.spans_per_s / load.spans_per_trace * load.decision_wait_s, num_traces) for load in loads]
     return np.array(
         [
-            (1.0, traces / 1e3, traces * load.spans_per_trace * load.span_bytes / MIB)
+            (1.0, traces / 1e3, spans / 1e3, spans * load.attributes / 1e6, spans * load.span_bytes / MIB)
             for load, traces in zip(loads, held, strict=True)
+            for spans in [traces * load.spans_per_trace]
         ]
     )

@@ -96,6 +96,18 @@ def cpu_per_mb_ms(data: TrialData) -> float:
     return 1e9 * _per(data, counted.bytes_per_s(data), "received nothing over gRPC")
 
 
+def span_bytes(data: TrialData) -> float:
+    """Return the uncompressed OTLP bytes of a span as it was sent, with its share of the request.
+
+    Raises `NotDerivableError` if the generator does not count them.
+    """
+    series = list(data.streams.get("generator", {}).values())
+    if not series:
+        raise NotDerivableError("the generator counted no bytes")
+    sent, spans = (sum(float(one[name].values[-1]) for one in series) for name in ("bytes_sent", "spans_sent"))
+    return sent / spans
+
+
 def _per(data: TrialData, rate: float, nothing: str) -> float:
     if rate == 0:
         raise NotDerivableError(f"the Collector {nothing}")
@@ -128,6 +140,7 @@ METRICS: Mapping[str, Metric] = {
         Metric("cpu_collector_cores", "CPU, Collector", "cores", compute=resources.cores(ROLE)),
         Metric("memory_collector_mean_mib", "Memory, Collector, mean", "MiB", compute=resources.memory_mean_mib(ROLE)),
         Metric("memory_collector_max_mib", "Memory, Collector, highest", "MiB", compute=_memory_max_mib),
+        Metric("span_bytes", "Bytes per span", "B", compute=span_bytes),
         Metric("spans_per_s", "Spans accepted per second", "1/s", "higher", compute=counted.accepted_per_s),
         Metric("spans_lost_fraction", "Accepted spans lost", "fraction", compute=_lost_fraction),
         Metric("spans_refused", "Spans that the Collector refused", "", compute=counted.spans_refused),
