@@ -54,7 +54,7 @@ def course(data: TrialData, edges_s: Floats) -> Course | None:
     A kept trial has what was taken from its log before. None without either.
     """
     if kept := data.streams.get("course", {}).get(LOCAL):
-        return _read(data.trial.block, kept)
+        return kept_course(data.trial.block, kept)
     frames: list[pl.DataFrame] = list(data.streams.get("trace-log", {}).values())
     if not frames:
         return None
@@ -90,7 +90,9 @@ def course_text(found: Course) -> str:
     return json.dumps({"format": FORMAT, "version": VERSION, "step_s": step_s, **series}, separators=(",", ":"))
 
 
-def _read(block: int, kept: Mapping[str, Any]) -> Course:
+def kept_course(block: int, kept: Mapping[str, Any]) -> Course:
+    """Return what `course_text` wrote."""
+
     def array(values: Sequence[float | None]) -> Floats:
         return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
 

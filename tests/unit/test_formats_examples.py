@@ -33,6 +33,7 @@ from lab.record.summary import (
 )
 from lab.record.traces import read_collectors, read_generator
 from lab.record.trial import ContainerRecord, TrialRecord, Window, read_trial_record
+from lab.report.courses import course_text, kept_course
 from lab.target.mesh.topology import load_topology, resolved
 from tests.labs import LAB
 from tests.repository import ROOT, tracked
@@ -153,6 +154,12 @@ def check_collectors(name: str, folder: Path) -> None:
     assert counters["collector"]["dropped_spans"].values.tolist() == [12]
 
 
+def check_course(name: str, folder: Path) -> None:
+    (example,) = BLOCKS[name]
+    kept = STREAMS["course"].read(written(folder, "course.json", example))
+    assert json.loads(course_text(kept_course(0, kept))) == example
+
+
 def check_trace(name: str, folder: Path) -> None:
     (example,) = BLOCKS[name]
     trace = STREAMS["trace"].read(written(folder, "trace.json", example))
@@ -196,6 +203,7 @@ CHECKS: dict[str, Callable[[str, Path], None]] = {
     "tollbooth.fault-taken": named_in("services/web/src/main/**.java"),
     "tollbooth.faults": check_faults,
     "tollbooth.trace": check_trace,
+    "tollbooth.course": check_course,
     "tollbooth.results": of_model(read_results),
     "tollbooth.manifest": check_manifest,
     "tollbooth.trial": of_model(read_trial_file),
