@@ -25,9 +25,9 @@ def first_error_table(summary: Summary) -> Table | None:
     return Table(
         "What the first error follows",
         [
-            Column("At the first error", "words"),
-            Column("Mean of all levels"),
-            Column("Spread between levels", "interval"),
+            Column("At the first error", "words", "at the first error"),
+            Column("Mean of all levels", narrow="mean"),
+            Column("Spread between levels", "interval", "spread"),
         ],
         [[Cell(CANDIDATES[name]), Cell(_mean(spread)), _spread(spread)] for name, spread in found.spreads.items()],
         [_said(found, len(ramps))],

@@ -16,6 +16,7 @@ from lab.report.claims import claims
 from lab.report.compared import compare_views, crossing_table, frontier_table, ladder_tables
 from lab.report.facts import shared_machine
 from lab.report.findings import remarks
+from lab.report.first_error import first_error_table
 from lab.report.overhead import overhead
 from lab.report.resilience import outages, resilience
 from lab.report.tables import Cell, Table, main_table, metric_table
@@ -42,9 +43,10 @@ def print_results(folder: Path, console: Console) -> None:
         print_lines((f"{level}: {sentence}" for level, sentence in errors.origin), console)
         print_tables([errors.added] if errors.added.rows else [], console)
     frontiers = [frontier_table(summary, view) for view in views.frontiers]
-    print_tables([one for one in (outages(summary), *frontiers) if one and one.rows], console)
-    verdicts = folder / "claims.json"
-    if verdicts.exists():
+    print_tables(
+        [one for one in (outages(summary), first_error_table(summary), *frontiers) if one and one.rows], console
+    )
+    if (verdicts := folder / "claims.json").exists():
         found = claims(read_verdicts(verdicts))
         print_tables([*([found.verdicts] if found.verdicts.rows else []), *found.figures], console)
     print_answers(answers(summary, manifest, views.crossings), console)
