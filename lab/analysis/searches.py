@@ -53,7 +53,9 @@ def _searches(summary: Summary, levels: Sequence[str]) -> list[TrialSummary]:
     """Return the valid searches of these levels; raises `UserError` if there are none."""
     found = [one for one in summary.trials if one.valid and one.level in levels and CAPACITY in one.values]
     if not found:
-        raise UserError(f"this run has no valid search of {', '.join(levels)}", "name a run with a schedule of searches")
+        raise UserError(
+            f"this run has no valid search of {', '.join(levels)}", "name a run that searches"
+        )
     return found
 
 

@@ -1,14 +1,16 @@
 """`lab check known-rate` and `lab check search-spread`: searches that find the rate pass, and each row can fail."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
 from lab.analysis.checklist import Row
 from lab.analysis.searches import known_rate, search_spread
 from lab.errors import UserError
-from lab.record import Headline, LevelSummary, Summary, TrialSummary
+from lab.record import Headline, LevelSummary, Summary, TrialSummary, write_json_atomic
 from lab.spec import load_experiment
+from tests.command_line import lab
 from tests.labs import LAB
 from tests.repository import ROOT
 
@@ -16,7 +18,9 @@ KNOWN = 10_000.0
 NEAR = [KNOWN * share for share in (1.01, 0.98, 1.02, 0.99, 1.0, 0.97, 1.03, 1.0, 0.99, 1.04)]
 
 
-def search(number: int, spans_per_s: float, valid: bool = True, minutes: float = 3, bound: bool = False) -> TrialSummary:
+def search(
+    number: int, spans_per_s: float, valid: bool = True, minutes: float = 3, bound: bool = False
+) -> TrialSummary:
     level = ("basic", "placebo")[number % 2]
     return TrialSummary(
         trial=f"{number:03d}-{level}",
@@ -105,3 +109,14 @@ def test_the_experiments_make_as_many_searches_as_are_required(name: str, least:
     experiment = load_experiment(ROOT / "experiments" / f"{name}.yaml", LAB.grammar)
     assert 2 * experiment.protocol.repetitions >= least
     assert experiment.load.schedule.kind == "search"
+
+
+@pytest.mark.parametrize(("command", "count", "code"), [("known-rate", 9, 1), ("search-spread", 9, 0)])
+def test_the_commands_print_the_rows_and_exit(command: str, count: int, code: int, tmp_path: Path) -> None:
+    write_json_atomic(tmp_path / "summary.json", summary(searches(NEAR[:count])).model_dump(mode="json"))
+    write_json_atomic(tmp_path / "manifest.json", {"format": "tollbooth.manifest", "version": 2})
+    done = lab("check", command, str(tmp_path))
+    assert done.returncode == code
+    line = next(line for line in done.stdout.splitlines() if line.startswith("searches  "))
+    assert line.split()[:2] == ["searches", str(count)]
+    assert line.split()[-1] == ("FAIL" if code else "PASS")
