@@ -22,7 +22,7 @@ MOST_REJECTED_PERCENT = 10.0
 
 def known_rate(summary: Summary) -> list[Row]:
     """Judge the searches of a run whose sink has a known rate. Raises `UserError` if it has none."""
-    known = {name: level.settings.get(KNOWN) for name, level in summary.levels.items()}
+    known = {name: float(level.settings.get(KNOWN) or 0) for name, level in summary.levels.items()}
     if not all(known.values()):
         raise UserError("this run has levels without a known rate", "name a run of `lab experiment known-rate`")
     searches = _searches(summary, list(summary.levels))
@@ -53,9 +53,7 @@ def _searches(summary: Summary, levels: Sequence[str]) -> list[TrialSummary]:
     """Return the valid searches of these levels; raises `UserError` if there are none."""
     found = [one for one in summary.trials if one.valid and one.level in levels and CAPACITY in one.values]
     if not found:
-        raise UserError(
-            f"this run has no valid search of {', '.join(levels)}", "name a run that searches"
-        )
+        raise UserError(f"this run has no valid search of {', '.join(levels)}", "name a run that searches")
     return found
 
 

@@ -54,7 +54,8 @@ def _capacity(of: str) -> Callable[[TrialData], float | None]:
         if data.search is None or data.search.rate is None:
             return None
         trials = data.search.trials
-        return data.search.rate * sum(getattr(one, of) for one in trials) / sum(one.due for one in trials)
+        sent: int = sum(getattr(one, of) for one in trials)
+        return data.search.rate * sent / sum(one.due for one in trials)
 
     return compute
 

@@ -84,10 +84,7 @@ class CollectorLevelSettings(LevelSettings, Traffic):
     )
     sampling_percent: float = Field(default=25, gt=0, le=100, description="of the pipelines that sample by trace ID")
     sink_spans_per_s: float | None = Field(
-        default=None,
-        gt=0,
-        le=10_000_000,
-        description="most that the sink accepts, one after the other; or else all",
+        default=None, gt=0, le=10_000_000, description="most that the sink accepts, one after the other; or else all"
     )
     release: Release = Field(default="current", description="of the Collector: COLLECTOR_VERSION, or the earlier one")
     memory_mib: int = Field(default=512, ge=32, le=65_536, description="the container's memory limit")
