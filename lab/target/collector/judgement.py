@@ -115,7 +115,7 @@ def _memory_max_mib(data: TrialData) -> float:
 
 
 def _lost_fraction(data: TrialData) -> float | None:
-    if data.search:
+    if searched.search_of(data):
         return None  # the counters are of all of its trials
     if data.has("trace-log"):
         return delays.spans_lost(data) / counted.spans_accepted(data)
@@ -123,7 +123,7 @@ def _lost_fraction(data: TrialData) -> float | None:
 
 
 def _refused(data: TrialData) -> float | None:
-    return None if data.search else counted.spans_refused(data)
+    return None if searched.search_of(data) else counted.spans_refused(data)
 
 
 METRICS: Mapping[str, Metric] = {
