@@ -17,7 +17,8 @@ func TestSpansThatComeFasterWaitInLine(t *testing.T) {
 		{0, 50, 150 * time.Millisecond},
 		{100 * time.Millisecond, 50, 100 * time.Millisecond},
 		{time.Second, 0, 0},
-		{2 * time.Second, 10, 10 * time.Millisecond}, // what was not used is lost
+		{2 * time.Second, 10, 0},                      // what was not used just before is made up for
+		{2 * time.Second, 110, 20 * time.Millisecond}, // what was not used earlier is lost
 	} {
 		if got := p.wait(now.Add(c.after), c.spans, 1000); got != c.want {
 			t.Errorf("%d spans after %v wait %v, want %v", c.spans, c.after, got, c.want)

@@ -11,6 +11,7 @@ from lab.analysis.collector import required
 from lab.analysis.effects import half_effects, place_effects, predecessor_effects, slice_costs
 from lab.analysis.known_answer import known_answer
 from lab.analysis.repeated import QUESTION, repeated
+from lab.analysis.searches import known_rate, search_spread
 from lab.command.commands import console
 from lab.command.model import required_rows
 from lab.command.paths import RESULTS, ROOT, results_folder
@@ -69,6 +70,27 @@ def effects(run: Run = None) -> None:
     if not _has_raw_records(folder, summary):
         raise UserError(f"{folder} does not have the raw records of all trials", "name a folder of results/")
     _print_effects(folder, summary)
+
+
+@app.command(name="known-rate", epilog="Example: lab check known-rate results/known-rate/latest")
+def known_rate_(run: Run = None) -> None:
+    """Checks whether searches find the rate of a sink that is known (experiment known-rate)."""
+    rows = known_rate(_summary(run, "known-rate"))
+    _print([checklist_table("Do searches find a rate that is known?", rows)])
+    _exit(rows)
+
+
+@app.command(name="search-spread", epilog="Example: lab check search-spread results/collector-search/latest")
+def search_spread_(run: Run = None) -> None:
+    """Checks whether searches of one Collector find the same rate (experiment collector-search)."""
+    rows = search_spread(_summary(run, "collector-search"))
+    _print([checklist_table("Do searches find the same rate again?", rows)])
+    _exit(rows)
+
+
+def _summary(run: Path | None, experiment: str) -> Summary:
+    """The summary of a run, or of the newest one of an experiment."""
+    return read_summary(results_folder(run or _newest(experiment)) / "summary.json")
 
 
 def _exit(rows: Sequence[Row]) -> None:

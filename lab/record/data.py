@@ -12,6 +12,7 @@ from lab.record.faults import Injection, read_injections
 from lab.record.files import MIGRATE_HINT, PACKED, read_json
 from lab.record.requests import Requests, read_requests
 from lab.record.results import Results, read_results
+from lab.record.search import Search, read_search
 from lab.record.series import NotDerivableError
 from lab.record.traces import read_arrivals, read_collectors, read_generator, read_traces
 from lab.record.trial import LOCAL, Stream, TrialRecord, read_trial_record
@@ -39,6 +40,7 @@ STREAMS: Mapping[str, StreamKind] = {
     "collectors": StreamKind("collector.jsonl", 1, read_collectors),
     "kept": StreamKind("kept.json", 1, read_results),
     "course": StreamKind("course.json", 1, partial(read_json, format_name="tollbooth.course", version=1)),
+    "search": StreamKind("search.json", 1, read_search),
 }
 """Every kind of stream by name. All of them are optional."""
 
@@ -73,6 +75,11 @@ class TrialData:
     def speed(self) -> Sequence[SpinnerThread]:
         """The spinner's threads; none where no spinner ran."""
         return cast(Sequence[SpinnerThread], self.streams.get("speed", {}).get(LOCAL, ()))
+
+    @property
+    def search(self) -> Search | None:
+        """The search for a rate that the trial was; None if it was none."""
+        return cast(Search | None, self.streams.get("search", {}).get(LOCAL))
 
     @property
     def injections(self) -> Sequence[Injection]:

@@ -71,6 +71,7 @@ NEW = (
     "analysis/metrics/bounds.py",
     # How much a Collector can take: sampling by trace ID, swings, the capacity model, the search for a rate.
     "analysis/collector",
+    "analysis/searches.py",
     "load/rate_search.py",
     "command/model.py",
     "report/capacity.py",
@@ -80,6 +81,10 @@ NEW = (
     "report/loads.py",
     "report/figures/courses.py",
     "command/stand_ins.py",
+    "load/objective.py",
+    "load/traces_schedules.py",
+    "load/traces_search.py",
+    "record/search.py",
 )
 CONTRACT_MAY_IMPORT = ("lab.contract", "lab.spec", "lab.record")
 

@@ -30,6 +30,7 @@ SCHEDULES: Mapping[str, Mapping[str, Any]] = {
     "ramp": {"workers": 100, "workers_per_s": 5},
     "workers": {"workers": 10},
     "trace-rate": {"traces_per_s": 100},
+    "search": {"lowest_traces_per_s": 10, "highest_traces_per_s": 1000, "delay_p99_ms": 500},
     "span-rate": {"spans_per_s": 100, "workers": 2},
     "none": {},
 }
@@ -38,6 +39,7 @@ WRONG: Sequence[tuple[str, Mapping[str, Any]]] = [
     ("closed-loop", {"users": 12, "think_time_s": [2.0, 1.0]}),
     ("counted", {"requests": 200, "concurrency": None}),
     ("ramp", {"workers": 10, "workers_per_s": 5}),
+    ("search", {"lowest_traces_per_s": 10, "highest_traces_per_s": 10, "delay_p99_ms": 500}),
 ]
 EPOCH_NS = 1_700_000_000 * 10**9
 REQUESTS = 600

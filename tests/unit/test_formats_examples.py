@@ -21,6 +21,7 @@ from lab.record.faults import parse_injections
 from lab.record.files import Record, read_json
 from lab.record.requests import parse_requests
 from lab.record.results import read_results
+from lab.record.search import read_search
 from lab.record.summary import (
     Estimate,
     Headline,
@@ -197,6 +198,7 @@ CHECKS: dict[str, Callable[[str, Path], None]] = {
     "tollbooth.load": named_in("internal/load/*.go", "loadgen/ghz/*.go", "loadgen/open-loop/*.go"),
     "tollbooth.generator": check_generator,
     "tollbooth.collector": check_collectors,
+    "tollbooth.search": of_model(read_search),
     "tollbooth.speed": check_speed,
     "tollbooth.ready": named_in("services/web/src/main/**.java"),
     "tollbooth.fault": named_in("services/web/src/main/**.java"),

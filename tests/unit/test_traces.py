@@ -10,11 +10,13 @@ import polars as pl
 import pytest
 import yaml
 
+from lab.analysis.collector.outcomes import HASH_SEED, SAMPLER_MODE
 from lab.analysis.collector.sampling import kept, trace_ids
 from lab.contract import Endpoint
 from lab.errors import UserError
 from lab.load.generator import LoadPlan, Stage
-from lab.load.traces import RECORDS, TIMEOUTS, Ramp, TraceRate, Traces, TracesLoad, Workers
+from lab.load.traces import RECORDS, TIMEOUTS, Traces, TracesLoad
+from lab.load.traces_schedules import Ramp, TraceRate, Workers
 from lab.record import NotDerivableError, Series, TrialData
 from lab.record.results import read_results
 from lab.record.traces import newest_scrape_ns, read_arrivals, read_collectors, read_traces
@@ -129,6 +131,7 @@ ZEROS = (
     "send_error",
     "receive_timeout",
     "shutdown",
+    "accepted",
 )
 
 
@@ -288,7 +291,7 @@ def test_lost_are_the_spans_that_were_accepted_and_expected_back() -> None:
 def test_what_the_sampler_keeps_is_predicted_with_the_settings_of_its_pipeline() -> None:
     pipeline = yaml.safe_load((ROOT / "collector" / "pipelines" / "sample.yaml").read_text())
     sampler = pipeline["processors"]["probabilistic_sampler"]
-    assert (sampler["mode"], sampler["hash_seed"]) == (delays.SAMPLER_MODE, delays.HASH_SEED)
+    assert (sampler["mode"], sampler["hash_seed"]) == (SAMPLER_MODE, HASH_SEED)
 
 
 def test_a_level_without_settings_sends_the_published_basic_plan() -> None:

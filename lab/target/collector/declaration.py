@@ -48,7 +48,9 @@ class CollectorDeclaration:
     level = CollectorLevelSettings
     example = ({"pipeline": "discard"}, {"memory_mib": 512})
     files: ClassVar[Mapping[str, type[Shape]]] = {}
-    streams = dict.fromkeys(("counters", "results", "speed", "trace-log", "arrivals", "generator", "collectors"), 1)
+    streams = dict.fromkeys(
+        ("counters", "results", "speed", "trace-log", "arrivals", "generator", "collectors", "search"), 1
+    )
 
     def headline(self, metrics: Collection[str]) -> Headline:
         """See `Declaration.headline`."""
@@ -63,6 +65,9 @@ class CollectorDeclaration:
             if level.settings.returns and not experiment.load.can("receives-traces"):
                 text = f"{experiment.load.generator} does not receive what it sent; leave it out"
                 yield Problem(("target", "returns"), text)
+            if level.settings.returns and level.settings.sink_spans_per_s:
+                text = f"level {level.name}: sink_spans_per_s: spans go back to the generator, so there is no sink"
+                yield Problem(("factors",), text)
         if experiment.load.protocol not in (None, PROTOCOL):
             text = f"{experiment.load.generator} sends {experiment.load.protocol}, a Collector takes {PROTOCOL}"
             yield Problem(("load", "generator"), text)

@@ -10,16 +10,13 @@ from functools import partial
 import numpy as np
 import polars as pl
 
-from lab.analysis.collector.sampling import Mode, kept, trace_ids
+from lab.analysis.collector.outcomes import failed
 from lab.contract import Metric
 from lab.record import Censoring, NotDerivableError, TrialData
-from lab.record.traces import ANSWERED, COMPLETE, LOGGED, RECEIVE_MS, RETURNED, SEND_MS, SENT, UNSENT
+from lab.record.traces import ANSWERED, COMPLETE, LOGGED, RECEIVE_MS, RETURNED, SEND_MS, SENT
 from lab.target.collector import counted
 
 SECOND_NS = 1_000_000_000
-# As collector/pipelines/sample.yaml states them.
-SAMPLER_MODE: Mode = "hash_seed"
-HASH_SEED = 22
 # Over so long before the first error, rates are averages.
 BEFORE_S = 10.0
 SEND, RECEIVE = "send", "receive"
@@ -77,22 +74,8 @@ def mean_delay_ms(data: TrialData, which: str) -> float:
 
 
 def failures(data: TrialData) -> pl.DataFrame:
-    """Return the traces that failed: not accepted, or expected back and not returned in time.
-
-    Which traces are expected back is a setting of the level: a sampled trace that does not come back has not failed.
-    """
-    found = traces(data)
-    unsent = pl.col("outcome").cast(pl.String).is_in(UNSENT)
-    late = pl.col("outcome") == "receive timeout"
-    keeps = data.trial.settings["keeps"]
-    if keeps == "some":
-        return found.filter(unsent)
-    missing = found.filter(unsent | late)
-    if keeps == "all" or missing.is_empty():
-        return missing
-    ids, percent = trace_ids(missing["trace_id"].to_list()), data.trial.settings["sampling_percent"]
-    expected = pl.Series(kept(ids, SAMPLER_MODE, percent, HASH_SEED))
-    return missing.filter(unsent | expected)
+    """Return the traces that failed. Which are expected back is a setting of the level."""
+    return failed(traces(data), data.trial.settings["keeps"], data.trial.settings["sampling_percent"])
 
 
 def spans_lost(data: TrialData) -> float:
@@ -109,13 +92,13 @@ def spans_lost(data: TrialData) -> float:
 
 def reached(data: TrialData) -> Reached:
     """Return what the load had reached when the first failure was logged, or when the window ended."""
-    failed = failures(data).sort(LOGGED).head(1)
-    at_ns = failed.select(LOGGED).item() if len(failed) else data.trial.window_end_ns
+    first = failures(data).sort(LOGGED).head(1)
+    at_ns = first.select(LOGGED).item() if len(first) else data.trial.window_end_ns
     since_ns = max(data.trial.load_start_ns, at_ns - round(BEFORE_S * SECOND_NS))
     sent = traces(data).select(SENT.is_between(since_ns, at_ns, closed="left").sum()).item()
     return Reached(
         at_s=(at_ns - data.trial.load_start_ns) / SECOND_NS,
-        outcome=str(failed["outcome"][0]) if len(failed) else None,
+        outcome=str(first["outcome"][0]) if len(first) else None,
         workers=_workers_at(data, at_ns),
         traces_per_s=sent * SECOND_NS / max(at_ns - since_ns, 1),
         queue=_queue_at(data, at_ns),

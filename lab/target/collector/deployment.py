@@ -45,11 +45,18 @@ def stack(level: CollectorLevel, place: Place, out: Path, variables: Mapping[str
     """Return what to create for one start. The Collectors have the CPUs of what is measured. Pure."""
     names = collectors(level)
     scraped = ",".join(f"{name}=http://{name}:{METRICS_PORT}/metrics" for name in names)
+    described = {name: _collector(level, place, name, pipeline) for name, pipeline in names.items()}
     return Stack(
         services=(*receivers(level), *names, SCRAPER, *extra),
-        overlay={"services": {name: _collector(level, place, name, pipeline) for name, pipeline in names.items()}},
+        overlay={"services": {**_limited_sink(level), **described}},
         environment={"TRIAL_DIR": str(out), "COLLECTORS": scraped, **place.cpus.variables(), **variables},
     )
+
+
+def _limited_sink(level: CollectorLevel) -> Mapping[str, object]:
+    """Return the overlay of a sink that has a rate."""
+    rate = level.settings.sink_spans_per_s
+    return {SINK: {"command": ["--behaviour", "limited", "--spans-per-s", f"{rate:g}"]}} if rate else {}
 
 
 def _collector(level: CollectorLevel, place: Place, name: str, pipeline: str) -> Mapping[str, object]:
@@ -109,7 +116,8 @@ class CollectorDeployment:
 
     def request(self, level: CollectorLevel) -> Mapping[str, object]:
         """See `Deployment.request`."""
-        return {**level.settings.request(), "returns": bool(level.settings.returns)}
+        expected = level.settings.model_dump(include={"keeps", "sampling_percent"})
+        return {**level.settings.request(), **expected, "returns": bool(level.settings.returns)}
 
     def settled(self, level: CollectorLevel) -> None:
         """See `Deployment.settled`: every level has a start of its own."""

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 from lab.analysis import checks
 from lab.analysis.metrics import resources, speed
-from lab.analysis.metrics.window import cpu_cores, over
+from lab.analysis.metrics.window import cpu_cores
 from lab.contract import Check, Metric, PairedMetric
 from lab.record import NotDerivableError, TrialData
-from lab.target.collector import counted, decisions, delays, saturation, steadiness
+from lab.target.collector import counted, decisions, delays, saturation, searched, steadiness
 
 ROLE = "collector"
 # Of the spans that were planned, or counted one step before. The generator needs a moment until its first span.
@@ -17,10 +17,8 @@ SHORT_FRACTION = 0.03
 # Of a Poisson count, in standard deviations: one load in 30,000 is further off.
 SPARE_SDS = 4
 LOST_FRACTION = 0.01
-# Of the CPUs of the generator and the sink, until the first error. What they cannot do is not the Collector's limit.
-INSTRUMENTS_FRACTION = 0.7
 INSTRUMENTS = {"cpu_generator_cores", "cpu_observer_cores", "memory_backends_mean_mib"}
-OUTCOMES = ("traces_returned", "send_timeouts", "send_errors", "receive_timeouts", "shutdowns")
+OUTCOMES = ("traces_returned", "traces_accepted", "send_timeouts", "send_errors", "receive_timeouts", "shutdowns")
 
 
 def spans_counted(data: TrialData) -> Iterator[str]:
@@ -76,14 +74,10 @@ def instruments_had_cpu(data: TrialData) -> Iterator[str]:
     """Reject trials in which the generator and the sink needed most of their CPUs before anything failed."""
     if not data.has("trace-log"):
         return
+    start_ns = data.trial.window_start_ns
     end_ns = data.trial.load_start_ns + round(delays.reached(data).at_s * delays.SECOND_NS)
-    until = over(data, data.trial.window_start_ns, max(end_ns, data.trial.window_start_ns + 1))
-    used = cpu_cores(until, data.trial.names("generator", "backend")) / len(data.trial.generator_cpus)
-    if used > INSTRUMENTS_FRACTION:
-        yield (
-            f"the generator and the sink used {used:.0%} of their CPUs (limit {INSTRUMENTS_FRACTION:.0%}): "
-            "the Collector may not have been the limit"
-        )
+    used = searched.instruments_fraction(data, start_ns, max(end_ns, start_ns + 1))
+    yield from searched.too_busy(used, "")
 
 
 def cpu_per_span_us(data: TrialData) -> float:
@@ -120,10 +114,16 @@ def _memory_max_mib(data: TrialData) -> float:
     return sum(float(one.within(*window).values.max()) for one in series) / resources.MIB
 
 
-def _lost_fraction(data: TrialData) -> float:
+def _lost_fraction(data: TrialData) -> float | None:
+    if data.search:
+        return None  # the counters are of all of its trials
     if data.has("trace-log"):
         return delays.spans_lost(data) / counted.spans_accepted(data)
     return max(0.0, 1 - counted.spans_delivered(data) / counted.spans_accepted(data))
+
+
+def _refused(data: TrialData) -> float | None:
+    return None if data.search else counted.spans_refused(data)
 
 
 METRICS: Mapping[str, Metric] = {
@@ -143,11 +143,12 @@ METRICS: Mapping[str, Metric] = {
         Metric("span_bytes", "Bytes per span", "B", compute=span_bytes),
         Metric("spans_per_s", "Spans accepted per second", "1/s", "higher", compute=counted.accepted_per_s),
         Metric("spans_lost_fraction", "Accepted spans lost", "fraction", compute=_lost_fraction),
-        Metric("spans_refused", "Spans that the Collector refused", "", compute=counted.spans_refused),
+        Metric("spans_refused", "Spans that the Collector refused", "", compute=_refused),
         *delays.METRICS,
         *saturation.METRICS,
         *steadiness.METRICS,
         *decisions.METRICS,
+        *searched.METRICS,
         *(metric for metric in resources.METRICS if metric.name in INSTRUMENTS),
         *speed.METRICS,
     )
@@ -166,8 +167,9 @@ class CollectorJudgement:
             checks.observed_throughout,
             load_held,
             spans_accounted_for,
+            searched.search_ended,
         ),
-        (checks.generator_had_cpu, checks.host_left_alone, instruments_had_cpu),
+        (checks.generator_had_cpu, checks.host_left_alone, instruments_had_cpu, searched.deciding_trials_had_cpu),
     )
     metrics: Mapping[str, Metric] = field(default_factory=lambda: METRICS)
     paired: Mapping[str, PairedMetric] = field(

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from lab.analysis.collector.outcomes import Keeps
 from lab.spec import FileName, Level, LevelSettings, Problem, Shape, TargetSettings
 
 Number = Annotated[int, Field(ge=0, le=3_600_000)]
@@ -76,12 +77,15 @@ class CollectorLevelSettings(LevelSettings, Traffic):
 
     pipeline: FileName | None = Field(default=None, description="a file of collector/pipelines/, if another")
     returns: bool | None = Field(default=None, description="whether spans go back to the generator, if another")
-    keeps: Literal["all", "sampled", "some"] = Field(
+    keeps: Keeps = Field(
         default="all",
         description="which traces come back if nothing is lost: `sampled`: those that sampling_percent keeps, by their "
         "IDs; `some`: a rule drops others, such as tail sampling",
     )
     sampling_percent: float = Field(default=25, gt=0, le=100, description="of the pipelines that sample by trace ID")
+    sink_spans_per_s: float | None = Field(
+        default=None, gt=0, le=10_000_000, description="most that the sink accepts, one after the other; or else all"
+    )
     release: Release = Field(default="current", description="of the Collector: COLLECTOR_VERSION, or the earlier one")
     memory_mib: int = Field(default=512, ge=32, le=65_536, description="the container's memory limit")
     cpus: float | None = Field(default=None, gt=0, le=1024, description="the container's CPU limit; none if left out")
