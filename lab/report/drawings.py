@@ -56,12 +56,13 @@ def latency(source: Source, colours: Mapping[str, Colour]) -> Markup | None:
     levels = [one for level, trials in _observed(source).items() if (one := pooled(level, trials)) is not None]
     if not levels:
         return None
-    description = (
+    return latency_figure.latency(
+        levels,
+        colours,
         "Left: the density of latencies of each level with its 50th, 95th and 99th percentile. Right: latency over "
         "percentile, from the actual and from the intended start. "
-        f"Levels: {', '.join(one.level for one in levels)}. The table has the numbers."
+        f"Levels: {', '.join(one.level for one in levels)}. The table has the numbers.",
     )
-    return latency_figure.latency(levels, colours, description)
 
 
 def usage(source: Source, name: str, title: str, unit: str, colours: Mapping[str, Colour]) -> Markup | None:
@@ -182,9 +183,8 @@ def traces(source: Source) -> list[Trace]:
         alike.setdefault(_tree(spans), []).append(level)
     for index, (level, *others) in enumerate(alike.values(), start=1):
         spans = traced[level]
-        services = ", ".join(dict.fromkeys(span.service for span in spans))
         description = (
-            f"A request of {level}: {len(spans)} spans of {services}, "
+            f"A request of {level}: {len(spans)} spans of {', '.join(dict.fromkeys(span.service for span in spans))}, "
             f"{number(max(span.end_ms for span in spans))} ms in all."
         )
         shown = spans[:MOST_SPANS]
@@ -201,8 +201,9 @@ def _tree(spans: Sequence[single.Span]) -> Hashable:
 
 def order(source: Source, colours: Mapping[str, Colour]) -> Markup | None:
     """Draw the outcome of each planned trial."""
-    cells = order_cells(source.manifest, source.trials, source.summary.trials)
-    known = [cell for cell in cells if cell.level in colours]
+    known = [
+        cell for cell in order_cells(source.manifest, source.trials, source.summary.trials) if cell.level in colours
+    ]
     if not known:
         return None
     said = [
@@ -297,8 +298,10 @@ def sweep(summary: Summary, view: Sweep, index: int) -> Titled:
         for panel in panels
     ]
     colour = OTHERS[(index - 1) % len(OTHERS)]
-    drawn = curves.sweep(f"sweep-{index}", view.title, view.axis, view.scale, panels, colour, ". ".join(said))
-    return Titled(view.title, drawn)
+    return Titled(
+        view.title,
+        curves.sweep(f"sweep-{index}", view.title, view.axis, view.scale, panels, colour, ". ".join(said)),
+    )
 
 
 def _swept(summary: Summary, view: Sweep, metric: str) -> curves.SweepPanel | None:

@@ -116,6 +116,14 @@ def test_metrics_that_were_published_for_the_same_levels_share_a_table(verdicts:
     assert [row[0].value for row in second.rows] == ["proxied"]
 
 
+def test_figures_of_several_publications_say_whose_they_are(verdicts: Verdicts) -> None:
+    (own,) = verdicts.figures
+    figures = [own.model_copy(update={"by": by, "published": cores}) for by, cores in (("one", 0.065), ("two", 2.4))]
+    (table,) = claims(verdicts.model_copy(update={"figures": figures})).figures
+    rows = [[cell.value for cell in row[:3]] for row in table.rows]
+    assert rows == [["placebo: one", "0.065", "1.00"], ["placebo: two", "2.4", "1.00"]]
+
+
 def test_the_reports_part_is_plain_text_in_rows(verdicts: Verdicts) -> None:
     part = claims(verdicts)
     assert part.counts == "holds here: 2; does not hold here: 1; inconclusive: 2; not tested here: 1"

@@ -5,11 +5,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from lab.analysis.claims.spec import load_claims
 from lab.analysis.metrics import measures, with_paired_values
 from lab.cli import LAB
 from lab.record import NotDerivableError, TrialData, TrialSummary, Window
 from lab.target.collector import decisions, delays, saturation, steadiness
 from tests.observed import SECOND_NS, START_NS
+from tests.repository import ROOT
 from tests.unit.test_traces import IDS, WORKERS, _series, row, trial
 
 CONSTANT = {"workers": _series([100] * 700)}
@@ -146,3 +148,8 @@ def test_counts_of_shares_are_metrics_themselves() -> None:
     shares = [one.share_of for one in MEASURES.values() if one.share_of]
     assert {steadiness.FAILED, decisions.WRONG} <= set(shares)
     assert all(name in MEASURES for share in shares for name in share)
+
+
+def test_the_shipped_study_has_all_the_claims_of_its_source() -> None:
+    (found,) = load_claims(["collector-capacity"], ROOT / "experiments" / "claims", MEASURES)
+    assert {name.partition("-")[0] for name in found.claims} == {f"C{number}" for number in range(1, 10)}
