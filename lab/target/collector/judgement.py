@@ -1,26 +1,20 @@
 """How a Collector's trials are judged: its checks and metrics. Pure."""
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lab.analysis import checks
 from lab.analysis.metrics import resources, speed
-from lab.analysis.metrics.window import cpu_cores, over
+from lab.analysis.metrics.window import cpu_cores
 from lab.contract import Check, Metric, PairedMetric
 from lab.record import NotDerivableError, TrialData
-from lab.target.collector import counted, delays
+from lab.target import delays, generated
+from lab.target.collector import counted
 
 ROLE = "collector"
-# Of the spans that were planned, or counted one step before. The generator needs a moment until its first span.
-SHORT_FRACTION = 0.03
-# Of a Poisson count, in standard deviations: one load in 30,000 is further off.
-SPARE_SDS = 4
+# Of the spans that were counted one step before.
 LOST_FRACTION = 0.01
-# Of the CPUs of the generator and the sink, until the first error. What they cannot do is not the Collector's limit.
-INSTRUMENTS_FRACTION = 0.7
 INSTRUMENTS = {"cpu_generator_cores", "cpu_observer_cores", "memory_backends_mean_mib"}
-OUTCOMES = ("traces_returned", "send_timeouts", "send_errors", "receive_timeouts", "shutdowns")
 
 
 def spans_counted(data: TrialData) -> Iterator[str]:
@@ -36,28 +30,11 @@ def spans_counted(data: TrialData) -> Iterator[str]:
         yield "the Collector accepted no span: see the logs of the generator and the Collector"
 
 
-def load_held(data: TrialData) -> Iterator[str]:
-    """Reject open loops whose generator did not generate what was planned."""
-    values = data.results.values
-    if planned := values.get("spans_planned"):
-        yield from _short("spans", values["spans_generated"], planned, SHORT_FRACTION)
-    if planned := values.get("traces_planned"):
-        drawn = float(len(delays.traces(data)))
-        yield from _short("traces", drawn, planned, SHORT_FRACTION + SPARE_SDS / math.sqrt(planned))
-
-
-def _short(what: str, generated: float, planned: float, limit: float) -> Iterator[str]:
-    if abs(generated / planned - 1) > limit:
-        yield f"the generator generated {generated:.0f} {what}, planned were {planned:.0f} (limit ±{limit:.0%})"
-
-
 def spans_accounted_for(data: TrialData) -> Iterator[str]:
     """Reject trials in which something was lost and no one counted it: traces by outcome, otherwise spans by step."""
     values = data.results.values
     if data.has("trace-log"):
-        known = sum(values[name] for name in OUTCOMES)
-        if known != values["traces_sent"]:
-            yield f"the generator sent {values['traces_sent']:.0f} traces, and knows what became of {known:.0f}"
+        yield from generated.traces_accounted_for(data)
         return
     accepted = counted.spans_accepted(data)
     arrived = {"accepted": accepted, "refused": counted.spans_refused(data)}
@@ -70,20 +47,6 @@ def _unaccounted(what: str, before: float, known: Mapping[str, float]) -> Iterat
     if sum(known.values()) < (1 - LOST_FRACTION) * before:
         said = " and ".join(f"{count:.0f} {name}" for name, count in known.items())
         yield f"{what} {before:.0f} spans, of which {said} (limit {LOST_FRACTION:.0%} unaccounted for)"
-
-
-def instruments_had_cpu(data: TrialData) -> Iterator[str]:
-    """Reject trials in which the generator and the sink needed most of their CPUs before anything failed."""
-    if not data.has("trace-log"):
-        return
-    end_ns = data.trial.load_start_ns + round(delays.reached(data).at_s * delays.SECOND_NS)
-    until = over(data, data.trial.window_start_ns, max(end_ns, data.trial.window_start_ns + 1))
-    used = cpu_cores(until, data.trial.names("generator", "backend")) / len(data.trial.generator_cpus)
-    if used > INSTRUMENTS_FRACTION:
-        yield (
-            f"the generator and the sink used {used:.0%} of their CPUs (limit {INSTRUMENTS_FRACTION:.0%}): "
-            "the Collector may not have been the limit"
-        )
 
 
 def cpu_per_span_us(data: TrialData) -> float:
@@ -142,10 +105,10 @@ class CollectorJudgement:
             checks.records_complete,
             checks.containers_present,
             checks.observed_throughout,
-            load_held,
+            generated.load_held,
             spans_accounted_for,
         ),
-        (checks.generator_had_cpu, checks.host_left_alone, instruments_had_cpu),
+        (checks.generator_had_cpu, checks.host_left_alone, generated.instruments_had_cpu),
     )
     metrics: Mapping[str, Metric] = field(default_factory=lambda: METRICS)
     paired: Mapping[str, PairedMetric] = field(default_factory=dict)

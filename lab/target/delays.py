@@ -13,7 +13,7 @@ import polars as pl
 from lab.analysis.collector.sampling import Mode, kept, trace_ids
 from lab.contract import Metric
 from lab.record import Censoring, NotDerivableError, TrialData
-from lab.target.collector import counted
+from lab.record.trial import LOCAL
 
 SECOND_NS = 1_000_000_000
 # As collector/pipelines/sample.yaml states them.
@@ -75,11 +75,12 @@ def failures(data: TrialData) -> pl.DataFrame:
     """Return the traces that failed: not accepted, or expected back and not returned in time.
 
     Which traces are expected back is a setting of the level: a sampled trace that does not come back has not failed.
+    Without the setting, or without traces that come back, all are.
     """
     found = traces(data)
     unsent = pl.col("outcome").cast(pl.String).is_in(UNSENT)
     late = pl.col("outcome") == "receive timeout"
-    keeps = data.trial.settings["keeps"]
+    keeps = data.trial.settings.get("keeps", "all")
     if keeps == "some":
         return found.filter(unsent)
     missing = found.filter(unsent | late)
@@ -119,7 +120,8 @@ def _workers_at(data: TrialData, at_ns: int) -> float:
 
 def _queue_at(data: TrialData, at_ns: int) -> float | None:
     """Return how full the exporters' queues were at the last reading before a time."""
-    series = [fields["queue_size"] for fields in counted.collectors(data).values() if "queue_size" in fields]
+    collectors = data.streams.get("collectors", {}).get(LOCAL, {})
+    series = [fields["queue_size"] for fields in collectors.values() if "queue_size" in fields]
     before = [one.values[one.t_ns <= at_ns] for one in series]
     return float(sum(values[-1] for values in before)) if before and all(map(len, before)) else None
 
