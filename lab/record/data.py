@@ -13,7 +13,7 @@ from lab.record.files import MIGRATE_HINT, PACKED, read_json
 from lab.record.requests import Requests, read_requests
 from lab.record.results import Results, read_results
 from lab.record.series import NotDerivableError
-from lab.record.traces import read_arrivals, read_collectors, read_generator, read_traces
+from lab.record.traces import read_arrivals, read_collectors, read_generator, read_lookups, read_traces
 from lab.record.trial import LOCAL, Stream, TrialRecord, read_trial_record
 
 
@@ -36,6 +36,7 @@ STREAMS: Mapping[str, StreamKind] = {
     "trace-log": StreamKind("traces.csv", 1, read_traces),
     "arrivals": StreamKind("arrivals.csv", 1, read_arrivals),
     "generator": StreamKind("generator.jsonl", 1, read_generator),
+    "lookups": StreamKind("lookups.csv", 1, read_lookups),
     "collectors": StreamKind("collector.jsonl", 1, read_collectors),
 }
 """Every kind of stream by name. All of them are optional."""
