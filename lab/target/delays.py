@@ -91,6 +91,18 @@ def failures(data: TrialData) -> pl.DataFrame:
     return missing.filter(unsent | expected)
 
 
+def spans_lost(data: TrialData) -> float:
+    """Return the spans that were accepted, expected back, and had not come back in time.
+
+    What the Collectors count as dropped also contains what they refused because a queue was full. Raises
+    `NotDerivableError` where nobody knows which traces are expected back.
+    """
+    if data.trial.settings["keeps"] == "some":
+        raise NotDerivableError("a rule of the pipeline drops traces, and which is not predicted")
+    late = failures(data).filter(pl.col("outcome") == "receive timeout")
+    return float(late.select((pl.col("spans_sent") - pl.col("spans_received")).sum()).item())
+
+
 def reached(data: TrialData) -> Reached:
     """Return what the load had reached when the first failure was logged, or when the window ended."""
     failed = failures(data).sort(LOGGED).head(1)

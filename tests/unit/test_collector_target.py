@@ -257,7 +257,7 @@ def test_a_good_trial_is_valid_and_its_spans_have_a_cost(judged: Judged) -> None
     assert found["cpu_per_span_us"] == pytest.approx(200)
     assert found["memory_collector_mean_mib"] == pytest.approx(40)
     assert found["spans_per_s"] == pytest.approx(1000)
-    assert found["spans_dropped_fraction"] == 0
+    assert found["spans_lost_fraction"] == 0
     assert found["cpu_generator_cores"] == pytest.approx(0.3)
 
 
@@ -289,7 +289,7 @@ def test_a_bad_trial_is_rejected_with_its_reason(judged: Judged, wrong: Mapping[
 def test_what_the_collector_counted_as_dropped_is_a_result(judged: Judged) -> None:
     data = judged(passed_on={**PASSED_ON, "delivered": 15_200, "dropped_spans": 3_800})
     assert data.trial.valid
-    assert values(data, TARGET.judgement.metrics)["spans_dropped_fraction"] == pytest.approx(0.2)
+    assert values(data, TARGET.judgement.metrics)["spans_lost_fraction"] == pytest.approx(0.2)
 
 
 def test_the_report_shows_a_trial_without_requests(judged: Judged) -> None:

@@ -15,7 +15,7 @@ from lab.contract import Endpoint
 from lab.errors import UserError
 from lab.load.generator import LoadPlan, Stage
 from lab.load.traces import RECORDS, TIMEOUTS, Ramp, TraceRate, Traces, TracesLoad, Workers
-from lab.record import Series, TrialData
+from lab.record import NotDerivableError, Series, TrialData
 from lab.record.results import read_results
 from lab.record.traces import newest_scrape_ns, read_arrivals, read_collectors, read_traces
 from lab.record.trial import HeadPart, TrialRecord, Window, WindowPart
@@ -273,6 +273,16 @@ def test_a_trace_that_the_sampler_does_not_keep_has_not_failed() -> None:
     assert delays.failures(trial(late, "sampled"))["trace_id"].to_list() == expected
     assert len(delays.failures(trial(late, "all"))) == len(IDS)
     assert len(delays.failures(trial(late, "some"))) == 0
+
+
+def test_lost_are_the_spans_that_were_accepted_and_expected_back() -> None:
+    late = [row(one, "receive timeout", 1, 2, None).replace("5,5,5", "5,5,3") for one in IDS]
+    refused = row(IDS[0], "send error", 1, 2, None).replace("5,5,5", "5,5,0")
+    expected = int(kept(trace_ids(IDS), "hash_seed", 25, 22).sum())
+    assert delays.spans_lost(trial([*late, refused])) == 2 * len(IDS)
+    assert delays.spans_lost(trial([*late, refused], "sampled")) == 2 * expected
+    with pytest.raises(NotDerivableError):
+        delays.spans_lost(trial(late, "some"))
 
 
 def test_what_the_sampler_keeps_is_predicted_with_the_settings_of_its_pipeline() -> None:

@@ -23,14 +23,14 @@ HEADLINE = Headline(
     columns=(
         Column(metric="memory_collector_mean_mib", heading="MiB"),
         Column(metric="spans_per_s", heading="spans/s"),
-        Column(metric="spans_dropped_fraction", heading="dropped\n%", per=0.01),
+        Column(metric="spans_lost_fraction", heading="lost\n%", per=0.01),
     ),
     main=(
         "cpu_per_span_us",
         "cpu_collector_cores",
         "memory_collector_mean_mib",
         "spans_per_s",
-        "spans_dropped_fraction",
+        "spans_lost_fraction",
     ),
 )
 

@@ -71,9 +71,9 @@ def _memory_max_mib(data: TrialData) -> float:
     return sum(float(one.within(*window).values.max()) for one in series) / resources.MIB
 
 
-def _dropped_fraction(data: TrialData) -> float:
+def _lost_fraction(data: TrialData) -> float:
     if data.has("trace-log"):
-        return counted.spans_dropped(data) / counted.spans_accepted(data)
+        return delays.spans_lost(data) / counted.spans_accepted(data)
     return max(0.0, 1 - counted.spans_delivered(data) / counted.spans_accepted(data))
 
 
@@ -86,7 +86,7 @@ METRICS: Mapping[str, Metric] = {
         Metric("memory_collector_mean_mib", "Memory, Collector, mean", "MiB", compute=resources.memory_mean_mib(ROLE)),
         Metric("memory_collector_max_mib", "Memory, Collector, highest", "MiB", compute=_memory_max_mib),
         Metric("spans_per_s", "Spans accepted per second", "1/s", "higher", compute=counted.accepted_per_s),
-        Metric("spans_dropped_fraction", "Accepted spans lost", "fraction", compute=_dropped_fraction),
+        Metric("spans_lost_fraction", "Accepted spans lost", "fraction", compute=_lost_fraction),
         Metric("spans_refused", "Spans that the Collector refused", "", compute=counted.spans_refused),
         *delays.METRICS,
         *(metric for metric in resources.METRICS if metric.name in INSTRUMENTS),
