@@ -4,15 +4,13 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import cast
 
-from lab.analysis.metrics.window import cpu_cores, over
 from lab.contract import Metric
 from lab.record import Censoring, TrialData
 from lab.record.search import Search, ShortTrial
 from lab.record.trial import LOCAL
+from lab.target import generated
 
 SECOND_NS = 1_000_000_000
-# Of the CPUs of the generator and the sink. What they cannot do is not the Collector's limit.
-INSTRUMENTS_FRACTION = 0.7
 
 
 def search_of(data: TrialData) -> Search | None:
@@ -31,23 +29,9 @@ def deciding_trials_had_cpu(data: TrialData) -> Iterator[str]:
     search = search_of(data)
     for rate in filter(None, (search.low, search.high) if search else ()):
         deciding = search.at(rate) if search else []
-        used = sum(one.duration_s * instruments_fraction(data, *_interval_ns(one)) for one in deciding)
-        yield from too_busy(used / sum(one.duration_s for one in deciding), f" at {rate:.0f} traces/s")
-
-
-def instruments_fraction(data: TrialData, start_ns: int, end_ns: int) -> float:
-    """Return which share of their CPUs the generator and the sink used."""
-    used = cpu_cores(over(data, start_ns, end_ns), data.trial.names("generator", "backend"))
-    return used / len(data.trial.generator_cpus)
-
-
-def too_busy(fraction: float, when: str) -> Iterator[str]:
-    """Yield a reason if the generator and the sink used more of their CPUs than they may."""
-    if fraction > INSTRUMENTS_FRACTION:
-        yield (
-            f"the generator and the sink used {fraction:.0%} of their CPUs{when} (limit {INSTRUMENTS_FRACTION:.0%}): "
-            "the Collector may not have been the limit"
-        )
+        used = sum(one.duration_s * generated.instruments_fraction(data, *_interval_ns(one)) for one in deciding)
+        fraction = used / sum(one.duration_s for one in deciding)
+        yield from generated.too_busy(data, fraction, f" at {rate:.0f} traces/s")
 
 
 def _interval_ns(trial: ShortTrial) -> tuple[int, int]:
