@@ -25,6 +25,7 @@ from lab.target.collector.target import Collector
 from lab.target.mesh import version1
 from lab.target.mesh.target import Mesh
 from lab.target.proxy.target import Proxy
+from lab.target.store.target import Store
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -46,7 +47,7 @@ Folder = Annotated[Path | None, typer.Argument(help="A results folder; the newes
 
 INTERRUPTED = 130
 
-LAB = Lab({target.declaration.kind: target for target in (Mesh(ROOT), Collector(ROOT), Proxy(ROOT))}, LOADS)
+LAB = Lab({target.declaration.kind: target for target in (Mesh(ROOT), Collector(ROOT), Proxy(ROOT), Store())}, LOADS)
 """What is registered: a target is a row here, a generator in `lab/load`."""
 
 

@@ -150,7 +150,7 @@ def _sending(plan: LoadPlan, out: Path, send: Send, request: Mapping[str, Any]) 
         collectors = read_collectors(scraped) if scraped.exists() else {}
         return objective.judge(log, collectors, lasts_s, traces_per_s)
 
-    found = search_rate(send_short, schedule.lowest_traces_per_s, schedule.highest_traces_per_s)
+    found = search_rate(send_short, schedule.lowest_traces_per_s, schedule.highest_traces_per_s, plan.seed)
     write_search(out, found)
     return loop(schedule.at(found.low or schedule.lowest_traces_per_s), changed)
 

@@ -12,9 +12,9 @@ from lab.record.faults import Injection, read_injections
 from lab.record.files import MIGRATE_HINT, PACKED, read_json
 from lab.record.requests import Requests, read_requests
 from lab.record.results import Results, read_results
-from lab.record.search import Search, read_search
+from lab.record.search import read_search
 from lab.record.series import NotDerivableError
-from lab.record.traces import read_arrivals, read_collectors, read_generator, read_traces
+from lab.record.traces import read_arrivals, read_collectors, read_generator, read_lookups, read_traces
 from lab.record.trial import LOCAL, Stream, TrialRecord, read_trial_record
 
 
@@ -37,6 +37,7 @@ STREAMS: Mapping[str, StreamKind] = {
     "trace-log": StreamKind("traces.csv", 1, read_traces),
     "arrivals": StreamKind("arrivals.csv", 1, read_arrivals),
     "generator": StreamKind("generator.jsonl", 1, read_generator),
+    "lookups": StreamKind("lookups.csv", 1, read_lookups),
     "collectors": StreamKind("collector.jsonl", 1, read_collectors),
     "kept": StreamKind("kept.json", 1, read_results),
     "course": StreamKind("course.json", 1, partial(read_json, format_name="tollbooth.course", version=1)),
@@ -77,11 +78,6 @@ class TrialData:
         return cast(Sequence[SpinnerThread], self.streams.get("speed", {}).get(LOCAL, ()))
 
     @property
-    def search(self) -> Search | None:
-        """The search for a rate that the trial was; None if it was none."""
-        return cast(Search | None, self.streams.get("search", {}).get(LOCAL))
-
-    @property
     def injections(self) -> Sequence[Injection]:
         """The faults that were injected."""
         return cast(Sequence[Injection], self.streams.get("faults", {}).get(LOCAL, ()))
@@ -96,11 +92,6 @@ class TrialData:
             values={name: value for part in parts for name, value in part.values.items()},
             censored={name: bound for part in parts for name, bound in part.censored.items()},
         )
-
-    @property
-    def kept(self) -> Results:
-        """What a kept trial says in place of the records that it lacks."""
-        return cast(Results, self.streams.get("kept", {}).get(LOCAL, Results(values={})))
 
     def has(self, stream: str) -> bool:
         """Return whether the trial left a stream."""

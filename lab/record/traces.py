@@ -1,4 +1,4 @@
-"""What is logged of traces through Collectors, by the generator and by the scraper of Collectors (observer/scraper).
+"""What is logged of traces, by the generator, by the scraper of Collectors (observer/scraper), and by looking them up.
 
 A load of half an hour leaves millions of traces, so they are read as columns.
 """
@@ -16,6 +16,7 @@ from lab.record.files import FIX_HINT, VERSION_HINT, complete_lines, json_lines,
 
 TRACES_FIRST_LINE = "# tollbooth.traces v1"
 ARRIVALS_FIRST_LINE = "# tollbooth.arrivals v1"
+LOOKUPS_FIRST_LINE = "# tollbooth.lookups v1"
 TRACES_COLUMNS: dict[str, type[pl.DataType]] = {
     "trace_id": pl.String,
     "worker": pl.Int32,
@@ -53,6 +54,7 @@ ANSWERED = pl.col("outcome") != "send timeout"
 COMPLETE = pl.col("outcome") == "success"
 UNSENT = ("send timeout", "send error")
 ARRIVALS_COLUMNS: dict[str, type[pl.DataType]] = {"trace_id": pl.String, "spans": pl.Int32, "receive_ns": pl.Int64}
+LOOKUPS_COLUMNS: dict[str, type[pl.DataType]] = {"trace_id": pl.String, "spans_found": pl.Int32}
 
 
 def read_traces(path: Path) -> pl.DataFrame:
@@ -63,6 +65,17 @@ def read_traces(path: Path) -> pl.DataFrame:
 def read_arrivals(path: Path) -> pl.DataFrame:
     """Read `arrivals-<n>.csv`: a row for each part of a trace that came back, with `ARRIVALS_COLUMNS`."""
     return _columns(path, ARRIVALS_FIRST_LINE, ARRIVALS_COLUMNS)
+
+
+def read_lookups(path: Path) -> pl.DataFrame:
+    """Read `lookups.csv`: a row for each trace that was looked up by its ID, with `LOOKUPS_COLUMNS`."""
+    return _columns(path, LOOKUPS_FIRST_LINE, LOOKUPS_COLUMNS)
+
+
+def write_lookups(folder: Path, found: Mapping[str, int]) -> None:
+    """Write how many spans were found of each trace to a trial's folder."""
+    lines = [LOOKUPS_FIRST_LINE, ",".join(LOOKUPS_COLUMNS), *(f"{one},{count}" for one, count in found.items())]
+    (folder / "lookups.csv").write_text("".join(f"{line}\n" for line in lines))
 
 
 def read_generator(path: Path) -> Fields:

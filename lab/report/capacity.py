@@ -63,7 +63,7 @@ def remarks(found: Size, model: CapacityModel, pipeline: str) -> Iterator[str]:
     """Yield what is to be known of the numbers: where they are from, and what they cannot say."""
     fitted = model.pipelines[pipeline]
     yield (
-        f"Collectors: {found.collectors}, each with one CPU that is at most {MOST_BUSY:.0%} busy. "
+        f"Collectors: {found.collectors}, each with one CPU that is at most {100 * MOST_BUSY:.0f} % busy. "
         f"Measured on: {model.machine['cpu_model']}, {model.machine['cores']} cores."
     )
     for name in found.extrapolated:

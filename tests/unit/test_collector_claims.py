@@ -9,7 +9,8 @@ from lab.analysis.claims.spec import load_claims
 from lab.analysis.metrics import measures, with_paired_values
 from lab.cli import LAB
 from lab.record import NotDerivableError, TrialData, TrialSummary, Window
-from lab.target.collector import decisions, delays, saturation, steadiness
+from lab.target import delays
+from lab.target.collector import decisions, saturation, steadiness
 from tests.observed import SECOND_NS, START_NS
 from tests.repository import ROOT
 from tests.unit.test_traces import IDS, WORKERS, _series, row, trial

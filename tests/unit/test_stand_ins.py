@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lab.analysis.metrics import values
-from lab.analysis.metrics.bounds import bounds
+from lab.analysis.metrics.bounds import bounds, in_place
 from lab.cli import LAB
 from lab.command.stand_ins import FILES, LOGS, without_logs, write_stand_ins
 from lab.record import Stream, TrialData
@@ -46,7 +46,7 @@ def test_the_values_and_bounds_of_the_log_are_kept(logged: TrialData, tmp_path: 
 def test_only_what_needs_the_log_is_kept(logged: TrialData, tmp_path: Path) -> None:
     again = kept(logged, tmp_path)
     rest = TrialData(again.trial, {name: one for name, one in again.streams.items() if name not in FILES})
-    assert again.kept.values.keys().isdisjoint(values(rest, METRICS))
+    assert in_place(again).values.keys().isdisjoint(values(rest, METRICS))
 
 
 def test_what_is_drawn_over_time_is_kept_in_few_points(logged: TrialData, tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from lab.record.trial import HeadPart, TrialRecord, Window, WindowPart
 from lab.spec.experiment import Protocol
 from lab.spec.parse import parse_experiment
 from lab.spec.problems import SpecError
-from lab.target.collector import delays
+from lab.target import delays
 from lab.target.collector.settings import CollectorLevelSettings
 from tests.fake import FakeClock
 from tests.labs import LAB

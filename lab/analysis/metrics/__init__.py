@@ -6,6 +6,7 @@ Paired metrics need two trials: a level's values are compared with those of its 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 
+from lab.analysis.metrics.bounds import in_place
 from lab.analysis.metrics.speed import as_measured
 from lab.analysis.metrics.window import all_known
 from lab.analysis.stats.compare import mean_of
@@ -20,7 +21,7 @@ def measures(judgement: Judgement) -> dict[str, Measure]:
 
 def values(data: TrialData, metrics: Mapping[str, Metric]) -> dict[str, float]:
     """Return every metric that the trial's records allow, by name. A kept trial says those of the records it lacks."""
-    return {**all_known(metrics, data), **data.kept.values}
+    return {**all_known(metrics, data), **in_place(data).values}
 
 
 def with_paired_values(

@@ -10,7 +10,7 @@ import polars as pl
 from lab.contract import Metric
 from lab.record import NotDerivableError, TrialData
 from lab.record.traces import SENT
-from lab.target.collector import delays
+from lab.target import delays
 
 WRONG = ("traces_decided_wrongly", "traces_decided")
 PIPELINES_END = "tail-sampling"

@@ -2,16 +2,16 @@
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar
 
 from lab.contract import Needs
 from lab.record import Column, Headline
 from lab.spec import Experiment, Problem, Shape, suggestion
+from lab.target import traffic
 from lab.target.collector.settings import CollectorLevel, CollectorLevelSettings, CollectorSettings
 
 COLLECTOR, SINK, GENERATOR, SCRAPER = "collector", "sink", "traces", "scraper"
 WORDS = {COLLECTOR: "next Collector", SINK: "sink", GENERATOR: "generator"}
-PROTOCOL: Final = "otlp"
 # The image of the earlier release.
 EARLIER = "collector-earlier"
 # The container's default limit of memory.
@@ -60,19 +60,13 @@ class CollectorDeclaration:
         """See `Declaration.problems`."""
         for level in experiment.levels():
             yield from self._pipelines_of(level.settings)
-            for problem in level.settings.wrong_bounds():
-                yield Problem(("factors",), f"level {level.name}: {'.'.join(map(str, problem.path))}: {problem.text}")
             if level.settings.returns and not experiment.load.can("receives-traces"):
                 text = f"{experiment.load.generator} does not receive what it sent; leave it out"
                 yield Problem(("target", "returns"), text)
             if level.settings.returns and level.settings.sink_spans_per_s:
                 text = f"level {level.name}: sink_spans_per_s: spans go back to the generator, so there is no sink"
                 yield Problem(("factors",), text)
-        if experiment.load.protocol not in (None, PROTOCOL):
-            text = f"{experiment.load.generator} sends {experiment.load.protocol}, a Collector takes {PROTOCOL}"
-            yield Problem(("load", "generator"), text)
-        if experiment.protocol.warm_up_requests is not None:
-            yield Problem(("protocol", "warm_up_requests"), "a Collector's load has no requests; wanted warm_up_s")
+        yield from traffic.problems(experiment, "a Collector")
 
     def needs(self, experiment: Experiment) -> Needs:
         """See `Declaration.needs`."""

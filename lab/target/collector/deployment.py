@@ -11,9 +11,10 @@ from lab.contract import Endpoint, Measuring
 from lab.engine import OBSERVER, Place, Stack, ports, start_failed, wait_until
 from lab.record import Results, TrialPart, write_results
 from lab.record.traces import newest_scrape_ns
-from lab.target.collector.declaration import COLLECTOR, GENERATOR, PROTOCOL, SCRAPER, SINK
+from lab.target.collector.declaration import COLLECTOR, GENERATOR, SCRAPER, SINK
 from lab.target.collector.settings import CollectorLevel, Release
 from lab.target.measuring import NothingAdded
+from lab.target.traffic import PROTOCOL
 
 OTLP_PORTS = {"grpc": 4317, "http": 4318}
 METRICS_PORT = 8888

@@ -1,6 +1,5 @@
 """How a Collector's trials are judged: its checks and metrics. Pure."""
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -9,16 +8,13 @@ from lab.analysis.metrics import resources, speed
 from lab.analysis.metrics.window import cpu_cores
 from lab.contract import Check, Metric, PairedMetric
 from lab.record import NotDerivableError, TrialData
-from lab.target.collector import counted, decisions, delays, saturation, searched, steadiness
+from lab.target import delays, generated
+from lab.target.collector import counted, decisions, saturation, searched, steadiness
 
 ROLE = "collector"
-# Of the spans that were planned, or counted one step before. The generator needs a moment until its first span.
-SHORT_FRACTION = 0.03
-# Of a Poisson count, in standard deviations: one load in 30,000 is further off.
-SPARE_SDS = 4
+# Of the spans that were counted one step before.
 LOST_FRACTION = 0.01
 INSTRUMENTS = {"cpu_generator_cores", "cpu_observer_cores", "memory_backends_mean_mib"}
-OUTCOMES = ("traces_returned", "traces_accepted", "send_timeouts", "send_errors", "receive_timeouts", "shutdowns")
 
 
 def spans_counted(data: TrialData) -> Iterator[str]:
@@ -34,28 +30,11 @@ def spans_counted(data: TrialData) -> Iterator[str]:
         yield "the Collector accepted no span: see the logs of the generator and the Collector"
 
 
-def load_held(data: TrialData) -> Iterator[str]:
-    """Reject open loops whose generator did not generate what was planned."""
-    values = data.results.values
-    if planned := values.get("spans_planned"):
-        yield from _short("spans", values["spans_generated"], planned, SHORT_FRACTION)
-    if planned := values.get("traces_planned"):
-        drawn = float(len(delays.traces(data)))
-        yield from _short("traces", drawn, planned, SHORT_FRACTION + SPARE_SDS / math.sqrt(planned))
-
-
-def _short(what: str, generated: float, planned: float, limit: float) -> Iterator[str]:
-    if abs(generated / planned - 1) > limit:
-        yield f"the generator generated {generated:.0f} {what}, planned were {planned:.0f} (limit ±{limit:.0%})"
-
-
 def spans_accounted_for(data: TrialData) -> Iterator[str]:
     """Reject trials in which something was lost and no one counted it: traces by outcome, otherwise spans by step."""
     values = data.results.values
     if data.has("trace-log"):
-        known = sum(values[name] for name in OUTCOMES)
-        if known != values["traces_sent"]:
-            yield f"the generator sent {values['traces_sent']:.0f} traces, and knows what became of {known:.0f}"
+        yield from generated.traces_accounted_for(data)
         return
     accepted = counted.spans_accepted(data)
     arrived = {"accepted": accepted, "refused": counted.spans_refused(data)}
@@ -68,16 +47,6 @@ def _unaccounted(what: str, before: float, known: Mapping[str, float]) -> Iterat
     if sum(known.values()) < (1 - LOST_FRACTION) * before:
         said = " and ".join(f"{count:.0f} {name}" for name, count in known.items())
         yield f"{what} {before:.0f} spans, of which {said} (limit {LOST_FRACTION:.0%} unaccounted for)"
-
-
-def instruments_had_cpu(data: TrialData) -> Iterator[str]:
-    """Reject trials in which the generator and the sink needed most of their CPUs before anything failed."""
-    if not data.has("trace-log"):
-        return
-    start_ns = data.trial.window_start_ns
-    end_ns = data.trial.load_start_ns + round(delays.reached(data).at_s * delays.SECOND_NS)
-    used = searched.instruments_fraction(data, start_ns, max(end_ns, start_ns + 1))
-    yield from searched.too_busy(used, "")
 
 
 def cpu_per_span_us(data: TrialData) -> float:
@@ -115,7 +84,7 @@ def _memory_max_mib(data: TrialData) -> float:
 
 
 def _lost_fraction(data: TrialData) -> float | None:
-    if data.search:
+    if searched.search_of(data):
         return None  # the counters are of all of its trials
     if data.has("trace-log"):
         return delays.spans_lost(data) / counted.spans_accepted(data)
@@ -123,7 +92,7 @@ def _lost_fraction(data: TrialData) -> float | None:
 
 
 def _refused(data: TrialData) -> float | None:
-    return None if data.search else counted.spans_refused(data)
+    return None if searched.search_of(data) else counted.spans_refused(data)
 
 
 METRICS: Mapping[str, Metric] = {
@@ -165,11 +134,16 @@ class CollectorJudgement:
             checks.records_complete,
             checks.containers_present,
             checks.observed_throughout,
-            load_held,
+            generated.load_held,
             spans_accounted_for,
             searched.search_ended,
         ),
-        (checks.generator_had_cpu, checks.host_left_alone, instruments_had_cpu, searched.deciding_trials_had_cpu),
+        (
+            checks.generator_had_cpu,
+            checks.host_left_alone,
+            generated.instruments_had_cpu,
+            searched.deciding_trials_had_cpu,
+        ),
     )
     metrics: Mapping[str, Metric] = field(default_factory=lambda: METRICS)
     paired: Mapping[str, PairedMetric] = field(

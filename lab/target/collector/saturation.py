@@ -5,7 +5,7 @@ from functools import partial
 from lab.analysis.metrics.window import over
 from lab.contract import Metric
 from lab.record import TrialData
-from lab.target.collector import delays
+from lab.target import delays
 
 PERCENTILE = "p95"
 

@@ -9,7 +9,7 @@ from lab.analysis.collector.swing import Swing, find_swing, sine
 from lab.contract import Metric, PairedMetric, Values
 from lab.record import NotDerivableError, TrialData
 from lab.record.traces import COMPLETE, RETURNED, SENT
-from lab.target.collector import delays
+from lab.target import delays
 
 FAILED = ("traces_failed", "traces_sent")
 # The window's first and last part, which are compared.

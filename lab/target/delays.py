@@ -14,7 +14,7 @@ from lab.analysis.collector.outcomes import failed
 from lab.contract import Metric
 from lab.record import Censoring, NotDerivableError, TrialData
 from lab.record.traces import ANSWERED, COMPLETE, LOGGED, RECEIVE_MS, RETURNED, SEND_MS, SENT
-from lab.target.collector import counted
+from lab.record.trial import LOCAL
 
 SECOND_NS = 1_000_000_000
 # Over so long before the first error, rates are averages.
@@ -74,8 +74,9 @@ def mean_delay_ms(data: TrialData, which: str) -> float:
 
 
 def failures(data: TrialData) -> pl.DataFrame:
-    """Return the traces that failed. Which are expected back is a setting of the level."""
-    return failed(traces(data), data.trial.settings["keeps"], data.trial.settings["sampling_percent"])
+    """Return the traces that failed. Which are expected back is a setting of the level; without it, all are."""
+    settings = data.trial.settings
+    return failed(traces(data), settings.get("keeps", "all"), settings.get("sampling_percent", 100))
 
 
 def spans_lost(data: TrialData) -> float:
@@ -119,7 +120,8 @@ def _workers_at(data: TrialData, at_ns: int) -> float:
 
 def _queue_at(data: TrialData, at_ns: int) -> float | None:
     """Return how full the exporters' queues were at the last reading before a time."""
-    series = [fields["queue_size"] for fields in counted.collectors(data).values() if "queue_size" in fields]
+    collectors = data.streams.get("collectors", {}).get(LOCAL, {})
+    series = [fields["queue_size"] for fields in collectors.values() if "queue_size" in fields]
     before = [one.values[one.t_ns <= at_ns] for one in series]
     return float(sum(values[-1] for values in before)) if before and all(map(len, before)) else None
 

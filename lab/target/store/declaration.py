@@ -1,0 +1,83 @@
+"""What a store declares: its models, what it needs, its headline, and what can be wrong with its levels. Pure."""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from lab.backend import BACKENDS
+from lab.contract import Needs
+from lab.record import Column, Headline
+from lab.spec import Experiment, Problem, Shape
+from lab.target import traffic
+from lab.target.store.settings import StoreLevel, StoreLevelSettings, StoreSettings
+
+HEADLINE = Headline(
+    primary="cpu_per_span_us",
+    what="CPU of the store",
+    columns=(
+        Column(metric="memory_store_end_mib", heading="MiB"),
+        Column(metric="memory_per_span_held_bytes", heading="B/span\nheld"),
+        Column(metric="traces_found_per_s", heading="found\n1/s"),
+        Column(metric="traces_found_fraction", heading="found\n%", per=0.01),
+        Column(metric="send_delay_p99_ms", heading="p99\nms"),
+    ),
+    main=(
+        "cpu_per_span_us",
+        "memory_store_end_mib",
+        "memory_per_span_held_bytes",
+        "spans_held",
+        "traces_accepted_per_s",
+        "traces_found_per_s",
+        "traces_found_fraction",
+        "send_delay_p50_ms",
+        "send_delay_p99_ms",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class StoreDeclaration:
+    """See `lab.contract.Declaration`."""
+
+    kind = "store"
+    unit_of_work = "span"
+    containers = True
+    settings = StoreSettings
+    level = StoreLevelSettings
+    example: ClassVar[tuple[Mapping[str, object], Mapping[str, object]]] = ({}, {"backend": "jaeger"})
+    files: ClassVar[Mapping[str, type[Shape]]] = {}
+    streams = dict.fromkeys(("counters", "results", "speed", "trace-log", "generator", "lookups"), 1)
+
+    def headline(self, metrics: Collection[str]) -> Headline:
+        """See `Declaration.headline`."""
+        return HEADLINE
+
+    def problems(self, experiment: Experiment) -> Iterator[Problem]:
+        """See `Declaration.problems`."""
+        yield from traffic.problems(experiment, "a store")
+        if not experiment.load.can("receives-traces"):
+            text = f"{experiment.load.generator} does not log its traces, so none can be looked up"
+            yield Problem(("load", "generator"), text)
+        for level in experiment.levels():
+            if level.settings.backend == "zipkin" and level.settings.transport != "zipkin":
+                yield Problem(("factors",), f"level {level.name}: Zipkin takes no OTLP; wanted transport: zipkin")
+
+    def needs(self, experiment: Experiment) -> Needs:
+        """See `Declaration.needs`."""
+        levels = [level.settings for level in experiment.levels()]
+        stores = [BACKENDS[name] for name in sorted({level.backend for level in levels})]
+        return Needs(
+            services=tuple(service for store in stores for service in store.services),
+            images=tuple(image for store in stores for image in store.images),
+            system_bytes=max(level.memory_mib for level in levels) << 20,
+            # The generator must not take what is measured.
+            own_cpus=True,
+        )
+
+    def start_group(self, level: StoreLevel) -> str:
+        """See `Declaration.start_group`."""
+        return level.settings.backend
+
+    def manifest(self, experiment: Experiment) -> Mapping[str, Any]:
+        """See `Declaration.manifest`."""
+        return {}

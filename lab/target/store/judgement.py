@@ -1,0 +1,154 @@
+"""How a store's trials are judged: its checks and metrics. Pure.
+
+A trace counts as found if its ID gave all spans that were sent.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from lab.analysis import checks
+from lab.analysis.metrics import resources, speed
+from lab.analysis.metrics.window import cpu_cores
+from lab.contract import Check, Metric, PairedMetric
+from lab.record import NotDerivableError, TrialData
+from lab.record.traces import LOGGED
+from lab.record.trial import LOCAL
+from lab.target import delays, generated
+
+ROLE = "store"
+INSTRUMENTS = {"cpu_generator_cores", "cpu_observer_cores"}
+# Of the delays: a store sends nothing back, and has no queue that is read.
+SENDING = ("traces_sent", "traces_failed", "send_delay", "first_error_at", "first_error_workers", "first_error_traces")
+ANSWERED = pl.col("intended_ns") + pl.col("send_end_after_ns")
+ACCEPTED = pl.col("outcome") == "success"
+FOUND = pl.col("spans_found") >= pl.col("spans_sent")
+
+
+def traces_counted(data: TrialData) -> Iterator[str]:
+    """Reject trials in which the generator counted nothing, or no trace was accepted and looked up."""
+    values = data.results.values if data.has("results") else {}
+    if missing := [name for name in ("load_s", "traces_sent") if name not in values]:
+        yield f"not counted: {', '.join(missing)}"
+    elif not (data.has("trace-log") and data.has("lookups")):
+        yield "no traces were logged and looked up: see the log of the generator"
+    elif _looked_up(data, delays.traces(data)).is_empty():
+        yield "the store accepted no trace: see the logs of the generator and the store"
+
+
+def accepted(data: TrialData) -> pl.DataFrame:
+    """Return the traces that the store accepted in the window."""
+    return delays.in_window(data, ANSWERED).filter(ACCEPTED)
+
+
+def accepted_per_s(data: TrialData) -> float:
+    """Return the rate at which the store accepted traces in the window."""
+    return len(accepted(data)) / data.trial.window_s
+
+
+def cpu_per_span_us(data: TrialData) -> float:
+    """Return the store's CPU time in the window by the spans that it accepted in it."""
+    spans = int(accepted(data)["spans_sent"].sum())
+    if spans == 0:
+        raise NotDerivableError("no span was accepted in the window")
+    return 1e6 * cpu_cores(data, data.trial.names(ROLE)) * data.trial.window_s / spans
+
+
+def found_fraction(data: TrialData) -> float:
+    """Return the share of the traces accepted in the window and looked up after the load that were found."""
+    seen = _looked_up(data, accepted(data))
+    if seen.is_empty():
+        raise NotDerivableError("no trace of the window was looked up")
+    return float(seen.select(FOUND.mean()).item())
+
+
+def spans_held(data: TrialData) -> float:
+    """Return the spans that the store had after the load, as those that were looked up say of all."""
+    known = delays.traces(data).filter(ACCEPTED)
+    seen = _looked_up(data, known)
+    return float(seen["spans_found"].sum()) * len(known) / len(seen)
+
+
+def memory_end_mib(data: TrialData) -> float:
+    """Return the store's RSS at the load's end: its size, with all that its runtime holds."""
+    return _rss_bytes(data, _load_end_ns(data)) / resources.MIB
+
+
+def memory_per_span_held_bytes(data: TrialData) -> float:
+    """Return by how much the store's RSS grew from the load's start to its end, by the spans that it then had.
+
+    What a runtime has not given back is a part of it: garbage, and room to grow.
+    """
+    held = spans_held(data)
+    if held == 0:
+        raise NotDerivableError("the store held no span")
+    return (_rss_bytes(data, _load_end_ns(data)) - _rss_bytes(data, data.trial.load_start_ns)) / held
+
+
+def _load_end_ns(data: TrialData) -> int:
+    return int(delays.traces(data).select(LOGGED.max()).item())
+
+
+def _rss_bytes(data: TrialData, at_ns: int) -> float:
+    """Return the store's RSS by the last reading before a time."""
+    series = [data.counters.containers[name]["memory_rss_bytes"] for name in data.trial.names(ROLE)]
+    return float(sum(one.within(0, at_ns).values[-1] for one in series))
+
+
+def _looked_up(data: TrialData, traces: pl.DataFrame) -> pl.DataFrame:
+    """Return those of some traces that were looked up, with `spans_found`."""
+    lookups: pl.DataFrame = data.streams["lookups"][LOCAL]
+    return traces.filter(ACCEPTED).join(lookups, on="trace_id")
+
+
+METRICS: Mapping[str, Metric] = {
+    metric.name: metric
+    for metric in (
+        Metric("cpu_per_span_us", "CPU per span, store", "µs", compute=cpu_per_span_us),
+        Metric("cpu_store_cores", "CPU, store", "cores", compute=resources.cores(ROLE)),
+        Metric("memory_store_end_mib", "Memory (RSS), store, at the load's end", "MiB", compute=memory_end_mib),
+        Metric(
+            "memory_per_span_held_bytes", "Growth of RSS per span that is held", "B", compute=memory_per_span_held_bytes
+        ),
+        Metric("spans_held", "Spans held after the load", "", "higher", compute=spans_held),
+        Metric("traces_accepted_per_s", "Traces accepted per second", "1/s", "higher", compute=accepted_per_s),
+        Metric(
+            "traces_found_per_s",
+            "Traces accepted per second that were found by ID",
+            "1/s",
+            "higher",
+            compute=lambda data: accepted_per_s(data) * found_fraction(data),
+        ),
+        Metric("traces_found_fraction", "Accepted traces found by ID", "fraction", "higher", compute=found_fraction),
+        Metric(
+            "traces_looked_up",
+            "Traces looked up",
+            "",
+            "higher",
+            compute=lambda data: float(len(data.streams["lookups"][LOCAL])),
+        ),
+        *(metric for metric in delays.METRICS if metric.name.startswith(SENDING)),
+        *(metric for metric in resources.METRICS if metric.name in INSTRUMENTS),
+        *speed.METRICS,
+    )
+}
+
+
+@dataclass(frozen=True)
+class StoreJudgement:
+    """See `lab.contract.Judgement`."""
+
+    checks: Sequence[Sequence[Check]] = (
+        (traces_counted,),
+        (
+            checks.records_complete,
+            checks.containers_present,
+            checks.observed_throughout,
+            generated.load_held,
+            generated.traces_accounted_for,
+        ),
+        (checks.generator_had_cpu, checks.host_left_alone, generated.instruments_had_cpu),
+    )
+    metrics: Mapping[str, Metric] = field(default_factory=lambda: METRICS)
+    paired: Mapping[str, PairedMetric] = field(default_factory=dict)

@@ -1,0 +1,47 @@
+"""Which traces are looked up by their IDs after a load, and until when."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import polars as pl
+
+from lab.backend.by_id import MOST_IDS
+from lab.engine import Clock, wait_until
+
+# Of a trial that had more traces accepted, so many are drawn. A share of them is then known to 1 %.
+MOST_TRACES = 20_000
+SEED = 1
+# A trace that a store has accepted may not be stored yet; one that it has evicted never comes.
+BOUND_S = 10.0
+EVERY_S = 1.0
+
+Ask = Callable[[Sequence[str]], Mapping[str, int]]
+"""Returns how many spans a store has of each trace; raises `OSError` without an answer."""
+
+
+def wanted(traces: pl.DataFrame) -> Mapping[str, int]:
+    """Return the spans of each trace that was accepted, by its ID: of all traces, or of a sample. Pure."""
+    accepted = traces.filter(pl.col("outcome") == "success").select("trace_id", "spans_sent")
+    chosen = accepted if len(accepted) <= MOST_TRACES else accepted.sample(MOST_TRACES, seed=SEED)
+    return dict(chosen.iter_rows())
+
+
+def looked_up(ask: Ask, spans: Mapping[str, int], clock: Clock) -> Mapping[str, int]:
+    """Return how many spans were found of each trace. Each is looked up until it has all of `spans`, or a bound."""
+    found = dict.fromkeys(spans, 0)
+
+    def complete() -> bool:
+        missing = _missing(spans, found)
+        try:
+            for first in range(0, len(missing), MOST_IDS):
+                found.update(ask(missing[first : first + MOST_IDS]))
+        except OSError:  # It may have ended, which other records say, or be busy.
+            return False
+        return not _missing(spans, found)
+
+    if not complete():
+        wait_until(complete, BOUND_S, EVERY_S, clock)
+    return found
+
+
+def _missing(spans: Mapping[str, int], found: Mapping[str, int]) -> Sequence[str]:
+    return [one for one, count in spans.items() if found[one] < count]
