@@ -1,7 +1,8 @@
 """Which traces tail sampling decided wrongly, because a Collector did not have all of their spans (claim C9). Pure.
 
 The pipelines with tail sampling keep each trace with an error, and others as a whole or not at all. So a trace of
-which only a part came back was decided wrongly, and so was one with an error that did not come back.
+which only a part came back was decided wrongly, and so was one with an error that did not come back. What comes back
+too late counts as not come back: at a rate that the stages cannot take, this share says nothing.
 """
 
 import polars as pl
