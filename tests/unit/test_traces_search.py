@@ -322,7 +322,7 @@ def test_a_search_is_rejected_if_it_found_nothing_or_its_instruments_were_busy()
     nothing = Search(low=None, high=None, stopped="its lowest rate fails", trials=[])
     assert reasons(trial(nothing), stages) == ["no rate was found: its lowest rate fails"]
     (low, high) = reasons(trial(FOUND, generator_cores=0.65), stages)
-    assert low.startswith("traces and sink used 75% of their CPUs at 100 traces/s (limit 70%)")
+    assert "used 75% of their CPUs at 100 traces/s (limit 70%)" in low
     assert "at 104 traces/s" in high
 
 
