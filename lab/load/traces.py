@@ -161,10 +161,12 @@ def loop(plan: LoadPlan, request: Mapping[str, object]) -> Mapping[str, object]:
 
 
 def counted(counters: Fields, load: Mapping[str, Any]) -> Mapping[str, float]:
-    """Return what the generator counted over a load, and what was planned if it is an open loop."""
+    """Return what the generator counted over a load, and what was planned if it is an open loop or a ramp."""
     values = {name: float(counters[column].values[-1]) for name, column in COUNTED.items()}
     if open_loop := load.get("decoupled"):
         values["traces_planned"] = open_loop["traces_per_s"] * load["duration_s"]
+    elif workers_per_s := load["coupled"]["workers_per_s"]:
+        values["workers_planned_per_s"] = workers_per_s
     return {**values, "load_s": load["duration_s"]}
 
 

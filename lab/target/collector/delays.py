@@ -13,7 +13,7 @@ import polars as pl
 from lab.analysis.collector.sampling import Mode, kept, trace_ids
 from lab.contract import Metric
 from lab.record import Censoring, NotDerivableError, TrialData
-from lab.target.collector import counted
+from lab.target.collector import counted, ended
 
 SECOND_NS = 1_000_000_000
 # As collector/pipelines/sample.yaml states them.
@@ -33,14 +33,15 @@ DELAY_MS = {
 # A send that was given up says nothing of how long an answer takes.
 HAVING = {SEND: pl.col("outcome") != "send timeout", RECEIVE: pl.col("outcome") == "success"}
 UNSENT = ("send timeout", "send error")
+COLLECTOR_ENDED = "collector ended"
 
 
 @dataclass(frozen=True)
 class Reached:
-    """What a load had reached at its first error, or at its end if no trace failed. `at_s`: since the load began.
+    """What a load had reached at its first error, or at its end if there was none. `at_s`: since the load began.
 
-    `outcome`: None if no trace failed. `traces_per_s`: sent, over the `BEFORE_S` before. `queue`: of all exporters, in
-    their units; None if they show none.
+    `outcome`: of the trace that failed, or `COLLECTOR_ENDED`; None without an error. `traces_per_s`: sent, over the
+    `BEFORE_S` before. `queue`: of all exporters, in their units; None if they show none.
     """
 
     at_s: float
@@ -91,14 +92,20 @@ def failures(data: TrialData) -> pl.DataFrame:
 
 
 def reached(data: TrialData) -> Reached:
-    """Return what the load had reached when the first failure was logged, or when the window ended."""
+    """Return what the load had reached when the first failure was logged, or when the window ended.
+
+    If a Collector ended under a ramp, the traces that failed since it was last seen failed because of that.
+    """
     failed = failures(data).sort(LOGGED).head(1)
     at_ns = failed.select(LOGGED).item() if len(failed) else data.trial.window_end_ns
+    outcome = str(failed["outcome"][0]) if len(failed) else None
+    if (end := ended.under_ramp(data)) and at_ns >= end.seen_ns:
+        at_ns, outcome = min(at_ns, end.gone_ns), COLLECTOR_ENDED
     since_ns = max(data.trial.load_start_ns, at_ns - round(BEFORE_S * SECOND_NS))
     sent = traces(data).select(SENT.is_between(since_ns, at_ns, closed="left").sum()).item()
     return Reached(
         at_s=(at_ns - data.trial.load_start_ns) / SECOND_NS,
-        outcome=str(failed["outcome"][0]) if len(failed) else None,
+        outcome=outcome,
         workers=_workers_at(data, at_ns),
         traces_per_s=sent * SECOND_NS / max(at_ns - since_ns, 1),
         queue=_queue_at(data, at_ns),
@@ -107,7 +114,7 @@ def reached(data: TrialData) -> Reached:
 
 def bound(data: TrialData) -> Censoring | None:
     """Return what the values of `reached` are a bound of: a load without an error might have gone further."""
-    return "at least" if data.has("trace-log") and failures(data).is_empty() else None
+    return "at least" if data.has("trace-log") and reached(data).outcome is None else None
 
 
 def _workers_at(data: TrialData, at_ns: int) -> float:

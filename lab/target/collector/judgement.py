@@ -10,8 +10,8 @@ from lab.analysis.metrics.window import cpu_cores, over
 from lab.contract import Check, Metric, PairedMetric
 from lab.record import NotDerivableError, TrialData
 from lab.target.collector import counted, delays
+from lab.target.collector.ended import ROLE, until_ended
 
-ROLE = "collector"
 # Of the spans that were planned, or counted one step before. The generator needs a moment until its first span.
 SHORT_FRACTION = 0.03
 # Of a Poisson count, in standard deviations: one load in 30,000 is further off.
@@ -140,12 +140,12 @@ class CollectorJudgement:
         (spans_counted,),
         (
             checks.records_complete,
-            checks.containers_present,
-            checks.observed_throughout,
+            until_ended(checks.containers_present),
+            until_ended(checks.observed_throughout),
             load_held,
             spans_accounted_for,
         ),
-        (checks.generator_had_cpu, checks.host_left_alone, instruments_had_cpu),
+        (until_ended(checks.generator_had_cpu), until_ended(checks.host_left_alone), instruments_had_cpu),
     )
     metrics: Mapping[str, Metric] = field(default_factory=lambda: METRICS)
     paired: Mapping[str, PairedMetric] = field(default_factory=dict)
