@@ -15,7 +15,6 @@ from lab.record.counters import Fields, SampledFields
 from lab.record.files import FIX_HINT, VERSION_HINT, complete_lines, json_lines, json_object, read_text
 
 TRACES_FIRST_LINE = "# tollbooth.traces v1"
-ARRIVALS_FIRST_LINE = "# tollbooth.arrivals v1"
 TRACES_COLUMNS: dict[str, type[pl.DataType]] = {
     "trace_id": pl.String,
     "worker": pl.Int32,
@@ -41,17 +40,20 @@ TRACES_COLUMNS: dict[str, type[pl.DataType]] = {
     "logged_after_ns": pl.Int64,
 }
 """`<name>_after_ns`: after `intended_ns`; null where it did not happen."""
-ARRIVALS_COLUMNS: dict[str, type[pl.DataType]] = {"trace_id": pl.String, "spans": pl.Int32, "receive_ns": pl.Int64}
 
 
 def read_traces(path: Path) -> pl.DataFrame:
     """Read `traces-<n>.csv`: a row for each trace, with `TRACES_COLUMNS`."""
-    return _columns(path, TRACES_FIRST_LINE, TRACES_COLUMNS)
-
-
-def read_arrivals(path: Path) -> pl.DataFrame:
-    """Read `arrivals-<n>.csv`: a row for each part of a trace that came back, with `ARRIVALS_COLUMNS`."""
-    return _columns(path, ARRIVALS_FIRST_LINE, ARRIVALS_COLUMNS)
+    data = path.read_bytes() if path.exists() else read_text(path).encode()
+    header = f"{TRACES_FIRST_LINE}\n{','.join(TRACES_COLUMNS)}\n".encode()
+    if not data.startswith(header):
+        raise UserError(f"{path} does not begin with '{TRACES_FIRST_LINE}' and its header", VERSION_HINT)
+    if len(data) == len(header):
+        return pl.DataFrame(schema=TRACES_COLUMNS)
+    try:
+        return pl.read_csv(data[len(header) :], has_header=False, new_columns=[*TRACES_COLUMNS], schema=TRACES_COLUMNS)
+    except pl.exceptions.PolarsError as error:
+        raise UserError(f"{path}: {str(error).splitlines()[0]}", FIX_HINT) from error
 
 
 def read_generator(path: Path) -> Fields:
@@ -85,16 +87,3 @@ def newest_scrape_ns(path: Path) -> int:
     """Return when a Collector was last asked, by a record that is still written; 0 before the first time."""
     lines = complete_lines(path.read_text())[0][1:] if path.exists() else []
     return int(json_object(lines[-1], str(path))["t_ns"]) if lines else 0
-
-
-def _columns(path: Path, first_line: str, columns: dict[str, type[pl.DataType]]) -> pl.DataFrame:
-    data = path.read_bytes() if path.exists() else read_text(path).encode()
-    header = f"{first_line}\n{','.join(columns)}\n".encode()
-    if not data.startswith(header):
-        raise UserError(f"{path} does not begin with '{first_line}' and its header", VERSION_HINT)
-    if len(data) == len(header):
-        return pl.DataFrame(schema=columns)
-    try:
-        return pl.read_csv(data[len(header) :], has_header=False, new_columns=[*columns], schema=columns)
-    except pl.exceptions.PolarsError as error:
-        raise UserError(f"{path}: {str(error).splitlines()[0]}", FIX_HINT) from error
