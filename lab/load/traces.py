@@ -125,10 +125,12 @@ class Traces(ByFiles):
 
 
 def counted(counters: Fields, lasts_s: float, sending: Mapping[str, Any]) -> Mapping[str, float]:
-    """Return what the generator counted over a load, and what was planned if it is an open loop."""
+    """Return what the generator counted over a load, and what was planned if it is an open loop or a ramp."""
     values = {name: float(counters[column].values[-1]) for name, column in COUNTED.items()}
     if open_loop := sending.get("decoupled"):
         values["traces_planned"] = open_loop["traces_per_s"] * lasts_s
+    elif workers_per_s := sending["coupled"]["workers_per_s"]:
+        values["workers_planned_per_s"] = workers_per_s
     return {**values, "load_s": lasts_s}
 
 

@@ -14,7 +14,7 @@ from lab.record.requests import Requests, read_requests
 from lab.record.results import Results, read_results
 from lab.record.search import read_search
 from lab.record.series import NotDerivableError
-from lab.record.traces import read_arrivals, read_collectors, read_generator, read_lookups, read_traces
+from lab.record.traces import read_collectors, read_generator, read_lookups, read_traces
 from lab.record.trial import LOCAL, Stream, TrialRecord, read_trial_record
 
 
@@ -35,7 +35,6 @@ STREAMS: Mapping[str, StreamKind] = {
     "faults": StreamKind("faults.jsonl", 1, read_injections),
     "results": StreamKind("results.json", 1, read_results),
     "trace-log": StreamKind("traces.csv", 1, read_traces),
-    "arrivals": StreamKind("arrivals.csv", 1, read_arrivals),
     "generator": StreamKind("generator.jsonl", 1, read_generator),
     "lookups": StreamKind("lookups.csv", 1, read_lookups),
     "collectors": StreamKind("collector.jsonl", 1, read_collectors),

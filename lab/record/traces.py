@@ -15,7 +15,6 @@ from lab.record.counters import Fields, SampledFields
 from lab.record.files import FIX_HINT, VERSION_HINT, complete_lines, json_lines, json_object, read_text
 
 TRACES_FIRST_LINE = "# tollbooth.traces v1"
-ARRIVALS_FIRST_LINE = "# tollbooth.arrivals v1"
 LOOKUPS_FIRST_LINE = "# tollbooth.lookups v1"
 TRACES_COLUMNS: dict[str, type[pl.DataType]] = {
     "trace_id": pl.String,
@@ -53,18 +52,12 @@ ANSWERED = pl.col("outcome") != "send timeout"
 """A send that was given up says nothing of how long an answer takes."""
 COMPLETE = pl.col("outcome") == "success"
 UNSENT = ("send timeout", "send error")
-ARRIVALS_COLUMNS: dict[str, type[pl.DataType]] = {"trace_id": pl.String, "spans": pl.Int32, "receive_ns": pl.Int64}
 LOOKUPS_COLUMNS: dict[str, type[pl.DataType]] = {"trace_id": pl.String, "spans_found": pl.Int32}
 
 
 def read_traces(path: Path) -> pl.DataFrame:
     """Read `traces-<n>.csv`: a row for each trace, with `TRACES_COLUMNS`."""
     return _columns(path, TRACES_FIRST_LINE, TRACES_COLUMNS)
-
-
-def read_arrivals(path: Path) -> pl.DataFrame:
-    """Read `arrivals-<n>.csv`: a row for each part of a trace that came back, with `ARRIVALS_COLUMNS`."""
-    return _columns(path, ARRIVALS_FIRST_LINE, ARRIVALS_COLUMNS)
 
 
 def read_lookups(path: Path) -> pl.DataFrame:

@@ -15,6 +15,7 @@ from lab.contract import Metric
 from lab.record import Censoring, NotDerivableError, TrialData
 from lab.record.traces import ANSWERED, COMPLETE, LOGGED, RECEIVE_MS, RETURNED, SEND_MS, SENT
 from lab.record.trial import LOCAL
+from lab.target import ended
 
 SECOND_NS = 1_000_000_000
 # Over so long before the first error, rates are averages.
@@ -24,14 +25,15 @@ TITLES = {SEND: "Delay until accepted", RECEIVE: "Delay until returned"}
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999}
 DELAY_MS = {SEND: SEND_MS, RECEIVE: RECEIVE_MS}
 HAVING = {SEND: ANSWERED, RECEIVE: COMPLETE}
+ENDED = "what is measured ended"
 
 
 @dataclass(frozen=True)
 class Reached:
-    """What a load had reached at its first error, or at its end if no trace failed. `at_s`: since the load began.
+    """What a load had reached at its first error, or at its end if there was none. `at_s`: since the load began.
 
-    `outcome`: None if no trace failed. `traces_per_s`: sent, over the `BEFORE_S` before. `queue`: of all exporters, in
-    their units; None if they show none.
+    `outcome`: of the trace that failed, or `ENDED`; None without an error. `traces_per_s`: sent, over the
+    `BEFORE_S` before. `queue`: of all exporters, in their units; None if they show none.
     """
 
     at_s: float
@@ -92,14 +94,20 @@ def spans_lost(data: TrialData) -> float:
 
 
 def reached(data: TrialData) -> Reached:
-    """Return what the load had reached when the first failure was logged, or when the window ended."""
+    """Return what the load had reached when the first failure was logged, or when the window ended.
+
+    If what is measured ended under a ramp, the traces that failed since it was last seen failed because of that.
+    """
     first = failures(data).sort(LOGGED).head(1)
     at_ns = first.select(LOGGED).item() if len(first) else data.trial.window_end_ns
+    outcome = str(first["outcome"][0]) if len(first) else None
+    if (end := ended.under_ramp(data)) and at_ns >= end.seen_ns:
+        at_ns, outcome = min(at_ns, end.gone_ns), ENDED
     since_ns = max(data.trial.load_start_ns, at_ns - round(BEFORE_S * SECOND_NS))
     sent = traces(data).select(SENT.is_between(since_ns, at_ns, closed="left").sum()).item()
     return Reached(
         at_s=(at_ns - data.trial.load_start_ns) / SECOND_NS,
-        outcome=str(first["outcome"][0]) if len(first) else None,
+        outcome=outcome,
         workers=_workers_at(data, at_ns),
         traces_per_s=sent * SECOND_NS / max(at_ns - since_ns, 1),
         queue=_queue_at(data, at_ns),
@@ -108,7 +116,7 @@ def reached(data: TrialData) -> Reached:
 
 def bound(data: TrialData) -> Censoring | None:
     """Return what the values of `reached` are a bound of: a load without an error might have gone further."""
-    return "at least" if data.has("trace-log") and failures(data).is_empty() else None
+    return "at least" if data.has("trace-log") and reached(data).outcome is None else None
 
 
 def _workers_at(data: TrialData, at_ns: int) -> float:

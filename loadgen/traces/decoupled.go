@@ -75,10 +75,11 @@ func (r *run) decoupled(ctx context.Context, next schedule) error {
 	err = r.sendAll(ctx, next, sent, accepted)
 	r.awaitReturns(ctx, before)
 	r.receiver.to.Store(nil)
+	ended := r.clock.Now()
 	if err := cmp.Or(err, sent.finish(), came.finish()); err != nil {
 		return err
 	}
-	return r.match(sent.path, came.path)
+	return r.match(sent.path, came.path, ended)
 }
 
 // sendAll sends the schedule's requests when they are due, and returns when all have ended.
@@ -212,12 +213,12 @@ func (r *run) awaitReturns(ctx context.Context, before uint64) {
 }
 
 // match writes the traces with their outcomes in place of those that were sent.
-func (r *run) match(sent, came string) error {
+func (r *run) match(sent, came string, ended int64) error {
 	matched, err := r.record("traces", "csv", recordHeader)
 	if err != nil {
 		return err
 	}
-	if err := matchFiles(sent, came, r.load.receiveTimeout().Nanoseconds(), matched); err != nil {
+	if err := matchFiles(sent, came, r.load.receiveTimeout().Nanoseconds(), ended, matched); err != nil {
 		return err
 	}
 	return cmp.Or(matched.finish(), os.Remove(sent))

@@ -24,8 +24,8 @@ func (a arrivals) of(id traceID) arrivals {
 }
 
 // match decides what became of an accepted trace: a success if all of its spans came back within the timeout (ns) after it
-// was sent. What came later is recorded too.
-func (a arrivals) match(r *record, timeout int64) {
+// was sent. What came later is recorded too. If the load ended (Unix ns) before that time, nobody knows.
+func (a arrivals) match(r *record, timeout, ended int64) {
 	if r.outcome == empty {
 		return
 	}
@@ -39,14 +39,18 @@ func (a arrivals) match(r *record, timeout int64) {
 		return
 	}
 	r.receiveStart = r.sendEnd
-	r.outcome = receiveTimeout
-	if r.spansReceived >= r.spansSent && r.receiveEnd-r.sendEnd <= timeout {
+	switch {
+	case r.spansReceived >= r.spansSent && r.receiveEnd-r.sendEnd <= timeout:
 		r.outcome = success
+	case ended-r.intended-r.sendEnd < timeout:
+		r.outcome = shutdown
+	default:
+		r.outcome = receiveTimeout
 	}
 }
 
-// matchFiles writes the matched records of two logs.
-func matchFiles(sentPath, arrivalsPath string, timeout int64, to *recorder) error {
+// matchFiles writes the matched records of two logs of a load that ended (Unix ns).
+func matchFiles(sentPath, arrivalsPath string, timeout, ended int64, to *recorder) error {
 	var came arrivals
 	err := readLines(arrivalsPath, arrivalHeader, func(line []byte) error {
 		a, err := parseArrival(line)
@@ -63,7 +67,7 @@ func matchFiles(sentPath, arrivalsPath string, timeout int64, to *recorder) erro
 		if err != nil {
 			return err
 		}
-		came.match(&r, timeout)
+		came.match(&r, timeout, ended)
 		text = r.append(text[:0])
 		to.add(text)
 		return nil

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -8,34 +9,38 @@ import (
 )
 
 func TestTracesAreMatchedWithWhatCameBack(t *testing.T) {
-	const intended, sendEnd, timeout = 1_000_000, 100, 1000
+	const intended, sendEnd, timeout, late = 1_000_000, 100, 1000, 10_000
 	id, other := traceID{1}, traceID{2}
 	came := func(spans int, ns int64) arrival { return arrival{part{id, spans}, intended + ns} }
 	for name, c := range map[string]struct {
 		outcome  outcome
 		came     arrivals
+		ended    int64
 		want     outcome
 		received int
 		last     int64
 	}{
-		"all at once":             {accepted, arrivals{came(5, 300)}, success, 5, 300},
-		"in two parts":            {accepted, arrivals{came(3, 400), came(2, 300)}, success, 5, 400},
-		"before the answer":       {accepted, arrivals{came(5, 50)}, success, 5, 50},
-		"just in time":            {accepted, arrivals{came(5, 1100)}, success, 5, 1100},
-		"too late":                {accepted, arrivals{came(5, 1101)}, receiveTimeout, 5, 1101},
-		"a part too late":         {accepted, arrivals{came(4, 300), came(1, 2000)}, receiveTimeout, 5, 2000},
-		"a part":                  {accepted, arrivals{came(4, 300)}, receiveTimeout, 4, 300},
-		"never":                   {accepted, nil, receiveTimeout, 0, never},
-		"another trace":           {accepted, arrivals{{part{other, 5}, intended + 300}}, receiveTimeout, 0, never},
-		"twice":                   {accepted, arrivals{came(5, 300), came(5, 5000)}, success, 10, 300},
-		"refused and yet back":    {sendError, arrivals{came(5, 300)}, sendError, 5, 300},
-		"not answered":            {sendTimeout, nil, sendTimeout, 0, never},
-		"empty, as all empty are": {empty, arrivals{{part{traceID{}, 5}, intended + 300}}, empty, 0, never},
+		"all at once":             {accepted, arrivals{came(5, 300)}, late, success, 5, 300},
+		"in two parts":            {accepted, arrivals{came(3, 400), came(2, 300)}, late, success, 5, 400},
+		"before the answer":       {accepted, arrivals{came(5, 50)}, late, success, 5, 50},
+		"just in time":            {accepted, arrivals{came(5, 1100)}, late, success, 5, 1100},
+		"too late":                {accepted, arrivals{came(5, 1101)}, late, receiveTimeout, 5, 1101},
+		"a part too late":         {accepted, arrivals{came(4, 300), came(1, 2000)}, late, receiveTimeout, 5, 2000},
+		"a part":                  {accepted, arrivals{came(4, 300)}, late, receiveTimeout, 4, 300},
+		"never":                   {accepted, nil, late, receiveTimeout, 0, never},
+		"the load ended":          {accepted, arrivals{came(4, 300)}, 1099, shutdown, 4, 300},
+		"the wait and load ended": {accepted, arrivals{came(4, 300)}, 1100, receiveTimeout, 4, 300},
+		"back before the end":     {accepted, arrivals{came(5, 300)}, 400, success, 5, 300},
+		"another trace":           {accepted, arrivals{{part{other, 5}, intended + 300}}, late, receiveTimeout, 0, never},
+		"twice":                   {accepted, arrivals{came(5, 300), came(5, 5000)}, late, success, 10, 300},
+		"refused and yet back":    {sendError, arrivals{came(5, 300)}, late, sendError, 5, 300},
+		"not answered":            {sendTimeout, nil, late, sendTimeout, 0, never},
+		"empty, as all empty are": {empty, arrivals{{part{traceID{}, 5}, intended + 300}}, late, empty, 0, never},
 	} {
 		all := append(arrivals{{part{traceID{9}, 1}, 7}, {part{traceID{}, 1}, 7}}, c.came...)
 		all.sort()
 		r := record{id: id, outcome: c.outcome, spans: 5, spansSent: 5, intended: intended, sendEnd: sendEnd, receiveEnd: never, receiveStart: never}
-		all.match(&r, timeout)
+		all.match(&r, timeout, intended+c.ended)
 		if r.outcome != c.want || r.spansReceived != c.received || r.receiveEnd != c.last {
 			t.Errorf("%s: %s, %d spans, the last after %d", name, r.outcome, r.spansReceived, r.receiveEnd)
 		}
@@ -59,7 +64,7 @@ func TestTwoLogsMakeOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := matchFiles(path("sent-0.csv"), path("arrivals-0.csv"), 1e9, to); err != nil {
+	if err := matchFiles(path("sent-0.csv"), path("arrivals-0.csv"), 1e9, math.MaxInt64, to); err != nil {
 		t.Fatal(err)
 	}
 	if err := to.finish(); err != nil {
@@ -77,7 +82,7 @@ func TestABrokenLogIsNamedWithItsLine(t *testing.T) {
 	folder := t.TempDir()
 	write(t, filepath.Join(folder, "came"), arrivalHeader)
 	write(t, filepath.Join(folder, "sent"), recordHeader+"x\n")
-	err := matchFiles(filepath.Join(folder, "sent"), filepath.Join(folder, "came"), 1, nil)
+	err := matchFiles(filepath.Join(folder, "sent"), filepath.Join(folder, "came"), 1, 1, nil)
 	if err == nil || !strings.HasSuffix(err.Error(), "sent: line 3 has 1 fields, not 22") {
 		t.Errorf("said %v", err)
 	}

@@ -388,7 +388,10 @@ func TestASignalEndsALoadWithItsRecords(t *testing.T) {
 		if took := time.Since(began); took > 5*time.Second {
 			t.Errorf("it took %v", took)
 		}
-		byOutcome(t, recordsOf(t, filepath.Join(folder, "traces-0.csv")), lastCounters(t, filepath.Join(folder, "generator-0.jsonl")))
+		found := byOutcome(t, recordsOf(t, filepath.Join(folder, "traces-0.csv")), lastCounters(t, filepath.Join(folder, "generator-0.jsonl")))
+		if found[receiveTimeout] > 0 {
+			t.Errorf("nothing was waited for that long: %v", found)
+		}
 	}
 }
 

@@ -1,26 +1,32 @@
-"""A release of the lab's Collector on real containers, between the generator `traces` and where its pipeline sends."""
+"""Releases of the lab's Collector on real containers, between the generator `traces` and where their pipelines send."""
 
 import csv
 import json
 import subprocess
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import yaml
+
+from lab.analysis.collector.sampling import kept, trace_ids
 from lab.command import paths
 from lab.engine import images
 from lab.engine.clock import SystemClock, wait_until
+from lab.record.files import complete_lines
 
 PIPELINES = paths.ROOT / "collector" / "pipelines"
 RELEASES = ("collector", "collector-earlier")
-NAME = "tollbooth-collected-contract"
 MEASURED, GENERATOR, SINK = "measured", "traces", "sink"
 # Where a first stage sends to. The generator takes the place of the second stage.
 SECOND_STAGE = "collector"
-NETWORK_PORTS = {MEASURED: 4318, SINK: 8888}
+OTLP_HTTP, SINK_HTTP = 4318, 8888
+# Where every Collector has all pipelines.
+MOUNTED = "/etc/otelcol"
 SPANS = 4
 PLAN = {
     "spans": {"min": SPANS, "max": SPANS},
@@ -33,110 +39,193 @@ PLAN = {
     "risky_probability": 1,
     "error_probability": 0.5,
 }
-STARTS_WITHIN_S = 30.0
-ENDS_WITHIN_S = 60.0
+LOAD = {
+    "format": "tollbooth.load",
+    "version": 1,
+    "seed": 1,
+    "plan": PLAN,
+    "transport": "grpc",
+    "compression": "gzip",
+    "send_timeout_ms": 5000,
+    "receive_timeout_ms": 4000,
+    "returns": True,
+}
+# Of the pipeline `sample`, unless it is told another one.
+SAMPLING_PERCENT = 25
+WITHIN_S = 60.0
+OUTCOMES = {"success", "send timeout", "send error", "receive timeout", "shutdown"}
+
+Rows = list[dict[str, str]]
+
+
+def decoupled(traces_per_s: float, connections: int = 2, traces_per_request: int = 1) -> Mapping[str, Any]:
+    """Return what a load says of an open loop."""
+    fixed = {"traces_per_s": traces_per_s, "arrivals": "fixed"}
+    return {"decoupled": {**fixed, "connections": connections, "traces_per_request": traces_per_request}}
 
 
 @dataclass(frozen=True)
-class Collected:
-    """One Collector, with a generator and a sink in its network. `out` is the generator's folder."""
+class Surroundings:
+    """A network for Collectors, by its name, with a generator in it. `out` is the generator's folder."""
 
+    network: str
     out: Path
 
-    def returned(self, traces_per_s: float, duration_s: float) -> list[dict[str, str]]:
-        """Send traces and let them come back; return the generator's record of each."""
-        return self._send(traces_per_s, duration_s, returns=True)
+    @contextmanager
+    def collector(
+        self, release: str, pipeline: str, environment: Mapping[str, str], name: str = MEASURED
+    ) -> Iterator[None]:
+        """A Collector that is ready; removed afterwards."""
+        image = images.references([release])[release]
+        given = [word for variable in environment.items() for word in ("--env", "=".join(variable))]
+        options = ("--publish", f"127.0.0.1::{OTLP_HTTP}", "--volume", f"{PIPELINES}:{MOUNTED}:ro", *given)
+        try:
+            self.start(name, image, options, ("--config", f"{MOUNTED}/{pipeline}.yaml"))
+            self.await_ready(name)
+            yield
+        finally:
+            self.do("rm", name, "--force")
+
+    def await_ready(self, name: str = MEASURED) -> None:
+        """Waits until a Collector takes requests."""
+        ready = wait_until(lambda: self.answer(name) < 500, WITHIN_S, 0.05, SystemClock())
+        assert ready, self.do("logs", name)
+
+    def answer(self, name: str = MEASURED, body: bytes | None = None) -> int:
+        """Return the status that a Collector answers a GET, or a POST of OTLP in JSON; 599 without an answer."""
+        try:
+            return self._http(name, OTLP_HTTP, "/v1/traces", body)[0]
+        except urllib.error.HTTPError as error:
+            return error.code
+        except OSError:
+            return 599
+
+    def sent(self, duration_s: float, how: Mapping[str, Any]) -> Rows:
+        """Send a load, and return the generator's record of each trace. `how`: what differs from `LOAD`."""
+        load = self.order(duration_s, how)
+        ended = wait_until(load.ended, WITHIN_S, 0.05, SystemClock())
+        assert ended, self.do("logs", GENERATOR)
+        return load.rows()
 
     def delivered(self, duration_s: float) -> list[int]:
         """Send traces to the sink; return the number of attributes of each span of one of them, fewest first."""
-        self._send(4, duration_s, returns=False)
-        assert wait_until(lambda: self._trace() is not None, STARTS_WITHIN_S, 0.2, SystemClock())
-        trace = self._trace()
-        assert trace is not None
-        return sorted(span["tags"] for span in trace["spans"])
+        rows = self.sent(duration_s, {**decoupled(20), "returns": False})
+        ids = {row["trace_id"] for row in rows}
+        # The sink still has the traces of earlier loads.
+        assert wait_until(lambda: self._shown().get("trace_id") in ids, WITHIN_S, 0.1, SystemClock())
+        return sorted(span["tags"] for span in self._shown()["spans"])
 
-    def _send(self, traces_per_s: float, duration_s: float, *, returns: bool) -> list[dict[str, str]]:
-        load = {
-            "format": "tollbooth.load",
-            "version": 1,
-            "duration_s": duration_s,
-            "seed": 1,
-            "plan": PLAN,
-            "transport": "grpc",
-            "compression": "gzip",
-            "send_timeout_ms": 5000,
-            "receive_timeout_ms": 4000,
-            "returns": returns,
-            "decoupled": {"traces_per_s": traces_per_s, "arrivals": "fixed", "connections": 2, "traces_per_request": 1},
-        }
-        (self.out / "load").write_text(json.dumps(load))
-        (self.out / "load").rename(self.out / "load-0.json")
-        ended = wait_until((self.out / "generator-0.jsonl").exists, ENDS_WITHIN_S, 0.1, SystemClock())
-        assert ended, docker("logs", f"{NAME}-{GENERATOR}")
-        _, *lines = (self.out / "traces-0.csv").read_text().splitlines()
-        return list(csv.DictReader(lines))
+    @contextmanager
+    def sending(self, how: Mapping[str, Any]) -> "Iterator[Load]":
+        """A load that is sent until the block ends. It ends the generator too."""
+        load = self.order(3600, how)
+        yield load
+        self.do("stop", GENERATOR)
+        assert load.ended(), self.do("logs", GENERATOR)
 
-    def _trace(self) -> dict[str, list[dict[str, int]]] | None:
-        found: dict[str, list[dict[str, int]]] | None = json.loads(_get(SINK, "/trace")[1])
-        return found
+    def order(self, duration_s: float, how: Mapping[str, Any]) -> "Load":
+        """Writes the generator's next load."""
+        number = len(list(self.out.glob("load-*.json")))
+        (self.out / "load").write_text(json.dumps({**LOAD, "duration_s": duration_s, **how}))
+        (self.out / "load").rename(self.out / f"load-{number}.json")
+        return Load(self.out, number)
+
+    def start(self, name: str, image: str, options: Sequence[str], command: Sequence[str] = ()) -> None:
+        """Start a container whose host name is `name`."""
+        place = ("--name", f"{self.network}-{name}", "--network", self.network, "--network-alias", name)
+        docker("run", "--detach", *place, *options, image, *command)
+
+    def do(self, command: str, name: str, *more: str) -> str:
+        """Return what a command of the engine wrote about one of the containers."""
+        return docker(command, f"{self.network}-{name}", *more)
+
+    def remove(self) -> None:
+        """Remove the network and all containers in it, where there are any."""
+        left = docker("ps", "--all", "--quiet", "--filter", f"network={self.network}").split()
+        subprocess.run(["docker", "rm", "--force", "--volumes", *left], capture_output=True, check=False)
+        subprocess.run(["docker", "network", "rm", self.network], capture_output=True, check=False)
+
+    def _shown(self) -> dict[str, Any]:
+        """Return the trace that the sink shows; nothing while it has none."""
+        return json.loads(self._http(SINK, SINK_HTTP, "/trace")[1]) or {}
+
+    def _http(self, name: str, port: int, path: str, body: bytes | None = None) -> tuple[int, bytes]:
+        address = docker("port", f"{self.network}-{name}", str(port)).split()[0]
+        request = urllib.request.Request(f"http://{address}{path}", body, {"Content-Type": "application/json"})
+        # These requests must not go through the user's proxy.
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        with opener.open(request, timeout=10) as answer:
+            return answer.status, answer.read()
+
+
+@dataclass(frozen=True)
+class Load:
+    """A load of a generator, by its number in the generator's folder."""
+
+    out: Path
+    number: int
+
+    def ended(self) -> bool:
+        """Whether its records are complete."""
+        return self._counters.exists()
+
+    def rows(self) -> Rows:
+        """Return the record of each trace. Each that was sent has one outcome."""
+        _, *lines = (self.out / f"traces-{self.number}.csv").read_text().splitlines()
+        rows = list(csv.DictReader(lines))
+        assert {row["outcome"] for row in rows} <= OUTCOMES
+        assert len({row["trace_id"] for row in rows}) == len(rows) == self._readings(self._counters)[-1]["traces_sent"]
+        return rows
+
+    def until(self, counter: str, since_ns: int = 0) -> None:
+        """Waits until a counter of the generator has grown after a Unix time. It is read once a second."""
+        part = self._counters.with_name(f"{self._counters.name}.part")
+
+        def grown() -> bool:
+            values = [line[counter] for line in self._readings(part) if line["t_ns"] >= since_ns]
+            return bool(values) and values[-1] > values[0]
+
+        assert wait_until(grown, WITHIN_S, 0.05, SystemClock()), counter
+
+    @property
+    def _counters(self) -> Path:
+        return self.out / f"generator-{self.number}.jsonl"
+
+    def _readings(self, path: Path) -> list[dict[str, int]]:
+        lines = complete_lines(path.read_text())[0] if path.exists() else []
+        return [json.loads(line) for line in lines[1:]]
+
+
+def sampled(rows: Rows) -> list[bool]:
+    """Return which traces the pipeline `sample` keeps, predicted from their IDs."""
+    sampler = yaml.safe_load((PIPELINES / "sample.yaml").read_text())["processors"]["probabilistic_sampler"]
+    ids = trace_ids([row["trace_id"] for row in rows])
+    return kept(ids, sampler["mode"], SAMPLING_PERCENT, sampler["hash_seed"]).tolist()
 
 
 @contextmanager
-def collecting(release: str, pipeline: str, out: Path, environment: Mapping[str, str]) -> Iterator[Collected]:
-    """A Collector that is ready, with the generator and the sink; all removed afterwards."""
-    references = images.references([release, GENERATOR, SINK])
+def surroundings(name: str, out: Path, *, sink: bool = False) -> Iterator[Surroundings]:
+    """A generator, and a sink if wanted, in a network of this name; all removed afterwards."""
+    references = images.references([GENERATOR, SINK])
+    around = Surroundings(f"tollbooth-{name}-contract", out)
     out.mkdir()
     out.chmod(0o777)
-    given = [word for name, value in environment.items() for word in ("--env", f"{name}={value}")]
-    config = f"{PIPELINES}/{pipeline}.yaml:/etc/otelcol/config.yaml:ro"
-    remove()
-    docker("network", "create", NAME)
+    around.remove()
+    docker("network", "create", around.network)
     try:
-        # First those that the Collector connects to when it starts.
-        start(SINK, references[SINK])
+        # First those that a Collector connects to when it starts.
+        if sink:
+            around.start(SINK, references[SINK], ("--publish", f"127.0.0.1::{SINK_HTTP}"))
         target = ("--volume", f"{out}:/out", "--env", f"TARGET={MEASURED}:4317")
-        start(GENERATOR, references[GENERATOR], "--network-alias", SECOND_STAGE, *target)
-        start(MEASURED, references[release], "--volume", config, *given)
-        ready = wait_until(lambda: _answer(MEASURED, "/v1/traces") < 500, STARTS_WITHIN_S, 0.1, SystemClock())
-        assert ready, docker("logs", f"{NAME}-{MEASURED}")
-        yield Collected(out)
+        around.start(GENERATOR, references[GENERATOR], ("--network-alias", SECOND_STAGE, *target))
+        yield around
     finally:
-        remove()
-
-
-def start(name: str, image: str, *options: str) -> None:
-    """Start a container whose host name is `name`."""
-    ports = ["--publish", f"127.0.0.1::{NETWORK_PORTS[name]}"] if name in NETWORK_PORTS else []
-    place = ["--name", f"{NAME}-{name}", "--network", NAME, "--network-alias", name]
-    docker("run", "--detach", *place, *ports, *options, image)
-
-
-def remove() -> None:
-    """Remove what an earlier test left."""
-    names = [f"{NAME}-{name}" for name in (MEASURED, GENERATOR, SINK)]
-    for words in (("rm", "--force", "--volumes", *names), ("network", "rm", NAME)):
-        subprocess.run(["docker", *words], capture_output=True, check=False)
+        around.remove()
 
 
 def docker(*words: str) -> str:
     """Return what `docker` wrote on both streams."""
     command = ["docker", *words]
-    return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=True).stdout
-
-
-def _answer(name: str, path: str) -> int:
-    """Return the status of `GET path`, 599 without an answer."""
-    try:
-        return _get(name, path)[0]
-    except urllib.error.HTTPError as error:
-        return error.code
-    except OSError:
-        return 599
-
-
-def _get(name: str, path: str) -> tuple[int, bytes]:
-    address = docker("port", f"{NAME}-{name}", str(NETWORK_PORTS[name])).split()[0]
-    # These requests must not go through the user's proxy.
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    with opener.open(f"http://{address}{path}", timeout=10) as answer:
-        return answer.status, answer.read()
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    return done.stdout

@@ -25,6 +25,7 @@ NEW = (
     "target/traffic.py",
     "target/delays.py",
     "target/generated.py",
+    "target/ended.py",
     # Stores of traces, and their traces looked up by ID.
     "target/store",
     "backend/by_id.py",

@@ -56,8 +56,9 @@ def test_levels_have_the_targets_pipeline_or_their_own() -> None:
 def test_where_each_pipeline_sends_is_read_from_its_file() -> None:
     pipelines = TARGET.declaration.pipelines()  # type: ignore[attr-defined]
     assert {name for name, to in pipelines.items() if "collector" in to} == {"edge", "edge-tail-sampling"}
-    # The first sends to Jaeger, the second to a URL, which only a run by hand sets.
-    assert {name for name, to in pipelines.items() if not to} == {"recommended", "basic-http"}
+    assert pipelines["basic"] == pipelines["basic-http"] == ["sink", "traces"]
+    # It sends to Jaeger.
+    assert [name for name, to in pipelines.items() if not to] == ["recommended"]
 
 
 @pytest.mark.parametrize(
@@ -115,6 +116,7 @@ def test_the_stack_gives_the_collector_its_pipeline_limits_and_cpus() -> None:
                 "GOMAXPROCS": "1",
                 "GOMEMLIMIT": "40MiB",
                 "RETURN_ENDPOINT": "sink:4317",
+                "RETURN_URL": "http://sink:4318",
                 "SAMPLING_PERCENT": "25",
                 "A": "$$1",
             },
@@ -137,6 +139,7 @@ def test_the_first_of_two_stages_gets_the_load_and_both_are_measured() -> None:
     assert edge["extends"] == {"file": f"{ROOT}/compose.yaml", "service": "edge"}
     assert edge["volumes"] == [f"{ROOT}/collector/pipelines/edge.yaml:/etc/otelcol/config.yaml:ro"]
     assert last["environment"]["RETURN_ENDPOINT"] == "traces:4317"
+    assert last["environment"]["RETURN_URL"] == "http://traces:4318"
     assert (last["environment"]["GOMAXPROCS"], last["cpus"]) == ("2", 1.5)
     assert last["image"] == "tollbooth/collector-earlier:${COLLECTOR_EARLIER_VERSION}"
     deployed = deployment.CollectorDeployment(staged, place(), Path("/out"))

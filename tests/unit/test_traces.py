@@ -19,7 +19,7 @@ from lab.load.traces import RECORDS, TIMEOUTS, Traces, TracesLoad
 from lab.load.traces_schedules import Ramp, TraceRate, Workers
 from lab.record import NotDerivableError, Series, TrialData
 from lab.record.results import read_results
-from lab.record.traces import newest_scrape_ns, read_arrivals, read_collectors, read_traces
+from lab.record.traces import newest_scrape_ns, read_collectors, read_traces
 from lab.record.trial import HeadPart, TrialRecord, Window, WindowPart
 from lab.spec.experiment import Protocol
 from lab.spec.parse import parse_experiment
@@ -52,8 +52,6 @@ def test_the_fixtures_of_the_writers_are_read() -> None:
     assert traces["outcome"].to_list() == ["success", "empty"]
     assert traces["spans_sent"].to_list() == [6, 0]
     assert traces["receive_end_after_ns"].to_list() == [795_000_000, None]
-    arrivals = read_arrivals(ROOT / "fixtures" / "arrivals.v1.csv")
-    assert arrivals.row(0) == ("01000000000000000000000000000002", 7, START_NS)
     collectors = read_collectors(ROOT / "fixtures" / "collector.v1.jsonl")
     assert collectors["collector"]["accepted_spans"].values.tolist() == [0, 40_000]
     assert collectors["collector"]["queue_capacity"].values.tolist() == [1000]

@@ -48,9 +48,7 @@ class CollectorDeclaration:
     level = CollectorLevelSettings
     example = ({"pipeline": "discard"}, {"memory_mib": 512})
     files: ClassVar[Mapping[str, type[Shape]]] = {}
-    streams = dict.fromkeys(
-        ("counters", "results", "speed", "trace-log", "arrivals", "generator", "collectors", "search"), 1
-    )
+    streams = dict.fromkeys(("counters", "results", "speed", "trace-log", "generator", "collectors", "search"), 1)
 
     def headline(self, metrics: Collection[str]) -> Headline:
         """See `Declaration.headline`."""

@@ -63,11 +63,13 @@ def _limited_sink(level: CollectorLevel) -> Mapping[str, object]:
 def _collector(level: CollectorLevel, place: Place, name: str, pipeline: str) -> Mapping[str, object]:
     """Return the overlay of one Collector."""
     settings = level.settings
+    receiver = GENERATOR if settings.returns else SINK
     variables = {
         # As many threads as CPUs: recorded, and the same in each version of Go.
         "GOMAXPROCS": str(math.ceil(settings.cpus or len(place.cpus.services))),
         "GOMEMLIMIT": f"{GO_MEMORY_FRACTION * settings.memory_mib:.0f}MiB",
-        "RETURN_ENDPOINT": f"{GENERATOR if settings.returns else SINK}:{OTLP_PORTS['grpc']}",
+        "RETURN_ENDPOINT": f"{receiver}:{OTLP_PORTS['grpc']}",
+        "RETURN_URL": f"http://{receiver}:{OTLP_PORTS['http']}",
         "SAMPLING_PERCENT": f"{settings.sampling_percent:g}",
         **settings.environment,
     }

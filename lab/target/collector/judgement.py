@@ -10,6 +10,7 @@ from lab.contract import Check, Metric, PairedMetric
 from lab.record import NotDerivableError, TrialData
 from lab.target import delays, generated
 from lab.target.collector import counted, decisions, saturation, searched, steadiness
+from lab.target.ended import until_ended
 
 ROLE = "collector"
 # Of the spans that were counted one step before.
@@ -132,15 +133,15 @@ class CollectorJudgement:
         (spans_counted,),
         (
             checks.records_complete,
-            checks.containers_present,
-            checks.observed_throughout,
+            until_ended(checks.containers_present),
+            until_ended(checks.observed_throughout),
             generated.load_held,
             spans_accounted_for,
             searched.search_ended,
         ),
         (
-            checks.generator_had_cpu,
-            checks.host_left_alone,
+            until_ended(checks.generator_had_cpu),
+            until_ended(checks.host_left_alone),
             generated.instruments_had_cpu,
             searched.deciding_trials_had_cpu,
         ),

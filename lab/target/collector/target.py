@@ -14,8 +14,8 @@ from lab.target.collector.settings import CollectorLevel
 # What in a pipeline's file says where it sends spans.
 DESTINATIONS = (
     ("endpoint: sink:", SINK),
-    ("${env:RETURN_ENDPOINT", SINK),
-    ("${env:RETURN_ENDPOINT", GENERATOR),
+    ("${env:RETURN_", SINK),
+    ("${env:RETURN_", GENERATOR),
     ("endpoint: collector:", COLLECTOR),
 )
 
