@@ -12,6 +12,7 @@ from typing import Any
 import yaml
 
 from lab.backend import BACKENDS, Backend
+from lab.backend.by_id import BY_ID
 from lab.engine import ports
 from lab.engine.image_recipes import TABLE
 
@@ -128,6 +129,13 @@ def took(backend: Backend, name: str, start_ns: int) -> None:
     assert backend.accepted_spans() == counters["accepted_spans"] == SENT_SPANS
     assert all(not value for counter, value in counters.items() if "refused" in counter or "dropped" in counter)
     assert shown(backend) == as_record(LARGE, start_ns)
+    finds(backend, name, {SMALL[0]: 1, LARGE[0]: 4})
+
+
+def finds(backend: Backend, name: str, spans: Mapping[str, int]) -> None:
+    """It finds traces by their IDs, if it can, with as many spans as it took."""
+    if name in BY_ID:
+        assert BY_ID[name](backend.http, [SMALL[0], LARGE[0]]) == spans
 
 
 def shown(backend: Backend) -> dict[str, Any] | None:

@@ -25,7 +25,7 @@ NO_TRACE = "1"
 def _in_jaeger(http: Http, ids: Sequence[str]) -> Mapping[str, int]:
     wanted = "&".join(f"traceID={one}" for one in ids)
     answer = json.loads(http.get("JAEGER_PORT", f"/api/traces?{wanted}"))
-    return {trace["traceID"].zfill(DIGITS): len(trace["spans"]) for trace in answer["data"] or ()}
+    return {trace["traceID"].zfill(DIGITS): len(trace["spans"]) for trace in answer["data"]}
 
 
 def _in_zipkin(http: Http, ids: Sequence[str]) -> Mapping[str, int]:

@@ -248,11 +248,6 @@ def test_each_api_is_asked_for_many_traces(
     assert asked == [path]
 
 
-def test_what_jaeger_says_of_no_trace_at_all_is_no_trace(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Http, "get", lambda *_: b'{"data": null, "errors": []}')
-    assert BY_ID["jaeger"](Http(ports.port), ["0a"]) == {}
-
-
 # --- judgement ----------------------------------------------------------------------------------------------------
 
 CORES = {"jaeger": 0.2, "traces": 0.3, "observer": 0.01}
