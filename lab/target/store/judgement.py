@@ -63,7 +63,10 @@ def found_fraction(data: TrialData) -> float:
 
 
 def spans_held(data: TrialData) -> float:
-    """Return the spans that the store had after the load, as those that were looked up say of all."""
+    """Return the spans of accepted traces that the store had after the load, as those that were looked up say of all.
+
+    It may hold more: a trace whose answer came too late is not accepted, but may be stored.
+    """
     known = delays.traces(data).filter(ACCEPTED)
     seen = _looked_up(data, known)
     return float(seen["spans_found"].sum()) * len(known) / len(seen)
@@ -107,7 +110,7 @@ METRICS: Mapping[str, Metric] = {
         Metric(
             "memory_per_span_held_bytes", "Growth of RSS per span that is held", "B", compute=memory_per_span_held_bytes
         ),
-        Metric("spans_held", "Spans held after the load", "", "higher", compute=spans_held),
+        Metric("spans_held", "Spans of accepted traces that are held after the load", "", "higher", compute=spans_held),
         Metric("traces_accepted_per_s", "Traces accepted per second", "1/s", "higher", compute=accepted_per_s),
         Metric(
             "traces_found_per_s",
