@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import optimize, signal, special
+from scipy import optimize, special
 
 from lab.record import NotDerivableError
 
@@ -111,6 +111,9 @@ def _heights(series: FloatArray, frequencies: FloatArray) -> tuple[FloatArray, F
     Returns its autocorrelations (series,), variances of its innovations (series,), and the powers by what is expected
     (series, frequencies).
     """
+    # SciPy's signals take half a second to load, which other commands are not to wait for.
+    from scipy import signal  # noqa: PLC0415
+
     n = series.shape[1]
     window = signal.windows.hann(n, sym=False)
     tapered = signal.detrend(series, axis=1) * (window / np.sqrt(np.sum(window**2)))
@@ -136,6 +139,8 @@ def _shape(frequencies: FloatArray, autocorrelations: FloatArray) -> FloatArray:
 
 def _red_noise(autocorrelation: float, shape: tuple[int, int], random: np.random.Generator) -> FloatArray:
     """Return stationary AR(1) processes with innovations of variance 1."""
+    from scipy import signal  # noqa: PLC0415
+
     innovations = random.standard_normal(shape)
     innovations[:, 0] /= np.sqrt(1 - autocorrelation**2)
     return np.asarray(signal.lfilter([1.0], [1.0, -autocorrelation], innovations, axis=1))

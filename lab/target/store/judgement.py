@@ -12,7 +12,7 @@ from lab.analysis import checks
 from lab.analysis.metrics import resources, speed
 from lab.analysis.metrics.window import cpu_cores
 from lab.contract import Check, Metric, PairedMetric
-from lab.record import NotDerivableError, TrialData
+from lab.record import NotDerivableError, Series, TrialData
 from lab.record.traces import LOGGED
 from lab.record.trial import LOCAL
 from lab.target import delays, generated
@@ -64,7 +64,10 @@ def found_fraction(data: TrialData) -> float:
 
 
 def spans_held(data: TrialData) -> float:
-    """Return the spans that the store had after the load, as those that were looked up say of all."""
+    """Return the spans of accepted traces that the store had after the load, as those that were looked up say of all.
+
+    It may hold more: a trace whose answer came too late is not accepted, but may be stored.
+    """
     known = delays.traces(data).filter(ACCEPTED)
     seen = _looked_up(data, known)
     return float(seen["spans_found"].sum()) * len(known) / len(seen)
@@ -72,7 +75,7 @@ def spans_held(data: TrialData) -> float:
 
 def memory_end_mib(data: TrialData) -> float:
     """Return the store's RSS at the load's end: its size, with all that its runtime holds."""
-    return _rss_bytes(data, _load_end_ns(data)) / resources.MIB
+    return sum(float(one.values[-1]) for one in _rss_in_load(data)) / resources.MIB
 
 
 def memory_per_span_held_bytes(data: TrialData) -> float:
@@ -83,17 +86,14 @@ def memory_per_span_held_bytes(data: TrialData) -> float:
     held = spans_held(data)
     if held == 0:
         raise NotDerivableError("the store held no span")
-    return (_rss_bytes(data, _load_end_ns(data)) - _rss_bytes(data, data.trial.load_start_ns)) / held
+    return sum(float(one.values[-1] - one.values[0]) for one in _rss_in_load(data)) / held
 
 
-def _load_end_ns(data: TrialData) -> int:
-    return int(delays.traces(data).select(LOGGED.max()).item())
-
-
-def _rss_bytes(data: TrialData, at_ns: int) -> float:
-    """Return the store's RSS by the last reading before a time."""
+def _rss_in_load(data: TrialData) -> Sequence[Series]:
+    """Return the store's RSS from the load's start to its last answer. Jaeger is ready before its first reading."""
+    end_ns = int(delays.traces(data).select(LOGGED.max()).item())
     series = [data.counters.containers[name]["memory_rss_bytes"] for name in data.trial.names(ROLE)]
-    return float(sum(one.within(0, at_ns).values[-1] for one in series))
+    return [one.within(data.trial.load_start_ns, end_ns) for one in series]
 
 
 def _looked_up(data: TrialData, traces: pl.DataFrame) -> pl.DataFrame:
@@ -111,7 +111,7 @@ METRICS: Mapping[str, Metric] = {
         Metric(
             "memory_per_span_held_bytes", "Growth of RSS per span that is held", "B", compute=memory_per_span_held_bytes
         ),
-        Metric("spans_held", "Spans held after the load", "", "higher", compute=spans_held),
+        Metric("spans_held", "Spans of accepted traces that are held after the load", "", "higher", compute=spans_held),
         Metric("traces_accepted_per_s", "Traces accepted per second", "1/s", "higher", compute=accepted_per_s),
         Metric(
             "traces_found_per_s",
