@@ -20,6 +20,7 @@ from lab.analysis.analyse import analyse
 from lab.analysis.checks import reasons
 from lab.analysis.claims.judge import judge
 from lab.analysis.claims.spec import load_claims
+from lab.analysis.metrics import measures
 from lab.analysis.metrics import values as metric_values
 from lab.command.migrate import migrate
 from lab.engine.compose import PROJECT, ComposeDriver
@@ -36,7 +37,7 @@ from lab.spec.experiment import Experiment
 from lab.spec.parse import load_experiment, parse_experiment
 from lab.target.mesh import version1
 from tests.fake import FakeClock
-from tests.labs import LAB, MESH, METRICS
+from tests.labs import LAB, MESH
 
 Json = Any
 
@@ -280,8 +281,8 @@ def kept_results() -> dict[str, Path]:
 
 def judge_claims(folder: Path) -> Json:
     """Return the verdicts on a run's claims, from its summary; None where its experiment has no claims."""
-    experiment, _ = LAB.recorded(folder)
+    experiment, target = LAB.recorded(folder)
     if not experiment.claims:
         return None
-    studies = load_claims(experiment.claims, EXPERIMENTS / "claims", METRICS)
+    studies = load_claims(experiment.claims, EXPERIMENTS / "claims", measures(target.judgement))
     return judge(read_summary(folder / "summary.json"), studies, experiment.protocol.seed).model_dump(mode="json")

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Literal
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from lab.analysis.claims.questions import Quantity
 from lab.analysis.claims.swept import Swept
@@ -57,7 +57,7 @@ class Beside(Record):
     title: str
     unit: str
     level: str
-    by: str | None = None
+    by: str | None = Field(default=None, exclude_if=lambda by: by is None)
     published: float
     mean: float
     mean_low: float | None
