@@ -24,6 +24,7 @@ from lab.record import (
     read_text,
     read_trial,
     read_trial_record,
+    stored,
     write_json_atomic,
     write_packed,
 )
@@ -59,9 +60,9 @@ def keep(folder: Path, out: Path, lab: Lab) -> None:
     trials = {path.parent: read_trial_record(path.parent) for path in sorted(folder.glob("trials/*/trial.json"))}
     experiment, target = lab.recorded(folder)
     out.mkdir(parents=True)
-    for name in ("manifest.json", "claims.json"):
-        if (folder / name).exists():
-            shutil.copyfile(folder / name, out / name)
+    shutil.copyfile(folder / "manifest.json", out / "manifest.json")
+    if stored(folder / "claims.json"):
+        write_packed(out / "claims.json", read_text(folder / "claims.json"))
     for source, trial in trials.items():
         _keep_trial(source, out / "trials" / source.name, trial, target.judgement.metrics)
     again = analyse(out, experiment, target).model_dump(mode="json")

@@ -23,6 +23,7 @@ from lab.record import (
     read_summary,
     read_trial,
     read_trial_record,
+    stored,
 )
 from lab.report.courses import Course, course
 from lab.report.figures.latency import Latencies
@@ -239,5 +240,5 @@ def read(results_dir: Path) -> Source:
         observed=observed,
         traces=traces,
         second_starts=second_starts,
-        verdicts=read_verdicts(verdicts) if verdicts.exists() else None,
+        verdicts=read_verdicts(verdicts) if stored(verdicts) else None,
     )

@@ -10,7 +10,7 @@ from rich.markup import escape
 from lab.analysis.claims.records import read_verdicts
 from lab.analysis.sets import rejections
 from lab.errors import UserError
-from lab.record import Summary, read_manifest, read_summary
+from lab.record import Summary, read_manifest, read_summary, stored
 from lab.report.answers import Answer, answers
 from lab.report.claims import claims
 from lab.report.compared import compare_views, crossing_table, frontier_table, ladder_tables
@@ -46,7 +46,7 @@ def print_results(folder: Path, console: Console) -> None:
     print_tables(
         [one for one in (outages(summary), first_error_table(summary), *frontiers) if one and one.rows], console
     )
-    if (verdicts := folder / "claims.json").exists():
+    if stored(verdicts := folder / "claims.json"):
         found = claims(read_verdicts(verdicts))
         print_tables([*([found.verdicts] if found.verdicts.rows else []), *found.figures], console)
     print_answers(answers(summary, manifest, views.crossings), console)
