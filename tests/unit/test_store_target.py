@@ -258,7 +258,7 @@ COUNTED = {
     "load_s": 19.0,
     "traces_sent": float(SENT),
     "traces_returned": float(SENT),
-    **dict.fromkeys(("send_timeouts", "send_errors", "receive_timeouts", "shutdowns"), 0.0),
+    **dict.fromkeys(("traces_accepted", "send_timeouts", "send_errors", "receive_timeouts", "shutdowns"), 0.0),
 }
 Judged = Callable[..., TrialData]
 
