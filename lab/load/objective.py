@@ -10,6 +10,7 @@ from lab.analysis.collector.outcomes import Keeps, failed
 from lab.record import Fields
 from lab.record.search import ShortTrial
 from lab.record.series import Series
+from lab.record.traces import COMPLETE
 
 SECOND_NS = 1_000_000_000
 # More than 1 % later than the bound: the delays' 99th percentile is above it.
@@ -93,7 +94,7 @@ def _failed_by(
 def _back(sent: pl.DataFrame) -> pl.DataFrame:
     """Return the traces that succeeded, with `delay_ns`: from when they were due."""
     delay = pl.coalesce("receive_end_after_ns", "send_end_after_ns").alias("delay_ns")
-    return sent.filter(pl.col("outcome") == "success").with_columns(delay)
+    return sent.filter(COMPLETE).with_columns(delay)
 
 
 def _kept_by_delay(back: pl.DataFrame, start_ns: int, end_ns: int) -> float:

@@ -51,7 +51,8 @@ RECEIVE_MS = (pl.col("receive_end_after_ns") - pl.col("send_end_after_ns")) / 1e
 ANSWERED = pl.col("outcome") != "send timeout"
 """A send that was given up says nothing of how long an answer takes."""
 COMPLETE = pl.col("outcome") == "success"
-UNSENT = ("send timeout", "send error")
+UNSENT = pl.col("outcome").cast(pl.String).is_in(("send timeout", "send error"))
+"""What was not accepted."""
 LOOKUPS_COLUMNS: dict[str, type[pl.DataType]] = {"trace_id": pl.String, "spans_found": pl.Int32}
 
 

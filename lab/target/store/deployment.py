@@ -84,7 +84,7 @@ class StoreDeployment:
         self.place.driver.create(stack(self.level, self.place, self.out, variables, instruments))
 
     def ready(self, instruments: Sequence[str]) -> Mapping[str, float]:
-        """See `Deployment.ready`. The time depends on when it is asked, so none is returned."""
+        """See `Deployment.ready`. The time would depend on how often it is checked, so none is returned."""
         self.place.driver.start((*instruments, self.name))
         if not wait_until(self._ready, READY_BOUND_S, READY_EVERY_S, self.place.clock):
             raise start_failed(self.place.driver, self.name, f"was not ready after {READY_BOUND_S:.0f} s")

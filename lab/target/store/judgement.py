@@ -13,7 +13,7 @@ from lab.analysis.metrics import resources, speed
 from lab.analysis.metrics.window import cpu_cores
 from lab.contract import Check, Metric, PairedMetric
 from lab.record import NotDerivableError, Series, TrialData
-from lab.record.traces import LOGGED
+from lab.record.traces import COMPLETE, LOGGED
 from lab.record.trial import LOCAL
 from lab.target import delays, generated
 
@@ -21,8 +21,7 @@ ROLE = "store"
 INSTRUMENTS = {"cpu_generator_cores", "cpu_observer_cores"}
 # Of the delays: a store sends nothing back, and has no queue that is read.
 SENDING = ("traces_sent", "traces_failed", "send_delay", "first_error_at", "first_error_workers", "first_error_traces")
-ANSWERED = pl.col("intended_ns") + pl.col("send_end_after_ns")
-ACCEPTED = pl.col("outcome") == "success"
+ACCEPTED_NS = pl.col("intended_ns") + pl.col("send_end_after_ns")
 FOUND = pl.col("spans_found") >= pl.col("spans_sent")
 
 
@@ -39,7 +38,7 @@ def traces_counted(data: TrialData) -> Iterator[str]:
 
 def accepted(data: TrialData) -> pl.DataFrame:
     """Return the traces that the store accepted in the window."""
-    return delays.in_window(data, ANSWERED).filter(ACCEPTED)
+    return delays.in_window(data, ACCEPTED_NS).filter(COMPLETE)
 
 
 def accepted_per_s(data: TrialData) -> float:
@@ -68,7 +67,7 @@ def spans_held(data: TrialData) -> float:
 
     It may hold more: a trace whose answer came too late is not accepted, but may be stored.
     """
-    known = delays.traces(data).filter(ACCEPTED)
+    known = delays.traces(data).filter(COMPLETE)
     seen = _looked_up(data, known)
     return float(seen["spans_found"].sum()) * len(known) / len(seen)
 
@@ -99,7 +98,7 @@ def _rss_in_load(data: TrialData) -> Sequence[Series]:
 def _looked_up(data: TrialData, traces: pl.DataFrame) -> pl.DataFrame:
     """Return those of some traces that were looked up, with `spans_found`."""
     lookups: pl.DataFrame = data.streams["lookups"][LOCAL]
-    return traces.filter(ACCEPTED).join(lookups, on="trace_id")
+    return traces.filter(COMPLETE).join(lookups, on="trace_id")
 
 
 METRICS: Mapping[str, Metric] = {

@@ -6,6 +6,7 @@ import polars as pl
 
 from lab.backend.by_id import MOST_IDS
 from lab.engine import Clock, wait_until
+from lab.record.traces import COMPLETE
 
 # Of a trial that had more traces accepted, so many are drawn. A share of them is then known to 1 %.
 MOST_TRACES = 20_000
@@ -20,7 +21,7 @@ Ask = Callable[[Sequence[str]], Mapping[str, int]]
 
 def wanted(traces: pl.DataFrame) -> Mapping[str, int]:
     """Return the spans of each trace that was accepted, by its ID: of all traces, or of a sample. Pure."""
-    accepted = traces.filter(pl.col("outcome") == "success").select("trace_id", "spans_sent")
+    accepted = traces.filter(COMPLETE).select("trace_id", "spans_sent")
     chosen = accepted if len(accepted) <= MOST_TRACES else accepted.sample(MOST_TRACES, seed=SEED)
     return dict(chosen.iter_rows())
 
