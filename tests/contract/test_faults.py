@@ -331,6 +331,8 @@ def test_a_sidecar_comes_back_with_its_service(kind: str, tmp_path: Path) -> Non
         again = replace(tiny, port=driver.published_port("s1", 9090))
         page = Admin(driver.published_port("s1", ADMIN_PORT))
         assert wait_until(page.ready, 20, 0.1, SystemClock())
+        # Envoy may be ready before the service listens.
+        assert wait_until(lambda: again.ask(1, 1)[0].status == 200, 20, 0.1, SystemClock())
         assert {answer.status for answer in again.ask(20, 2)} == {200}
 
 
