@@ -14,7 +14,7 @@ java() { .venv/bin/python scripts/test_image.py services; }
 without_containers() {
   local low_priority=(nice -n 19)
   ((EUID)) || low_priority+=(setpriv --bounding-set=-sys_nice)
-  "${low_priority[@]}" .venv/bin/pytest -m "not containers and not long"
+  "${low_priority[@]}" .venv/bin/pytest --durations=40 -m "not containers and not long"
 }
 contracts() { .venv/bin/pytest -m "containers and not long and $1" "${@:2}" tests/contract; }
 variants() { contracts beside -k test_variants; }

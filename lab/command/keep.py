@@ -31,6 +31,8 @@ from lab.record import (
 
 SAME = 1e-9
 """By how much a number of the kept run may differ from the run's own, as a share. Sums of other parts round so."""
+DIGITS = 12
+"""Of the numbers of a kept summary: more are no part of any table or figure, and do not compress."""
 GAUGES = {"slow", "jvm"}
 """The kinds of samples with gauges, or with counters that only make sense together with one."""
 MARGIN_S = 60
@@ -72,7 +74,16 @@ def keep(folder: Path, out: Path, lab: Lab) -> None:
         raise UserError(
             f"{folder} analysed again gives another {wrong}", f"analyse it with this lab first: lab analyse {folder}"
         )
-    write_packed(out / "summary.json", json.dumps(summary, separators=(",", ":")))
+    write_packed(out / "summary.json", json.dumps(rounded(summary), separators=(",", ":")))
+
+
+def rounded(record: Any) -> Any:
+    """Return a record with numbers of `DIGITS` digits."""
+    if isinstance(record, Mapping):
+        return {name: rounded(value) for name, value in record.items()}
+    if isinstance(record, list):
+        return [rounded(value) for value in record]
+    return float(f"{record:.{DIGITS}g}") if isinstance(record, float) else record
 
 
 def different(one: Any, other: Any, path: str = "") -> Iterator[str]:

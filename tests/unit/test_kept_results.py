@@ -8,21 +8,18 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from lab.analysis.known_answer import known_answer
-from lab.analysis.repeated import QUESTION, repeated
 from lab.analysis.runs import combine
 from lab.command.runs import read_run
-from lab.report.checklist import checklist_table
 from lab.report.runs import combined_tables, remarks
 from lab.report.terminal import print_lines, print_results, print_tables
+from tests.command_line import lab
 from tests.figures import CELLS, cell
 from tests.labs import LAB
 
 ROOT = Path(__file__).resolve().parents[2]
 SHOWN = re.compile(r"<!-- lab table (docs/results/\S+) -->\n```text\n(.*?)```\n<!-- end -->", re.DOTALL)
 COMBINED = re.compile(r"<!-- lab combine (docs/results/.*?) -->\n```text\n(.*?)```\n<!-- end -->", re.DOTALL)
-CHECKED = re.compile(r"<!-- lab check quick (docs/results/.*?) -->\n```text\n(.*?)```\n<!-- end -->", re.DOTALL)
-JUDGED = re.compile(r"<!-- lab check alternating (\S+) -->\n```text\n(.*?)```\n<!-- end -->", re.DOTALL)
+PRINTED = re.compile(r"<!-- lab ((?:check|size) .*?) -->\n```text\n(.*?)```\n<!-- end -->", re.DOTALL)
 COMMAND = re.compile(r"lab (?:table|combine)((?: docs/results/[a-z0-9-]+)+)")
 LONGEST_PAGE = 120
 DOCUMENTS = sorted((ROOT / "docs" / "results").glob("*.md"))
@@ -45,27 +42,17 @@ COMBINATIONS = [
 ]
 
 
-CHECKS = [
-    pytest.param(folders.split(), text, id=f"{path.name}: {folders}")
+COMMANDS = [
+    pytest.param(words, text, id=f"{path.name}: {words}")
     for path in DOCUMENTS
-    for folders, text in CHECKED.findall(path.read_text())
+    for words, text in PRINTED.findall(path.read_text())
 ]
 
 
-@pytest.mark.parametrize(("folders", "text"), CHECKS)
-def test_a_document_shows_how_runs_are_judged(folders: list[str], text: str) -> None:
-    out = io.StringIO()
-    table = checklist_table(QUESTION, repeated([read_run(ROOT / folder) for folder in folders]))
-    print_tables([table], Console(file=out, width=100))
-    assert text == "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
-
-
-def test_a_document_shows_whether_a_known_cost_is_found() -> None:
-    ((folder, text),) = JUDGED.findall((ROOT / "docs/results/known-answer.md").read_text())
-    run, out = read_run(ROOT / folder), io.StringIO()
-    rows = known_answer(run.summary, int(run.manifest["spec"]["protocol"]["seed"]))
-    print_tables([checklist_table("Does alternating load find what is known?", rows)], Console(file=out, width=100))
-    assert text == "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
+@pytest.mark.parametrize(("words", "text"), COMMANDS)
+def test_a_document_shows_what_a_command_prints(words: str, text: str) -> None:
+    printed = lab(*words.split(), COLUMNS="100").stdout
+    assert text == "".join(f"{line.rstrip()}\n" for line in printed.splitlines())
 
 
 @pytest.mark.parametrize(("folders", "text"), COMBINATIONS)
