@@ -30,7 +30,9 @@ class OpenLoopLoad(Load):
     generator: Literal["open-loop"]
     schedule: Annotated[OpenLoop | Slices, Field(discriminator="kind")]
 
-    capabilities: ClassVar[frozenset[Capability]] = frozenset({"warms-up", "reusable", "timed", "at-times"})
+    capabilities: ClassVar[frozenset[Capability]] = frozenset(
+        {"warms-up", "reusable", "timed", "at-times", "begins-traces"}
+    )
     protocol: ClassVar[EntryProtocol | None] = "http"
 
 

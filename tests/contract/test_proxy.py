@@ -31,6 +31,7 @@ VALUES: dict[str, Any] = {
     "receiver_max_requests": 5,
     "max_cache_size": 2048,
     "sampler_percent": 0.1,
+    "traceparent_sampled": True,
     "export_retries": 2,
 }
 

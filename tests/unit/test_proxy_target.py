@@ -39,6 +39,7 @@ ROLES = {
     "open-loop": "generator",
     "observer": "observer",
 }
+OTEL_GRPC = {"tracer": "opentelemetry-grpc"}
 COUNTED = {
     "requests_proxied": 2_000.0,
     "requests_sampled": 2_000.0,
@@ -91,12 +92,26 @@ def settings(**given: Any) -> ProxyLevelSettings:
             "tracer: zipkin-json, receiver: sink, max_cache_size: 9",
             "max_cache_size has no effect on the tracer zipkin-json",
         ),
+        (
+            "tracer: opentelemetry-grpc, server_delay_ms: 0, min_flush_spans: 125",
+            "tracer: zipkin-json, receiver: sink, traceparent_sampled: true",
+            "traceparent_sampled has no effect on the tracer zipkin-json",
+        ),
     ],
 )
 def test_a_mistake_is_named(old: str, new: str, says: str) -> None:
     with pytest.raises(SpecError) as wrong:
         experiment(old, new)
     assert says in "\n".join(f"{problem.path} {problem.text}" for problem in wrong.value.problems)
+
+
+def test_a_generator_that_sends_no_traceparent_is_rejected() -> None:
+    load = SPEC[SPEC.index("  generator:") : SPEC.index("factors:")]
+    users = "  generator: visitors\n  schedule: {kind: closed-loop, users: 4, think_time_s: [1.0, 1.0]}\n"
+    text = SPEC.replace(load, users).replace("min_flush_spans: 125", "traceparent_sampled: false")
+    with pytest.raises(SpecError) as wrong:
+        parse_experiment(text, "test", LAB.grammar)
+    assert "visitors sends no traceparent, which level 'otel-grpc-125' wants" in wrong.value.problems[0].text
 
 
 def test_a_generator_of_another_protocol_is_rejected() -> None:
@@ -232,6 +247,14 @@ def test_the_sink_alone_may_be_the_receiver() -> None:
     assert (made.overlay, made.environment["SERVER_DELAY"]) == ({"services": {"sink": {}}}, "0ms")
 
 
+@pytest.mark.parametrize(
+    ("sampled", "carried"), [(None, {}), (False, {"trace_flags": "00"}), (True, {"trace_flags": "01"})]
+)
+def test_requests_carry_the_clients_flag(sampled: bool | None, carried: Mapping[str, object], tmp_path: Path) -> None:
+    level = ProxyLevel("x", settings(tracer="opentelemetry-grpc", traceparent_sampled=sampled))
+    assert deployment.ProxyDeployment(SOURCE, level, place(), tmp_path).request(level) == carried
+
+
 class Answers:
     """Pages of the containers; Envoy's timers fire once between two readings."""
 
@@ -331,7 +354,7 @@ def judged(tmp_path: Path) -> Judged:
         without: tuple[str, ...] = (),
         cores: Mapping[str, float] = CORES,
         sent: str | None = None,
-        tracer: str = "opentelemetry-grpc",
+        given: Mapping[str, object] = OTEL_GRPC,
         **changed: float,
     ) -> TrialData:
         (tmp_path / "counters.jsonl").write_text(counters(cores, throttled=0.25, more=sent_bytes))
@@ -343,7 +366,7 @@ def judged(tmp_path: Path) -> Judged:
             for name, role in ROLES.items()
         }
         start_ns, end_ns = START_NS + 4 * SECOND_NS, START_NS + 16 * SECOND_NS
-        recorded = settings(tracer=tracer).model_dump(mode="json")
+        recorded = settings(**given).model_dump(mode="json")
         record = TrialRecord.of(
             HeadPart(number=1, attempt=1, block=0, position=0, level="x", settings=recorded),
             WindowPart(window=Window(load_start_ns=START_NS, start_ns=start_ns, end_ns=end_ns)),
@@ -379,9 +402,15 @@ def test_latency_since_the_intended_start_has_the_generators_delay(judged: Judge
     assert found["latency_intended_p999_ms"] - found["latency_p999_ms"] == pytest.approx(7)
 
 
+def test_the_size_of_a_span_is_not_known_where_the_client_decides(judged: Judged) -> None:
+    found = values(judged(given={**OTEL_GRPC, "traceparent_sampled": True}), TARGET.judgement.metrics)
+    assert "bytes_per_span" not in found
+    assert found["spans_accepted_fraction"] == pytest.approx(0.9)
+
+
 def test_a_trial_without_tracing_has_no_spans(judged: Judged) -> None:
     spans = [name for name in COUNTED if "span" in name or "export" in name or name == "timer_flushes"]
-    data = judged(without=tuple(spans), tracer="none")
+    data = judged(without=tuple(spans), given={"tracer": "none"})
     assert data.trial.reasons == []
     found = values(data, TARGET.judgement.metrics)
     assert "spans_lost" not in found

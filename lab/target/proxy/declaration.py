@@ -67,6 +67,9 @@ class ProxyDeclaration:
             yield Problem(("protocol", "side_by_side"), text)
         for level in experiment.levels():
             yield from _level_problems(level)
+            if level.settings.traceparent_sampled is not None and not experiment.load.can("begins-traces"):
+                text = f"{experiment.load.generator} sends no traceparent, which level '{level.name}' wants"
+                yield Problem(("load", "generator"), text)
 
     def needs(self, experiment: Experiment) -> Needs:
         """See `Declaration.needs`."""

@@ -20,6 +20,8 @@ PROXY_PORT = 8080
 ROUTES = ("ten-bytes",)
 FILE = "envoy.json"
 PIPELINE = "collector/pipelines/discard.yaml"
+# https://www.w3.org/TR/trace-context/#trace-flags
+TRACE_FLAGS = {False: "00", True: "01"}
 ADMIN, SERVER_ADMIN = "PROXY_ADMIN_PORT", "TESTSERVER_PORT"
 READY_BOUND_S = 30.0
 READY_EVERY_S = 0.1
@@ -97,8 +99,9 @@ class ProxyDeployment:
         return Endpoint(PROXY, PROXY_PORT, PROTOCOL, ROUTES)
 
     def request(self, level: ProxyLevel) -> Mapping[str, object]:
-        """See `Deployment.request`."""
-        return {}
+        """See `Deployment.request`. The requests of the warm-up carry nothing."""
+        sampled = level.settings.traceparent_sampled
+        return {} if sampled is None else {"trace_flags": TRACE_FLAGS[sampled]}
 
     def settled(self, level: ProxyLevel) -> None:
         """See `Deployment.settled`: every level has a start of its own."""

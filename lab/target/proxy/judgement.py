@@ -62,10 +62,11 @@ def cpu_per_request_us(data: TrialData) -> float:
 def bytes_per_span(data: TrialData) -> float | None:
     """Return the bytes that the proxy sent on the telemetry network, by span, with all headers.
 
-    The window's spans follow from its requests and from the share of all requests that were traced.
+    The window's spans follow from its requests and from the share of all requests that were traced. That share is
+    another one in the warm-up where the client decides in the window: None.
     """
     values = data.results.values
-    if not values.get("spans_sent"):
+    if not values.get("spans_sent") or data.trial.settings.get("traceparent_sampled") is not None:
         return None
     sent = sum(
         grown(data, interface.container, interface.counters["tx_bytes"])

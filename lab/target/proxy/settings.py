@@ -19,6 +19,8 @@ NEEDS = {
     "receiver_max_requests": OPENTELEMETRY | ZIPKIN,
     "max_cache_size": OPENTELEMETRY,
     "sampler_percent": OPENTELEMETRY,
+    # Zipkin's tracer reads B3 only.
+    "traceparent_sampled": OPENTELEMETRY,
     # Envoy 1.40 retries exports over gRPC only.
     "export_retries": frozenset({"opentelemetry-grpc"}),
 }
@@ -42,6 +44,9 @@ class ProxyLevelSettings(LevelSettings):
     random_sampling_percent: float | None = Field(default=None, ge=0, le=100, description="requests that are traced")
     sampler_percent: float | None = Field(
         default=None, ge=0, le=100, description="traces that the tracer's own sampler keeps; 100: it is always_on"
+    )
+    traceparent_sampled: bool | None = Field(
+        default=None, description="flag of the client's traceparent; left out: the client sends none"
     )
     min_flush_spans: int | None = Field(default=None, ge=1, le=1_000_000, description="spans per export; default 5")
     flush_interval_ms: int | None = Field(default=None, ge=10, le=60_000, description="between exports; default 5000")

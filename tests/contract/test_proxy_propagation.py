@@ -1,0 +1,126 @@
+"""What each tracer of Envoy reads of a client's context, what it passes on, and that both are what it stores."""
+
+import json
+import re
+import urllib.request
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lab.engine import SystemClock, wait_until
+from lab.target.proxy.deployment import ROUTES, SERVER_ADMIN, ProxyDeployment
+from tests.contract.test_proxy import ledger, running
+
+pytestmark = [pytest.mark.containers, pytest.mark.beside, pytest.mark.timeout(120)]
+
+TRACE, SPAN, PARENT = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331", "00f067aa0ba902b7"
+W3C = {"traceparent": f"00-{TRACE}-{SPAN}-01", "tracestate": "lab=1"}
+B3 = {"x-b3-traceid": TRACE, "x-b3-spanid": SPAN, "x-b3-parentspanid": PARENT, "x-b3-sampled": "1"}
+OPENTELEMETRY = pytest.mark.parametrize("tracer", ["opentelemetry-grpc", "opentelemetry-http"])
+ZIPKIN = pytest.mark.parametrize("tracer", ["zipkin-json", "zipkin-protobuf"])
+TRACEPARENT = re.compile(r"00-([0-9a-f]{32})-([0-9a-f]{16})-(0[01])")
+
+
+def passed_on(system: ProxyDeployment, headers: Mapping[str, str]) -> Mapping[str, str]:
+    """Send a request with headers; return those that the test server got."""
+    request = urllib.request.Request(system.http.url("PROXY_PORT", f"/{ROUTES[0]}"), headers=dict(headers))
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    with opener.open(request, timeout=10) as answer:
+        assert answer.read() == b"0123456789"
+    got = json.loads(system.http.get(SERVER_ADMIN, "/headers"))["headers"]
+    return {name.lower(): value for name, (value,) in got.items()}
+
+
+def stored(system: ProxyDeployment, trace: str) -> Mapping[str, Any]:
+    """Return the only span of a trace that the sink got."""
+    found: list[Mapping[str, Any]] = []
+
+    def arrived() -> bool:
+        found[:] = json.loads(system.http.get("SINK_PORT", f"/spans?trace={trace}"))["spans"]
+        return bool(found)
+
+    assert wait_until(arrived, 20.0, 0.1, SystemClock())
+    (span,) = found
+    return span
+
+
+def traced(tmp_path: Path, tracer: str) -> Any:
+    return running(tmp_path / "out", tracer=tracer, receiver="sink", min_flush_spans=1)
+
+
+def parts(traceparent: str) -> tuple[str, str, str]:
+    """Return trace ID, span ID and flags."""
+    found = TRACEPARENT.fullmatch(traceparent)
+    assert found
+    return found[1], found[2], found[3]
+
+
+@OPENTELEMETRY
+def test_opentelemetry_continues_a_trace_of_w3c(tracer: str, tmp_path: Path) -> None:
+    with traced(tmp_path, tracer) as system:
+        got = passed_on(system, W3C)
+        trace, span, flags = parts(got["traceparent"])
+        assert (trace, flags, got["tracestate"]) == (TRACE, "01", "lab=1")
+        assert span != SPAN
+        one = stored(system, TRACE)
+        assert (one["id"], one["parent"], one["kind"]) == (span, SPAN, "server")
+
+
+@OPENTELEMETRY
+def test_opentelemetry_passes_b3_on_and_begins_a_trace_of_its_own(tracer: str, tmp_path: Path) -> None:
+    with traced(tmp_path, tracer) as system:
+        got = passed_on(system, B3)
+        assert {name: got[name] for name in B3} == B3
+        trace, span, flags = parts(got["traceparent"])
+        assert trace != TRACE
+        assert flags == "01"
+        one = stored(system, trace)
+        assert (one["id"], one["parent"]) == (span, None)
+
+
+@ZIPKIN
+def test_zipkin_shares_the_span_of_b3(tracer: str, tmp_path: Path) -> None:
+    with traced(tmp_path, tracer) as system:
+        got = passed_on(system, B3)
+        # By default Zipkin's tracer gives the server's half of a call the client's span ID.
+        assert {name: got[name] for name in B3} == B3
+        one = stored(system, TRACE)
+        assert (one["id"], one["parent"], one["kind"]) == (SPAN, PARENT, "server")
+
+
+@ZIPKIN
+def test_zipkin_passes_w3c_on_and_begins_a_trace_of_its_own(tracer: str, tmp_path: Path) -> None:
+    with traced(tmp_path, tracer) as system:
+        got = passed_on(system, W3C)
+        assert {name: got[name] for name in W3C} == W3C
+        assert got["x-b3-traceid"] != TRACE
+        assert got["x-b3-sampled"] == "1"
+        one = stored(system, got["x-b3-traceid"])
+        assert (one["id"], one["parent"]) == (got["x-b3-spanid"], None)
+
+
+@pytest.mark.parametrize(
+    ("tracer", "headers", "spans"),
+    [
+        # The client's flag decides where it is read, though the connection manager samples all.
+        ("opentelemetry-grpc", {"traceparent": f"00-{TRACE}-{SPAN}-00"}, 0),
+        ("opentelemetry-http", {"traceparent": f"00-{TRACE}-{SPAN}-00"}, 0),
+        ("zipkin-json", {**B3, "x-b3-sampled": "0"}, 0),
+        ("zipkin-protobuf", {**B3, "x-b3-sampled": "0"}, 0),
+        ("zipkin-json", {"traceparent": f"00-{TRACE}-{SPAN}-00"}, 1),
+    ],
+)
+def test_what_the_client_does_not_sample(tracer: str, headers: Mapping[str, str], spans: int, tmp_path: Path) -> None:
+    with traced(tmp_path, tracer) as system:
+        passed_on(system, headers)
+        found = ledger(system)
+    assert (found["requests_proxied"], found["spans_sent"], found["spans_accepted"]) == (1, spans, spans)
+
+
+def test_the_clients_flag_samples_what_the_proxy_would_not(tmp_path: Path) -> None:
+    given = {"tracer": "opentelemetry-grpc", "receiver": "sink", "min_flush_spans": 1, "random_sampling_percent": 0.0}
+    with running(tmp_path / "out", **given) as system:
+        passed_on(system, W3C)
+        assert stored(system, TRACE)["parent"] == SPAN
