@@ -32,6 +32,7 @@ VALUES: dict[str, Any] = {
     "max_cache_size": 2048,
     "sampler_percent": 0.1,
     "traceparent_sampled": True,
+    "runtime_change": {"tracing.opentelemetry.min_flush_spans": 9},
     "export_retries": 2,
 }
 

@@ -30,6 +30,8 @@ NEW = (
     "target/store",
     "backend/by_id.py",
     "target/proxy",
+    # What is done while a load is sent: faults, and values of Envoy's runtime that change.
+    "engine/meanwhile.py",
     "load/telemetrygen.py",
     "load/open_loop.py",
     "load/nighthawk.py",

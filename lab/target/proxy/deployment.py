@@ -2,17 +2,20 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote, urlencode
 
 from lab.backend import Http, Sink, settled, span_counters
 from lab.contract import Endpoint, Measuring
-from lab.engine import OBSERVER, Place, Stack, ports, start_failed, wait_until
+from lab.engine import OBSERVER, Place, Stack, Wait, beside, ports, start_failed, wait_until
+from lab.fault.run import ContainerTime
 from lab.record import Results, TrialPart, write_results
 from lab.target.measuring import NothingAdded
+from lab.target.proxy.changing import RECORD, Changing
 from lab.target.proxy.configuration import Source, prefix, text
-from lab.target.proxy.counted import numbers, proxy_values
+from lab.target.proxy.counted import EXPORTS, export_values, numbers, proxy_values
 from lab.target.proxy.declaration import COLLECTOR, PROTOCOL, PROXY, SERVER, SINK, receivers
 from lab.target.proxy.settings import DEFAULT_FLUSH_INTERVAL_MS, ProxyLevel, ProxyLevelSettings
 
@@ -27,6 +30,7 @@ READY_BOUND_S = 30.0
 READY_EVERY_S = 0.1
 FLUSHED_SPARE_S = 5.0
 FLUSHED_EVERY_S = 0.5
+OK = 200
 
 
 def stack(level: ProxyLevel, place: Place, out: Path, variables: Mapping[str, str], extra: Sequence[str]) -> Stack:
@@ -109,7 +113,8 @@ class ProxyDeployment:
     @contextmanager
     def measuring(self, level: ProxyLevel, seed: int, lead_s: float) -> Iterator[Measuring]:
         """See `Deployment.measuring`."""
-        yield NothingAdded()
+        with self._changing(lead_s) if level.settings.runtime_change else nullcontext():
+            yield NothingAdded()
 
     def drain(self) -> TrialPart:
         """See `Deployment.drain`: write what everyone counted to `results-proxy.json`, once nothing is on its way."""
@@ -137,6 +142,30 @@ class ProxyDeployment:
             f"Envoy's page: {self.http.url(ADMIN, '/')}",
             f"curl {self.http.url('SINK_PORT', '/counters')}",
         ]
+
+    def _changing(self, lead_s: float) -> AbstractContextManager[None]:
+        """Return what changes the runtime while the block waits for the load."""
+        clock, time = self.place.clock, ContainerTime(self.place.driver, self.place.clock)
+        changing = Changing(self._set_runtime, self._exports, clock, time.now_ns, self.out / RECORD)
+        change_s = clock.now_s() + lead_s + self.settings.runtime_change_after_s
+
+        def play(wait: Wait) -> None:
+            try:
+                changing.play(change_s, wait)
+            except OSError as error:
+                raise start_failed(self.place.driver, PROXY, f"did not change its runtime: {error}") from None
+
+        return beside(play, "runtime")
+
+    def _set_runtime(self) -> None:
+        """Set the values that change, for all further spans. Raises `OSError` if Envoy does not take them."""
+        status, answer = self.http.send("POST", ADMIN, f"/runtime_modify?{urlencode(self.settings.runtime_change)}")
+        if status != OK:
+            raise OSError(f"answered with {status}: {answer.decode().strip()}")
+
+    def _exports(self) -> Mapping[str, int]:
+        answer = self.http.get(ADMIN, f"/stats?format=json&type=Counters&filter={quote(EXPORTS)}")
+        return export_values(numbers(answer), prefix(self.source, self.settings))
 
     @property
     def _sink(self) -> Sink:

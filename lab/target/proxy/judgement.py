@@ -9,6 +9,7 @@ from lab.analysis.metrics import requests, resources, speed
 from lab.analysis.metrics.window import cpu_cores, grown, increase, per_request
 from lab.contract import Check, Metric, PairedMetric
 from lab.record import TrialData
+from lab.target.proxy import changed
 from lab.target.proxy.counted import REQUIRED
 from lab.target.proxy.settings import NO_TRACER
 
@@ -169,6 +170,7 @@ METRICS: Mapping[str, Metric] = {
             compute=lambda data: cpu_cores(data, [str(data.trial.settings["receiver"])]),
         ),
         *(Metric(name, title, "", compute=_value(name)) for name, title in COUNTED.items()),
+        *changed.METRICS,
         *(metric for metric in resources.METRICS if metric.name in INSTRUMENTS),
         *speed.METRICS,
     )
@@ -180,7 +182,7 @@ class ProxyJudgement:
     """See `lab.contract.Judgement`."""
 
     checks: Sequence[Sequence[Check]] = (
-        (checks.requests_present, counted),
+        (checks.requests_present, counted, changed.was_made),
         (
             checks.records_complete,
             checks.containers_present,

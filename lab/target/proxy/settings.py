@@ -1,6 +1,7 @@
 """What an experiment may set of a proxy, and of each of its levels."""
 
-from typing import Literal
+from collections.abc import Mapping
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -17,6 +18,7 @@ NEEDS = {
     "flush_interval_ms": OPENTELEMETRY | ZIPKIN,
     "export_timeout_ms": OPENTELEMETRY | ZIPKIN,
     "receiver_max_requests": OPENTELEMETRY | ZIPKIN,
+    "runtime_change": OPENTELEMETRY | ZIPKIN,
     "max_cache_size": OPENTELEMETRY,
     "sampler_percent": OPENTELEMETRY,
     # Zipkin's tracer reads B3 only.
@@ -25,6 +27,11 @@ NEEDS = {
     "export_retries": frozenset({"opentelemetry-grpc"}),
 }
 DEFAULT_FLUSH_INTERVAL_MS = 5000
+# What may change while a tracer runs. Envoy takes any other key, too, and does nothing with it.
+RUNTIME_KEYS = {
+    OPENTELEMETRY: ("tracing.opentelemetry.min_flush_spans", "tracing.opentelemetry.flush_interval_ms"),
+    ZIPKIN: ("tracing.zipkin.min_flush_spans", "tracing.zipkin.flush_interval_ms", "tracing.zipkin.request_timeout"),
+}
 
 
 class ProxySettings(TargetSettings):
@@ -56,6 +63,12 @@ class ProxyLevelSettings(LevelSettings):
     receiver_max_requests: int | None = Field(
         default=None, ge=1, le=1_000_000, description="exports under way that Envoy's circuit breaker allows"
     )
+
+    runtime_change: Mapping[str, Annotated[int, Field(ge=1, le=1_000_000)]] = Field(
+        default_factory=dict,
+        description="values of Envoy's runtime that change in the window, such as tracing.zipkin.min_flush_spans",
+    )
+    runtime_change_after_s: float = Field(default=5, ge=2, le=3600, description="from the window's start to the change")
 
     @property
     def needs_own_start(self) -> bool:
