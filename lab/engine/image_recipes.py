@@ -88,6 +88,13 @@ TABLE: dict[str, Image] = {
         "GHZ_VERSION",
         bases={"TOOLCHAIN": "toolchain-go"},
     ),
+    "fortio": Image(
+        ("images/fortio", "loadgen/fortio", "go.mod", "internal/load", "internal/requests"),
+        ".",
+        "images/fortio/Dockerfile",
+        "FORTIO_VERSION",
+        bases={"TOOLCHAIN": "toolchain-go"},
+    ),
     "open-loop": Image(
         ("images/open-loop", "loadgen/open-loop", "go.mod", "go.sum", "internal/load", "internal/requests"),
         ".",
@@ -129,6 +136,7 @@ BUILD_S = {
     "services": 100,
     "traces": 60,
     "ghz": 60,
+    "fortio": 40,
     "zipkin": 60,
     "locust": 35,
     "toolchain-java": 30,

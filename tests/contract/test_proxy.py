@@ -2,10 +2,11 @@
 
 import itertools
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -63,15 +64,17 @@ REQUESTS = 200
 
 
 @contextmanager
-def running(out: Path, **given: object) -> Iterator[ProxyDeployment]:
-    """A proxy of a level, ready, with ports that the engine chose; removed afterwards."""
-    images.ensure(["envoy", "testserver", "sink", "collector", "observer"], print)
+def running(
+    out: Path, generators: Sequence[str] = (), variables: Mapping[str, str] = MappingProxyType({}), **given: object
+) -> Iterator[ProxyDeployment]:
+    """A proxy of a level, ready, with ports that the engine chose; removed afterwards. Generators are only created."""
+    images.ensure(["envoy", "testserver", "sink", "collector", "observer", *generators], print)
     driver = ComposeDriver(paths.ROOT, out.parent / "scratch", f"{PROJECT}-contract-proxy")
     settings = ProxyLevelSettings.model_validate({"server_delay_ms": 0, "flush_interval_ms": 500, **given})
     system = ProxyDeployment(SOURCE, ProxyLevel("x", settings), replace(place(), driver=driver, alone=False), out)
     driver.remove()
     try:
-        system.deploy({}, (OBSERVER,))
+        system.deploy(variables, (OBSERVER, *generators))
         system.ready(())
         yield system
     finally:

@@ -34,6 +34,9 @@ NEW = (
     "engine/meanwhile.py",
     "load/telemetrygen.py",
     "load/open_loop.py",
+    # A closed loop without pauses, and what it shares with the open one.
+    "load/fortio.py",
+    "load/timed.py",
     "load/nighthawk.py",
     "run/alternating.py",
     "run/turns.py",

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 from lab.contract import Needs
 from lab.record import Column, Headline
 from lab.spec import Experiment, Problem, Shape, suggestion
+from lab.target.proxy.saturated import COLUMNS
 from lab.target.proxy.settings import NEEDS, RUNTIME_KEYS, ZIPKIN, ProxyLevel, ProxyLevelSettings, ProxySettings
 
 PROXY, SERVER, COLLECTOR, SINK, ENVOY = "proxy", "testserver", "collector", "sink", "envoy"
@@ -57,7 +58,8 @@ class ProxyDeclaration:
 
     def headline(self, metrics: Collection[str]) -> Headline:
         """See `Declaration.headline`."""
-        return HEADLINE
+        closed = "connections_busy" in metrics
+        return HEADLINE.model_copy(update={"columns": COLUMNS}) if closed else HEADLINE
 
     def problems(self, experiment: Experiment) -> Iterator[Problem]:
         """See `Declaration.problems`."""

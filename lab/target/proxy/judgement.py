@@ -9,7 +9,7 @@ from lab.analysis.metrics import requests, resources, speed
 from lab.analysis.metrics.window import cpu_cores, grown, increase, per_request
 from lab.contract import Check, Metric, PairedMetric
 from lab.record import TrialData
-from lab.target.proxy import changed
+from lab.target.proxy import changed, saturated
 from lab.target.proxy.counted import REQUIRED
 from lab.target.proxy.settings import NO_TRACER
 
@@ -171,6 +171,7 @@ METRICS: Mapping[str, Metric] = {
         ),
         *(Metric(name, title, "", compute=_value(name)) for name, title in COUNTED.items()),
         *changed.METRICS,
+        *saturated.METRICS,
         *(metric for metric in resources.METRICS if metric.name in INSTRUMENTS),
         *speed.METRICS,
     )
