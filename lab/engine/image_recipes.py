@@ -74,6 +74,13 @@ TABLE: dict[str, Image] = {
     "locust": _from_folder("locust", "LOCUST_VERSION", {"BASE": "python"}, "locustio/locust:{}"),
     "visitors": _from_folder("visitors", "DEBIAN_RELEASE", {"BASE": "python"}),
     "envoy": _from_folder("envoy", "ENVOY_VERSION", {"BASE": "debian"}, "envoyproxy/envoy:v{}"),
+    # Earlier releases of Envoy.
+    **{
+        f"envoy-{release}": _from_folder(
+            "envoy", f"ENVOY_{release.replace('.', '_')}_VERSION", {"BASE": "debian"}, "envoyproxy/envoy:v{}"
+        )
+        for release in ("1.36", "1.37", "1.38", "1.39")
+    },
     "ghz": Image(
         (
             "images/ghz",

@@ -123,6 +123,8 @@ def test_a_generator_of_another_protocol_is_rejected() -> None:
 
 def test_it_needs_the_receivers_of_its_levels() -> None:
     assert TARGET.declaration.needs(experiment()).images == ("envoy", "testserver", "collector", "sink")
+    earlier = experiment("min_flush_spans: 125", 'release: "1.36"')
+    assert TARGET.declaration.needs(earlier).images == ("envoy", "envoy-1.36", "testserver", "collector", "sink")
     only_sink = experiment("tracer: ", "receiver: sink, tracer: ")
     assert TARGET.declaration.needs(only_sink).images == ("envoy", "testserver", "sink")
     assert TARGET.profiled(experiment().baseline_level(), "-agentpath:x") is None
@@ -238,6 +240,20 @@ def test_the_stack_limits_the_receiver_and_sets_delay_and_workers() -> None:
         "OTHER_CPUS": "1",
         "LOAD_TARGET": "proxy:8080",
     }
+
+
+def test_an_earlier_envoy_has_its_own_image() -> None:
+    made = deployment.stack(ProxyLevel("x", settings(release="1.38")), place(), Path("/out"), {}, ())
+    assert made.overlay["services"]["proxy"] == {"image": "tollbooth/envoy-1.38:${ENVOY_1_38_VERSION}"}
+
+
+def test_each_release_validates_its_configurations(monkeypatch: pytest.MonkeyPatch) -> None:
+    checked: dict[str, set[str]] = {}
+    monkeypatch.setattr(
+        "lab.engine.envoy_check.reject_invalid", lambda texts, image: checked.update({image: set(texts)})
+    )
+    TARGET.prepare(experiment("min_flush_spans: 125", 'release: "1.36"'), {"envoy": "new", "envoy-1.36": "old"})
+    assert checked == {"new": {"none.json", "otel-grpc-5.json"}, "old": {"otel-grpc-125.json"}}
 
 
 def test_the_sink_alone_may_be_the_receiver() -> None:

@@ -10,7 +10,7 @@ from lab.spec import Experiment, Problem, Shape, suggestion
 from lab.target.proxy.saturated import COLUMNS
 from lab.target.proxy.settings import NEEDS, RUNTIME_KEYS, ZIPKIN, ProxyLevel, ProxyLevelSettings, ProxySettings
 
-PROXY, SERVER, COLLECTOR, SINK, ENVOY = "proxy", "testserver", "collector", "sink", "envoy"
+PROXY, SERVER, COLLECTOR, SINK = "proxy", "testserver", "collector", "sink"
 PROTOCOL: Literal["http"] = "http"
 # Exports are counted each second: so long after a change are enough of them to tell a rate.
 AFTER_CHANGE_S = 4.0
@@ -79,7 +79,8 @@ class ProxyDeclaration:
     def needs(self, experiment: Experiment) -> Needs:
         """See `Declaration.needs`."""
         behind = sorted({name for level in experiment.levels() for name in receivers(level.settings)})
-        return Needs((PROXY, SERVER, *behind), (ENVOY, SERVER, *behind), SYSTEM_BYTES)
+        envoys = dict.fromkeys(level.settings.image for level in experiment.levels())
+        return Needs((PROXY, SERVER, *behind), (*envoys, SERVER, *behind), SYSTEM_BYTES)
 
     def start_group(self, level: ProxyLevel) -> str:
         """See `Declaration.start_group`: Envoy starts equally fast with every tracer."""

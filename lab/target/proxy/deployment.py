@@ -17,7 +17,7 @@ from lab.target.proxy.changing import RECORD, Changing
 from lab.target.proxy.configuration import Source, prefix, text
 from lab.target.proxy.counted import EXPORTS, export_values, numbers, proxy_values
 from lab.target.proxy.declaration import COLLECTOR, PROTOCOL, PROXY, SERVER, SINK, receivers
-from lab.target.proxy.settings import DEFAULT_FLUSH_INTERVAL_MS, ProxyLevel, ProxyLevelSettings
+from lab.target.proxy.settings import CURRENT, DEFAULT_FLUSH_INTERVAL_MS, ProxyLevel, ProxyLevelSettings
 
 PROXY_PORT = 8080
 ROUTES = ("ten-bytes",)
@@ -41,7 +41,7 @@ def stack(level: ProxyLevel, place: Place, out: Path, variables: Mapping[str, st
         receiver["volumes"] = [f"{place.root / PIPELINE}:/etc/otelcol/config.yaml:ro"]
     return Stack(
         services=(*services(settings), *extra),
-        overlay={"services": {settings.receiver: receiver}},
+        overlay={"services": {settings.receiver: receiver, **_earlier_envoy(settings)}},
         environment={
             "TRIAL_DIR": str(out),
             "PROXY_WORKERS": str(settings.workers),
@@ -50,6 +50,14 @@ def stack(level: ProxyLevel, place: Place, out: Path, variables: Mapping[str, st
             **variables,
         },
     )
+
+
+def _earlier_envoy(settings: ProxyLevelSettings) -> Mapping[str, object]:
+    """Return the overlay of an Envoy that is not the current one. Compose fills its version in."""
+    if settings.release == CURRENT:
+        return {}
+    version = f"ENVOY_{settings.release.replace('.', '_')}_VERSION"
+    return {PROXY: {"image": f"tollbooth/{settings.image}:${{{version}}}"}}
 
 
 def services(settings: ProxyLevelSettings) -> tuple[str, ...]:

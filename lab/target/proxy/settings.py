@@ -8,7 +8,10 @@ from pydantic import Field
 from lab.spec import Level, LevelSettings, TargetSettings
 
 Tracer = Literal["none", "opentelemetry-grpc", "opentelemetry-http", "zipkin-json", "zipkin-protobuf"]
+ENVOY = "envoy"
 NO_TRACER: Tracer = "none"
+Release = Literal["current", "1.36", "1.37", "1.38", "1.39"]
+CURRENT: Release = "current"
 OPENTELEMETRY = frozenset({"opentelemetry-grpc", "opentelemetry-http"})
 ZIPKIN = frozenset({"zipkin-json", "zipkin-protobuf"})
 # Settings that only some tracers have.
@@ -44,6 +47,7 @@ class ProxyLevelSettings(LevelSettings):
     """What a level of a proxy may set. What is left out is Envoy's default."""
 
     tracer: Tracer = Field(default=NO_TRACER, description="how Envoy traces requests")
+    release: Release = Field(default=CURRENT, description="of Envoy: ENVOY_VERSION, or an earlier one")
     workers: int = Field(default=1, ge=1, le=64, description="Envoy's worker threads")
     server_delay_ms: int = Field(default=10, ge=0, le=60_000, description="how long the test server waits; 0: not")
     receiver: Literal["collector", "sink"] = Field(default="collector", description="what takes Envoy's spans")
@@ -74,6 +78,11 @@ class ProxyLevelSettings(LevelSettings):
     def needs_own_start(self) -> bool:
         """See `LevelSettings.needs_own_start`: Envoy's counters are read over the life of its process."""
         return True
+
+    @property
+    def image(self) -> str:
+        """The name of Envoy's image."""
+        return ENVOY if self.release == CURRENT else f"{ENVOY}-{self.release}"
 
     @property
     def traced(self) -> bool:
