@@ -85,6 +85,8 @@ NEW = (
     # How much a Collector can take: sampling by trace ID, swings, the capacity model, the search for a rate.
     "analysis/collector",
     "analysis/searches.py",
+    # How precisely a run tells what Envoy's tracers cost.
+    "analysis/tracing_costs.py",
     "load/rate_search.py",
     "command/model.py",
     "report/capacity.py",
