@@ -13,3 +13,5 @@ require (
 
 // What all generators share is in the root module.
 replace tollbooth => ../..
+
+require honnef.co/go/tools v0.6.1 // indirect

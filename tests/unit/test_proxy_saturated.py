@@ -34,7 +34,13 @@ def test_the_generator_gets_connections_and_routes(tmp_path: Path) -> None:
     assert generator.environment(of) == {"LOAD_TARGET": "entry:8080"}
 
 
-def trial(tmp_path: Path, workers: int = 1, found: Mapping[str, float] | None = None, **cores: float) -> TrialData:
+def trial(
+    tmp_path: Path,
+    workers: int = 1,
+    found: Mapping[str, float] | None = None,
+    generator_cpus: tuple[int, ...] = (2,),
+    **cores: float,
+) -> TrialData:
     """Return a trial whose connections each wait for half of the time."""
     starts = np.repeat(START_NS + np.arange(20) * SECOND_NS, CONNECTIONS)
     zeros = np.zeros(len(starts), dtype=np.int64)
@@ -59,7 +65,7 @@ def trial(tmp_path: Path, workers: int = 1, found: Mapping[str, float] | None = 
         ),
         StartPart(
             service_cpus=(0, 1),
-            generator_cpus=(2,),
+            generator_cpus=generator_cpus,
             containers={
                 name: ContainerRecord(role=role, image="x", restarts=0, oom_killed=False, exit_code=0)
                 for name, role in ROLES.items()
@@ -80,6 +86,11 @@ def test_what_was_full(tmp_path: Path) -> None:
     assert found["cpu_proxy_fraction"] == pytest.approx(0.97, rel=1e-3)
     # Collector, sink, generator, observer and test server.
     assert found["cpu_others_fraction"] == pytest.approx(0.1 + 0.01 + 0.03 + 0.01 + 0.2, rel=1e-3)
+
+
+def test_cpus_that_all_share_are_used_by_all(tmp_path: Path) -> None:
+    found = values(trial(tmp_path, generator_cpus=(0, 1), proxy=0.9, testserver=0.25))
+    assert found["cpu_others_fraction"] == pytest.approx((0.15 + 0.25 + 0.9) / 2, rel=1e-3)
 
 
 def test_more_workers_use_at_most_the_cpus_that_are_there(tmp_path: Path) -> None:

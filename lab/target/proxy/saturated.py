@@ -28,8 +28,13 @@ def proxy_cpu_fraction(data: TrialData) -> float:
 
 
 def other_cpus_fraction(data: TrialData) -> float:
-    """Return which share generator, test server, receiver and observer used of their CPUs together."""
-    return cpu_cores(data, data.trial.names(*OTHERS)) / _known(data.trial.generator_cpus)
+    """Return which share was in use of the CPUs of generator, test server, receiver and observer.
+
+    On a small machine they are the proxy's CPUs, too.
+    """
+    cpus = _known(data.trial.generator_cpus)
+    shared = set(data.trial.service_cpus) == set(data.trial.generator_cpus)
+    return cpu_cores(data, data.trial.names(*OTHERS, *([ROLE] if shared else []))) / cpus
 
 
 def _known(cpus: Sequence[int]) -> int:
@@ -43,7 +48,7 @@ METRICS = (
     Metric("cpu_proxy_fraction", "CPU of the proxy, of what it could use", "fraction", compute=proxy_cpu_fraction),
     Metric(
         "cpu_others_fraction",
-        "CPU of generator, test server and receiver, of their CPUs",
+        "CPUs of generator, test server and receiver that were in use",
         "fraction",
         compute=other_cpus_fraction,
     ),
@@ -54,7 +59,7 @@ COLUMNS = (
     Column(metric="requests_per_s", heading="req./s"),
     Column(metric="connections_busy", heading="conn.\nbusy"),
     Column(metric="cpu_proxy_fraction", heading="proxy's\nCPU %", per=0.01),
-    Column(metric="cpu_others_fraction", heading="other\nCPUs %", per=0.01),
+    Column(metric="cpu_others_fraction", heading="others'\nCPUs %", per=0.01),
     Column(metric="spans_accepted_fraction", heading="accepted\n%", per=0.01),
 )
 """Of the main table of a closed loop: what was full."""

@@ -67,7 +67,6 @@ class ProxyLevelSettings(LevelSettings):
     receiver_max_requests: int | None = Field(
         default=None, ge=1, le=1_000_000, description="exports under way that Envoy's circuit breaker allows"
     )
-
     runtime_change: Mapping[str, Annotated[int, Field(ge=1, le=1_000_000)]] = Field(
         default_factory=dict,
         description="values of Envoy's runtime that change in the window, such as tracing.zipkin.min_flush_spans",
