@@ -113,6 +113,8 @@ def test_of_a_healthy_system_every_span_arrives(tracer: str, receiver: str, tmp_
     assert found["spans_dropped"] == found["spans_refused"] == 0
     # Seven spans each, and at most one more export at each of the timer's flushes.
     assert REQUESTS / 7 <= found["exports"] <= REQUESTS / 7 + found["timer_flushes"] + 1
+    # Every tracer says at least what was asked, by whom, and what was answered.
+    assert found["attributes_per_span"] > 5
 
 
 def all_exports_ended(system: ProxyDeployment) -> bool:

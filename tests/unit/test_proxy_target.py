@@ -296,6 +296,8 @@ class Answers:
                 return b'{"format":"tollbooth.testserver","version":1,"requests":91}'
             case "COLLECTOR_METRICS_PORT":
                 return b"otelcol_receiver_accepted_spans_total 80\notelcol_receiver_refused_spans_total 5\n"
+            case _ if path == "/trace":
+                return b'{"spans": [{"tags": 13}]}'
             case _:
                 return json.dumps(dict.fromkeys(("accepted_spans", "refused_spans", "requests", "bytes"), 80)).encode()
 
@@ -327,7 +329,12 @@ def test_all_count_before_they_end_and_after_every_thread_has_flushed(
         "spans_refused": 5.0,
         "spans_dropped_by_collector": 0.0,
         "spans_delivered": 80.0,
+        "attributes_per_span": 13.0,
     }
+
+
+def test_a_sink_that_kept_no_trace_says_nothing_of_attributes() -> None:
+    assert counted.attribute_values(None) == {}
 
 
 def test_a_counter_that_envoy_lacks_is_left_out() -> None:

@@ -15,7 +15,7 @@ from lab.record import Results, TrialPart, write_results
 from lab.target.measuring import NothingAdded
 from lab.target.proxy.changing import RECORD, Changing
 from lab.target.proxy.configuration import Source, prefix, text
-from lab.target.proxy.counted import EXPORTS, export_values, numbers, proxy_values
+from lab.target.proxy.counted import EXPORTS, attribute_values, export_values, numbers, proxy_values
 from lab.target.proxy.declaration import COLLECTOR, PROTOCOL, PROXY, SERVER, SINK, receivers
 from lab.target.proxy.settings import CURRENT, DEFAULT_FLUSH_INTERVAL_MS, ProxyLevel, ProxyLevelSettings
 
@@ -134,7 +134,7 @@ class ProxyDeployment:
             "requests_at_server": float(json.loads(self.http.get(SERVER_ADMIN, "/counters"))["requests"]),
         }
         if self.settings.traced:
-            values |= self._received(float(delivered or 0))
+            values |= self._received(float(delivered or 0)) | attribute_values(self._sink.newest_trace())
         self.place.driver.stop([PROXY, OBSERVER])
         write_results(self.out, PROXY, Results(values=values))
         return TrialPart()

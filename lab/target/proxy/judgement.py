@@ -158,6 +158,7 @@ METRICS: Mapping[str, Metric] = {
         Metric("spans_lost", "Spans sent that are unaccounted for (residual)", "", compute=spans_lost),
         Metric("spans_per_export", "Spans per export", "", "higher", compute=_spans_per_export),
         Metric("bytes_per_span", "Bytes per span, on the network", "B", compute=bytes_per_span),
+        Metric("attributes_per_span", "Attributes per span", "", compute=_value("attributes_per_span")),
         Metric(
             "receiver_throttled_fraction", "Receiver stopped by its CPU limit", "fraction", compute=throttled_fraction
         ),
