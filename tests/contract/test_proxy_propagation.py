@@ -18,8 +18,6 @@ pytestmark = [pytest.mark.containers, pytest.mark.beside, pytest.mark.timeout(12
 TRACE, SPAN, PARENT = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331", "00f067aa0ba902b7"
 W3C = {"traceparent": f"00-{TRACE}-{SPAN}-01", "tracestate": "lab=1"}
 B3 = {"x-b3-traceid": TRACE, "x-b3-spanid": SPAN, "x-b3-parentspanid": PARENT, "x-b3-sampled": "1"}
-OPENTELEMETRY = pytest.mark.parametrize("tracer", ["opentelemetry-grpc", "opentelemetry-http"])
-ZIPKIN = pytest.mark.parametrize("tracer", ["zipkin-json", "zipkin-protobuf"])
 TRACEPARENT = re.compile(r"00-([0-9a-f]{32})-([0-9a-f]{16})-(0[01])")
 
 
@@ -46,10 +44,6 @@ def stored(system: ProxyDeployment, trace: str) -> Mapping[str, Any]:
     return span
 
 
-def traced(tmp_path: Path, tracer: str) -> Any:
-    return running(tmp_path / "out", tracer=tracer, receiver="sink", min_flush_spans=1)
-
-
 def parts(traceparent: str) -> tuple[str, str, str]:
     """Return trace ID, span ID and flags."""
     found = TRACEPARENT.fullmatch(traceparent)
@@ -57,20 +51,17 @@ def parts(traceparent: str) -> tuple[str, str, str]:
     return found[1], found[2], found[3]
 
 
-@OPENTELEMETRY
-def test_opentelemetry_continues_a_trace_of_w3c(tracer: str, tmp_path: Path) -> None:
-    with traced(tmp_path, tracer) as system:
+@pytest.mark.parametrize("tracer", ["opentelemetry-grpc", "opentelemetry-http"])
+def test_opentelemetry_reads_w3c_only(tracer: str, tmp_path: Path) -> None:
+    with running(tmp_path / "out", tracer=tracer, receiver="sink", min_flush_spans=1) as system:
+        # It continues the client's trace.
         got = passed_on(system, W3C)
         trace, span, flags = parts(got["traceparent"])
         assert (trace, flags, got["tracestate"]) == (TRACE, "01", "lab=1")
         assert span != SPAN
         one = stored(system, TRACE)
         assert (one["id"], one["parent"], one["kind"]) == (span, SPAN, "server")
-
-
-@OPENTELEMETRY
-def test_opentelemetry_passes_b3_on_and_begins_a_trace_of_its_own(tracer: str, tmp_path: Path) -> None:
-    with traced(tmp_path, tracer) as system:
+        # It passes B3 on, and begins a trace of its own.
         got = passed_on(system, B3)
         assert {name: got[name] for name in B3} == B3
         trace, span, flags = parts(got["traceparent"])
@@ -78,49 +69,41 @@ def test_opentelemetry_passes_b3_on_and_begins_a_trace_of_its_own(tracer: str, t
         assert flags == "01"
         one = stored(system, trace)
         assert (one["id"], one["parent"]) == (span, None)
+        # The client's flag decides, though the connection manager samples all.
+        got = passed_on(system, {"traceparent": f"00-{TRACE}-{SPAN}-00"})
+        assert parts(got["traceparent"])[2] == "00"
+        found = ledger(system)
+    assert (found["requests_proxied"], found["spans_sent"], found["spans_accepted"]) == (3, 2, 2)
 
 
-@ZIPKIN
-def test_zipkin_shares_the_span_of_b3(tracer: str, tmp_path: Path) -> None:
-    with traced(tmp_path, tracer) as system:
+@pytest.mark.parametrize("tracer", ["zipkin-json", "zipkin-protobuf"])
+def test_zipkin_reads_b3_only(tracer: str, tmp_path: Path) -> None:
+    with running(tmp_path / "out", tracer=tracer, receiver="sink", min_flush_spans=1) as system:
+        # By default it gives the server's half of a call the client's span ID.
         got = passed_on(system, B3)
-        # By default Zipkin's tracer gives the server's half of a call the client's span ID.
         assert {name: got[name] for name in B3} == B3
         one = stored(system, TRACE)
         assert (one["id"], one["parent"], one["kind"]) == (SPAN, PARENT, "server")
-
-
-@ZIPKIN
-def test_zipkin_passes_w3c_on_and_begins_a_trace_of_its_own(tracer: str, tmp_path: Path) -> None:
-    with traced(tmp_path, tracer) as system:
-        got = passed_on(system, W3C)
-        assert {name: got[name] for name in W3C} == W3C
-        assert got["x-b3-traceid"] != TRACE
-        assert got["x-b3-sampled"] == "1"
-        one = stored(system, got["x-b3-traceid"])
-        assert (one["id"], one["parent"]) == (got["x-b3-spanid"], None)
-
-
-@pytest.mark.parametrize(
-    ("tracer", "headers", "spans"),
-    [
-        # The client's flag decides where it is read, though the connection manager samples all.
-        ("opentelemetry-grpc", {"traceparent": f"00-{TRACE}-{SPAN}-00"}, 0),
-        ("opentelemetry-http", {"traceparent": f"00-{TRACE}-{SPAN}-00"}, 0),
-        ("zipkin-json", {**B3, "x-b3-sampled": "0"}, 0),
-        ("zipkin-protobuf", {**B3, "x-b3-sampled": "0"}, 0),
-        ("zipkin-json", {"traceparent": f"00-{TRACE}-{SPAN}-00"}, 1),
-    ],
-)
-def test_what_the_client_does_not_sample(tracer: str, headers: Mapping[str, str], spans: int, tmp_path: Path) -> None:
-    with traced(tmp_path, tracer) as system:
-        passed_on(system, headers)
+        # It passes W3C on, whatever its flag, and begins a trace of its own.
+        for flags in ("01", "00"):
+            sent = {**W3C, "traceparent": f"00-{TRACE}-{SPAN}-{flags}"}
+            got = passed_on(system, sent)
+            assert {name: got[name] for name in sent} == sent
+            assert got["x-b3-traceid"] != TRACE
+            assert got["x-b3-sampled"] == "1"
+            one = stored(system, got["x-b3-traceid"])
+            assert (one["id"], one["parent"]) == (got["x-b3-spanid"], None)
+        # The client's flag decides.
+        assert passed_on(system, {**B3, "x-b3-sampled": "0"})["x-b3-sampled"] == "0"
         found = ledger(system)
-    assert (found["requests_proxied"], found["spans_sent"], found["spans_accepted"]) == (1, spans, spans)
+    assert (found["requests_proxied"], found["spans_sent"], found["spans_accepted"]) == (4, 3, 3)
 
 
 def test_the_clients_flag_samples_what_the_proxy_would_not(tmp_path: Path) -> None:
     given = {"tracer": "opentelemetry-grpc", "receiver": "sink", "min_flush_spans": 1, "random_sampling_percent": 0.0}
     with running(tmp_path / "out", **given) as system:
+        passed_on(system, {})
         passed_on(system, W3C)
         assert stored(system, TRACE)["parent"] == SPAN
+        found = ledger(system)
+    assert (found["requests_proxied"], found["spans_sent"]) == (2, 1)
