@@ -79,10 +79,14 @@ func newConnection(number int, target, route string, stop *periodic.Aborter) (*c
 // Run sends one request and waits for its answer.
 func (c *connection) Run(ctx context.Context, _ periodic.ThreadID) (bool, string) {
 	start := c.now()
-	status, bytes, _ := c.fetcher.StreamFetch(ctx)
-	row := requests.Row{User: c.number, Target: c.route, Intended: start, Start: start, End: c.now(), Status: status, Bytes: bytes}
-	if status < 0 { // fortio's codes of broken connections
-		row.Status, row.Bytes = 0, 0
+	status, size, headers := c.fetcher.StreamFetch(ctx)
+	row := requests.Row{User: c.number, Target: c.route, Intended: start, Start: start, End: c.now()}
+	switch {
+	case status == http.StatusOK:
+		row.Status, row.Bytes = status, size-int64(headers)
+	case status > 0: // fortio does not look for the end of its headers
+		row.Status = status
+	default: // fortio's codes of broken connections
 		c.stop.Abort(false)
 	}
 	c.rows = append(c.rows, row)
