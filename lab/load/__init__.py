@@ -21,8 +21,8 @@ GENERATORS: Mapping[str, LoadGenerator] = {
     "locust": Users("locust"),
     "visitors": Users("visitors"),
     "ghz": Ghz(),
-    "open-loop": OpenLoopHttp(),
     "fortio": Fortio(),
+    "open-loop": OpenLoopHttp(),
     "telemetrygen": Telemetrygen(),
     "traces": Traces(),
 }
