@@ -69,7 +69,7 @@ def test_opentelemetry_reads_w3c_only(tracer: str, tmp_path: Path) -> None:
         assert flags == "01"
         one = stored(system, trace)
         assert (one["id"], one["parent"]) == (span, None)
-        # The client's flag decides, though the connection manager samples all.
+        # The client has to want a span: the connection manager samples all.
         got = passed_on(system, {"traceparent": f"00-{TRACE}-{SPAN}-00"})
         assert parts(got["traceparent"])[2] == "00"
         found = ledger(system)
@@ -101,17 +101,16 @@ def test_zipkin_reads_b3_only(tracer: str, tmp_path: Path) -> None:
             assert got["x-b3-sampled"] == "1"
             one = stored(system, got["x-b3-traceid"])
             assert (one["id"], one["parent"]) == (kept(tracer, got["x-b3-spanid"]), None)
-        # The client's flag decides.
+        # The client has to want a span.
         assert passed_on(system, {**B3, "x-b3-sampled": "0"})["x-b3-sampled"] == "0"
         found = ledger(system)
     assert (found["requests_proxied"], found["spans_sent"], found["spans_accepted"]) == (4, 3, 3)
 
 
-def test_the_clients_flag_samples_what_the_proxy_would_not(tmp_path: Path) -> None:
+def test_the_proxy_has_to_want_a_span_too(tmp_path: Path) -> None:
     given = {"tracer": "opentelemetry-grpc", "receiver": "sink", "min_flush_spans": 1, "random_sampling_percent": 0.0}
     with running(tmp_path / "out", **given) as system:
-        passed_on(system, {})
-        passed_on(system, W3C)
-        assert stored(system, TRACE)["parent"] == SPAN
+        got = passed_on(system, W3C)
         found = ledger(system)
-    assert (found["requests_proxied"], found["spans_sent"]) == (2, 1)
+    trace, _, flags = parts(got["traceparent"])
+    assert (trace, flags, found["spans_sent"]) == (TRACE, "00", 0)

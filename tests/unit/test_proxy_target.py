@@ -84,6 +84,11 @@ def settings(**given: Any) -> ProxyLevelSettings:
         ("opentelemetry-grpc, server", "opentelemetry, server", "opentelemetry-grpc"),
         (
             "tracer: opentelemetry-grpc, server_delay_ms: 0, min_flush_spans: 125",
+            "tracer: opentelemetry-grpc, export_timeout_ms: 250",
+            "export_timeout_ms has no effect on the tracer opentelemetry-grpc; it needs one of opentelemetry-http",
+        ),
+        (
+            "tracer: opentelemetry-grpc, server_delay_ms: 0, min_flush_spans: 125",
             "tracer: opentelemetry-http, export_retries: 2",
             "export_retries has no effect on the tracer opentelemetry-http; it needs one of opentelemetry-grpc",
         ),
@@ -197,8 +202,8 @@ def test_thresholds_are_runtime_values_of_the_tracer() -> None:
 
 
 def test_what_only_opentelemetry_has() -> None:
-    grpc = provider(settings(tracer="opentelemetry-grpc", export_timeout_ms=250, export_retries=2, max_cache_size=7))
-    assert grpc["grpc_service"]["timeout"] == "0.25s"
+    grpc = provider(settings(tracer="opentelemetry-grpc", export_retries=2, max_cache_size=7))
+    assert "timeout" not in grpc["grpc_service"]
     # Without conditions Envoy would accept the policy, and never use it.
     assert grpc["grpc_service"]["retry_policy"] == {"num_retries": 2, "retry_on": configuration.RETRY_ON}
     assert grpc["max_cache_size"] == 7
