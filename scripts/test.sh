@@ -8,7 +8,7 @@ lint() { .venv/bin/ruff check . && .venv/bin/mypy; }
 images() { .venv/bin/lab images quick; }
 # The contract tests need all images. None may be built while they measure.
 all_images() { .venv/bin/python -c 'from lab.engine.images import TABLE, ensure; ensure(TABLE, print)'; }
-go() { .venv/bin/python scripts/test_image.py observer sink spinner testserver ghz open-loop traces; }
+go() { .venv/bin/python scripts/test_image.py observer sink spinner testserver ghz fortio open-loop traces; }
 java() { .venv/bin/python scripts/test_image.py services; }
 # As root, Chromium would raise its own priority above all other processes.
 without_containers() {

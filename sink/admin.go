@@ -14,6 +14,7 @@ func (s *sink) adminHandler() http.Handler {
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("GET /counters", s.showCounters)
 	mux.HandleFunc("GET /trace", s.showTrace)
+	mux.HandleFunc("GET /spans", s.showSpans)
 	mux.HandleFunc("PUT /behaviour", s.changeBehaviour)
 	return mux
 }
@@ -33,18 +34,38 @@ func (s *sink) showCounters(w http.ResponseWriter, _ *http.Request) {
 	})
 }
 
+// trace is a `trace.json`.
+type trace struct {
+	Format  string `json:"format"`
+	Version int    `json:"version"`
+	TraceID string `json:"trace_id"`
+	Spans   []span `json:"spans"`
+}
+
+func newTrace(id traceID, spans []span) *trace {
+	return &trace{"tollbooth.trace", 1, hex.EncodeToString(id[:]), spans}
+}
+
 // showTrace answers with a `trace.json`, or with null as long as there is no complete trace.
 func (s *sink) showTrace(w http.ResponseWriter, _ *http.Request) {
-	type trace struct {
-		Format  string `json:"format"`
-		Version int    `json:"version"`
-		TraceID string `json:"trace_id"`
-		Spans   []span `json:"spans"`
-	}
 	var shown *trace
 	if id, spans := s.traces.largest(); spans != nil {
-		shown = &trace{"tollbooth.trace", 1, hex.EncodeToString(id[:]), spans}
+		shown = newTrace(id, spans)
 	}
+	show(w, shown)
+}
+
+// showSpans answers with a `trace.json` of what is kept of the requested trace, complete or not.
+func (s *sink) showSpans(w http.ResponseWriter, r *http.Request) {
+	id, err := hex.DecodeString(r.URL.Query().Get("trace"))
+	if err != nil || len(id) != len(traceID{}) {
+		http.Error(w, "give ?trace= and the 32 hexadecimal digits of a trace ID", http.StatusBadRequest)
+		return
+	}
+	show(w, newTrace(traceID(id), decoded(s.traces.of(traceID(id)))))
+}
+
+func show(w http.ResponseWriter, shown *trace) {
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(shown)
 }

@@ -65,7 +65,7 @@ func readOTLP(request []byte, wanted sample, found []rawSpan) (spans int, _ []ra
 		return eachField(resource, scopeSpansField, func(scope []byte) error {
 			return eachField(scope, spanField, func(fields []byte) error {
 				spans++
-				id, err := otlpTraceID(fields)
+				id, err := traceIDOf(fields)
 				if err != nil || id == (traceID{}) || !wanted.has(id) {
 					return err
 				}
@@ -80,8 +80,8 @@ func readOTLP(request []byte, wanted sample, found []rawSpan) (spans int, _ []ra
 	return spans, found, err
 }
 
-// otlpTraceID walks over all of a span's fields; it returns zeroes if the span has no valid ID.
-func otlpTraceID(span []byte) (id traceID, err error) {
+// traceIDOf walks over all of a span's fields, of OTLP or of Zipkin; it returns zeroes if the span has no ID of 16 bytes.
+func traceIDOf(span []byte) (id traceID, err error) {
 	err = eachField(span, traceIDField, func(content []byte) error {
 		if len(content) == len(id) {
 			id = traceID(content)
@@ -123,6 +123,22 @@ func eachField(message []byte, number uint64, visit func([]byte) error) error {
 			return fmt.Errorf("not an OTLP request: field %d has wire type %d", number, key&7)
 		}
 		if err := visit(content); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachKey walks over all fields of a message that was walked over before, and visits each with its key.
+func eachKey(message []byte, visit func(key uint64, value []byte) error) error {
+	for len(message) > 0 {
+		key, size := binary.Uvarint(message)
+		value, rest, err := cutField(message[size:], key&7)
+		if err != nil {
+			return err
+		}
+		message = rest
+		if err := visit(key, value); err != nil {
 			return err
 		}
 	}

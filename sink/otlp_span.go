@@ -18,17 +18,11 @@ const (
 
 var otlpKinds = []string{"internal", "internal", "server", "client", "producer", "consumer"}
 
-// decodeOTLP decodes a span that otlpTraceID has walked over.
+// decodeOTLP decodes a span that traceIDOf has walked over.
 func decodeOTLP(service string, content []byte) (span, error) {
 	s := span{Service: service, Kind: otlpKinds[0]}
 	end := int64(0)
-	for len(content) > 0 {
-		key, size := binary.Uvarint(content)
-		value, rest, err := cutField(content[size:], key&7)
-		if err != nil {
-			return span{}, err
-		}
-		content = rest
+	err := eachKey(content, func(key uint64, value []byte) error {
 		switch key {
 		case spanIDField<<3 | lengthDelimited:
 			s.ID = hex.EncodeToString(value)
@@ -42,7 +36,7 @@ func decodeOTLP(service string, content []byte) (span, error) {
 		case kindField<<3 | varint:
 			kind, _ := binary.Uvarint(value)
 			if kind >= uint64(len(otlpKinds)) {
-				return span{}, errors.New("a span's kind is not one of OTLP's")
+				return errors.New("a span's kind is not one of OTLP's")
 			}
 			s.Kind = otlpKinds[kind]
 		case startField<<3 | fixed64:
@@ -52,9 +46,10 @@ func decodeOTLP(service string, content []byte) (span, error) {
 		case spanAttributesField<<3 | lengthDelimited:
 			s.Tags++
 		}
-	}
+		return nil
+	})
 	s.DurationNs = end - s.StartNs
-	return s, nil
+	return s, err
 }
 
 // serviceName returns a resource's attribute `service.name`, or "" where that cannot be read.

@@ -122,6 +122,16 @@ func (t *traces) largest() (id traceID, largest []span) {
 	return id, largest
 }
 
+// of returns the kept spans of a trace, complete or not.
+func (t *traces) of(id traceID) []rawSpan {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	if kept := t.byID[id]; kept != nil {
+		return kept.spans
+	}
+	return nil
+}
+
 // quiet returns the spans of the traces that have not grown for a moment.
 func (t *traces) quiet() map[traceID][]rawSpan {
 	t.mutex.Lock()

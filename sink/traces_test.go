@@ -122,6 +122,27 @@ func TestATraceOfZipkinIsShown(t *testing.T) {
 	s.expectTrace(fmt.Sprintf(aRecord, 1000))
 }
 
+func TestTheSpansOfATraceAreShownThoughItIsNotComplete(t *testing.T) {
+	s := start(t, accept, time.Second)
+	spansOf := func(id string) answer {
+		return s.send(request{port: adminPort, method: http.MethodGet, path: "/spans?trace=" + id})
+	}
+	s.send(viaHTTP(ofService("a1", otlpSpan(aTrace, "0000000000000003", "0000000000000002", 2, 2000)), ""))
+	const found = `{"format":"tollbooth.trace","version":1,"trace_id":"` + aTrace + `","spans":[{"id":"0000000000000003",` +
+		`"parent":"0000000000000002","service":"a1","name":"GET","kind":"server","start_ns":2000,"duration_ns":2000,"tags":2}]}`
+	if got := spansOf(aTrace); strings.TrimSpace(got.body) != found {
+		t.Errorf("found %+v", got)
+	}
+	if got := spansOf(aTrace[:31] + "2"); !strings.Contains(got.body, `"spans":[]`) {
+		t.Errorf("of a trace that is not there: %+v", got)
+	}
+	for _, wrong := range []string{"", "1", aTrace + "00", "x" + aTrace[1:]} {
+		if got := spansOf(wrong); got.status != http.StatusBadRequest || !strings.Contains(got.body, "32 hexadecimal digits") {
+			t.Errorf("%q: answer is %+v", wrong, got)
+		}
+	}
+}
+
 func TestSpansThatAreNotAcceptedAtOnceAreNotKept(t *testing.T) {
 	whole := traceOf(aTrace, 1000)
 	for _, behaviour := range []string{slow, limited, refuse} {

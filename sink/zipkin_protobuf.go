@@ -1,6 +1,9 @@
 package main
 
 import (
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
 	"mime"
 	"net/http"
 )
@@ -8,20 +11,72 @@ import (
 // zipkinProtobuf is Zipkin's protocol in protobuf: https://github.com/openzipkin/zipkin-api, zipkin.proto
 var zipkinProtobuf = protocol{
 	unwrap: unwrapHTTP(protobufType),
-	read:   countZipkinProtobuf,
+	read:   readZipkinProtobuf,
 	answer: zipkin.answer,
 }
 
-// Number of a field in zipkin.proto, message ListOfSpans.
-const zipkinSpanField = 1
+// Numbers of fields in zipkin.proto, messages ListOfSpans, Span and Endpoint. A span's trace ID is field 1, as in OTLP.
+const (
+	zipkinSpanField = 1
 
-// countZipkinProtobuf counts the spans of a ListOfSpans. It keeps no traces.
-func countZipkinProtobuf(list []byte, _ sample, found []rawSpan) (spans int, _ []rawSpan, err error) {
+	zipkinParentField, zipkinIDField, zipkinKindField, zipkinNameField = 2, 3, 4, 5
+	zipkinStartField, zipkinDurationField                              = 6, 7
+	zipkinEndpointField, zipkinTagField                                = 8, 11
+
+	zipkinServiceField = 1
+)
+
+var zipkinKinds = []string{"internal", "client", "server", "producer", "consumer"}
+
+// readZipkinProtobuf reads a ListOfSpans.
+func readZipkinProtobuf(list []byte, wanted sample, found []rawSpan) (spans int, _ []rawSpan, err error) {
 	err = eachField(list, zipkinSpanField, func(fields []byte) error {
 		spans++
-		return eachField(fields, traceIDField, func([]byte) error { return nil })
+		id, err := traceIDOf(fields)
+		if err == nil && id != (traceID{}) && wanted.has(id) {
+			found = append(found, rawSpan{trace: id, content: fields, decode: decodeZipkinProtobuf})
+		}
+		return err
 	})
 	return spans, found, err
+}
+
+// decodeZipkinProtobuf decodes a span that traceIDOf has walked over; the name of its service is in it.
+func decodeZipkinProtobuf(_ string, content []byte) (span, error) {
+	s := span{Kind: zipkinKinds[0]}
+	err := eachKey(content, func(key uint64, value []byte) error {
+		switch key {
+		case zipkinIDField<<3 | lengthDelimited:
+			s.ID = hex.EncodeToString(value)
+		case zipkinParentField<<3 | lengthDelimited:
+			if len(value) > 0 {
+				parent := hex.EncodeToString(value)
+				s.Parent = &parent
+			}
+		case zipkinKindField<<3 | varint:
+			kind, _ := binary.Uvarint(value)
+			if kind >= uint64(len(zipkinKinds)) {
+				return errors.New("a span's kind is not one of Zipkin's")
+			}
+			s.Kind = zipkinKinds[kind]
+		case zipkinNameField<<3 | lengthDelimited:
+			s.Name = string(value)
+		case zipkinStartField<<3 | fixed64:
+			s.StartNs = 1000 * int64(binary.LittleEndian.Uint64(value))
+		case zipkinDurationField<<3 | varint:
+			us, _ := binary.Uvarint(value)
+			s.DurationNs = 1000 * int64(us)
+		case zipkinEndpointField<<3 | lengthDelimited:
+			return eachField(value, zipkinServiceField, func(name []byte) error {
+				s.Service = string(name)
+				return nil
+			})
+		case zipkinTagField<<3 | lengthDelimited:
+			s.Tags++
+		}
+		return nil
+	})
+	return s, err
 }
 
 // zipkinHandler receives Zipkin's spans in either encoding.

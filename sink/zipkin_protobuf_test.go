@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"net/http"
 	"testing"
 	"time"
@@ -27,6 +28,33 @@ func TestZipkinProtobufIsCounted(t *testing.T) {
 	// One port takes both encodings.
 	s.send(viaZipkin([]byte(threeZipkinSpans), ""))
 	s.expectSpans(5, 0)
+}
+
+// zipkinSpan lasts 2 µs and has two tags.
+func zipkinSpan(id, parent, service string, kind, startUs int) []byte {
+	return field(zipkinSpanField,
+		field(traceIDField, unhex(aTrace)), field(zipkinIDField, unhex(id)), field(zipkinParentField, unhex(parent)),
+		number(zipkinKindField, kind), field(zipkinNameField, []byte("GET")), fixed(zipkinStartField, uint64(startUs)),
+		number(zipkinDurationField, 2), field(zipkinEndpointField, field(zipkinServiceField, []byte(service))),
+		field(zipkinTagField, field(1, []byte("a"))), field(zipkinTagField, field(1, []byte("b"))),
+	)
+}
+
+func TestATraceOfZipkinProtobufIsShown(t *testing.T) {
+	const client, server = 1, 2
+	s := start(t, accept, time.Second)
+	s.send(viaZipkinProtobuf(zipkinSpan("0000000000000003", "0000000000000002", "a1", server, 2)))
+	s.send(viaZipkinProtobuf(append(
+		zipkinSpan("0000000000000001", "", "gateway", server, 1),
+		zipkinSpan("0000000000000002", "0000000000000001", "gateway", client, 1)...,
+	)))
+	s.expectTrace(fmt.Sprintf(aRecord, 1000))
+}
+
+func TestASpanOfAnUnknownKindIsNotDecoded(t *testing.T) {
+	if _, err := decodeZipkinProtobuf("", number(zipkinKindField, len(zipkinKinds))); err == nil {
+		t.Error("it is decoded")
+	}
 }
 
 func TestWhatIsNotAListOfZipkinSpansIsAnError(t *testing.T) {

@@ -18,7 +18,7 @@ import (
 const usage = `Usage: testserver [options]
 
 Answers every request on port 8080 with ten bytes, after a fixed delay that keeps no thread busy.
-On port 8888: GET /healthz and GET /counters.
+On port 8888: GET /healthz, GET /counters and GET /headers.
 
 Examples:
   testserver

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
@@ -18,10 +19,11 @@ const (
 
 const answer = "0123456789" // ten bytes, as published
 
-// server counts the requests that it answered completely.
+// server counts the requests that it answered completely, and keeps the headers of the one that came last.
 type server struct {
 	delay    time.Duration
 	answered atomic.Int64
+	newest   atomic.Pointer[http.Header]
 }
 
 // run serves both ports until the context ends. Its error says which port could not be had, or no longer works.
@@ -32,6 +34,7 @@ func run(ctx context.Context, s *server, listen func(port int) (net.Listener, er
 
 // ServeHTTP answers a request after the delay. A timer holds it back: requests that wait keep no thread busy.
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.newest.Store(&r.Header)
 	if s.delay > 0 {
 		select {
 		case <-time.After(s.delay):
@@ -50,6 +53,14 @@ func (s *server) admin() http.Handler {
 	mux.HandleFunc("GET /counters", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprintf(w, `{"format":"tollbooth.testserver","version":1,"requests":%d}`+"\n", s.answered.Load())
+	})
+	mux.HandleFunc("GET /headers", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(struct {
+			Format  string       `json:"format"`
+			Version int          `json:"version"`
+			Headers *http.Header `json:"headers"`
+		}{"tollbooth.headers", 1, s.newest.Load()})
 	})
 	return mux
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"io"
@@ -69,6 +70,32 @@ func TestAnswersTenBytesAndCountsThem(t *testing.T) {
 	want := `{"format":"tollbooth.testserver","version":1,"requests":3}` + "\n"
 	if counted := get(t, addresses[adminPort]+"/counters"); counted != want {
 		t.Errorf("counted %q, want %q", counted, want)
+	}
+}
+
+func TestTheHeadersOfTheLastRequestAreShown(t *testing.T) {
+	addresses := started(t, 0)
+	if shown := get(t, addresses[adminPort]+"/headers"); shown != `{"format":"tollbooth.headers","version":1,"headers":null}`+"\n" {
+		t.Errorf("before any request: %q", shown)
+	}
+	for _, sent := range []string{"first", "last"} {
+		request, err := http.NewRequest(http.MethodGet, addresses[requestPort], nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("traceparent", sent)
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+	}
+	var shown struct{ Headers http.Header }
+	if err := json.Unmarshal([]byte(get(t, addresses[adminPort]+"/headers")), &shown); err != nil {
+		t.Fatal(err)
+	}
+	if got := shown.Headers.Get("traceparent"); got != "last" {
+		t.Errorf("traceparent %q", got)
 	}
 }
 

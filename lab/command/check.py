@@ -12,6 +12,7 @@ from lab.analysis.effects import half_effects, place_effects, predecessor_effect
 from lab.analysis.known_answer import known_answer
 from lab.analysis.repeated import QUESTION, repeated
 from lab.analysis.searches import known_rate, search_spread
+from lab.analysis.tracing_costs import changes, precise
 from lab.command.commands import console
 from lab.command.model import required_rows
 from lab.command.paths import RESULTS, ROOT, results_folder
@@ -85,6 +86,24 @@ def search_spread_(run: Run = None) -> None:
     """Checks whether searches of one Collector find the same rate (experiment collector-search)."""
     rows = search_spread(_summary(run, "collector-search"))
     _print([checklist_table("Do searches find the same rate again?", rows)])
+    _exit(rows)
+
+
+@app.command(epilog="Example: lab check proxy results/proxy-tracing/latest")
+def proxy(run: Run = None) -> None:
+    """Checks how precisely a run tells what Envoy's tracers cost (experiment proxy-tracing)."""
+    folder = results_folder(run or _newest("proxy-tracing"))
+    minutes = sum(read_manifest(folder).get("durations_s", {}).values()) / 60
+    rows = precise(read_summary(folder / "summary.json"), minutes)
+    _print([checklist_table("Is the cost of each tracer known well enough?", rows)])
+    _exit(rows)
+
+
+@app.command(epilog="Example: lab check threshold results/proxy-batching/latest")
+def threshold(run: Run = None) -> None:
+    """Prints exports per second before and after Envoy's runtime changed, and how soon (proxy-batching)."""
+    rows = changes(_summary(run, "proxy-batching"))
+    _print([checklist_table("When does a new threshold take effect?", rows)])
     _exit(rows)
 
 

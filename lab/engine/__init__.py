@@ -8,6 +8,7 @@ from lab.engine.clock import Clock, SystemClock, wait_until
 from lab.engine.compose import PROJECT, ComposeDriver, engine_answers
 from lab.engine.driver import Container, Driver, EngineGone, EngineRefused, Stack, StartFailed, start_failed
 from lab.engine.machine import CpuSplit, engine_cores, engine_memory_bytes, split_cpus
+from lab.engine.meanwhile import Wait, beside
 from lab.engine.place import OBSERVER, SPINNER, Place
 
 __all__ = [
@@ -26,6 +27,8 @@ __all__ = [
     "Stack",
     "StartFailed",
     "SystemClock",
+    "Wait",
+    "beside",
     "engine_answers",
     "engine_cores",
     "engine_memory_bytes",

@@ -74,6 +74,13 @@ TABLE: dict[str, Image] = {
     "locust": _from_folder("locust", "LOCUST_VERSION", {"BASE": "python"}, "locustio/locust:{}"),
     "visitors": _from_folder("visitors", "DEBIAN_RELEASE", {"BASE": "python"}),
     "envoy": _from_folder("envoy", "ENVOY_VERSION", {"BASE": "debian"}, "envoyproxy/envoy:v{}"),
+    # Earlier releases of Envoy.
+    **{
+        f"envoy-{release}": _from_folder(
+            "envoy", f"ENVOY_{release.replace('.', '_')}_VERSION", {"BASE": "debian"}, "envoyproxy/envoy:v{}"
+        )
+        for release in ("1.36", "1.37", "1.38", "1.39")
+    },
     "ghz": Image(
         (
             "images/ghz",
@@ -86,6 +93,13 @@ TABLE: dict[str, Image] = {
         ".",
         "images/ghz/Dockerfile",
         "GHZ_VERSION",
+        bases={"TOOLCHAIN": "toolchain-go"},
+    ),
+    "fortio": Image(
+        ("images/fortio", "loadgen/fortio", "go.mod", "internal/load", "internal/requests"),
+        ".",
+        "images/fortio/Dockerfile",
+        "FORTIO_VERSION",
         bases={"TOOLCHAIN": "toolchain-go"},
     ),
     "open-loop": Image(
@@ -129,6 +143,7 @@ BUILD_S = {
     "services": 100,
     "traces": 60,
     "ghz": 60,
+    "fortio": 40,
     "zipkin": 60,
     "locust": 35,
     "toolchain-java": 30,

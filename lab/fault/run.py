@@ -2,13 +2,13 @@
 
 import contextlib
 import random
-import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from lab.engine import Clock, Driver, EngineRefused
+from lab.engine import Clock, Driver, EngineRefused, Wait, beside
 from lab.fault.fault import CannotInject, DeclaredFault, Subject
 from lab.fault.journal import Journal
 from lab.record import Action, FaultLog, Seen
@@ -17,9 +17,6 @@ from lab.record import Action, FaultLog, Seen
 NOT_POSSIBLE = (CannotInject, EngineRefused, OSError)
 # Of the engine's clock, before a load.
 READINGS = 3
-
-Wait = Callable[[float], bool]
-"""Waits for that many seconds; returns false, perhaps earlier, if no further action is wanted."""
 
 
 @dataclass(frozen=True)
@@ -113,29 +110,12 @@ class Injector:
             for number in reversed(tuple(self._in_force)):
                 self._lift(number)
 
-    @contextlib.contextmanager
-    def during_load(self, faults: Sequence[DeclaredFault], window_start_s: float) -> Iterator[None]:
+    def during_load(self, faults: Sequence[DeclaredFault], window_start_s: float) -> AbstractContextManager[None]:
         """Plays the faults while the block waits for the load. All are lifted when the block ends, also by an error.
 
         Raises an error of the faults if the block itself succeeded.
         """
-        stop, errors = threading.Event(), list[BaseException]()
-
-        def play() -> None:
-            try:
-                self.play(faults, window_start_s, lambda seconds: not stop.wait(seconds))
-            except BaseException as error:
-                errors.append(error)
-
-        thread = threading.Thread(target=play, name="faults")
-        thread.start()
-        try:
-            yield
-        finally:
-            stop.set()
-            thread.join()
-        if errors:
-            raise errors[0]
+        return beside(lambda wait: self.play(faults, window_start_s, wait), "faults")
 
     def _inject(self, number: int, fault: DeclaredFault) -> None:
         self.journal.add(number, fault)

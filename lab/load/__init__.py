@@ -5,6 +5,7 @@ One module and one class for each generator, one row in `GENERATORS`; its progra
 
 from collections.abc import Mapping, Sequence
 
+from lab.load.fortio import Fortio
 from lab.load.generator import Loaded, LoadGenerator, LoadPlan, Stage
 from lab.load.ghz import Ghz
 from lab.load.none import NoLoad
@@ -20,6 +21,7 @@ GENERATORS: Mapping[str, LoadGenerator] = {
     "locust": Users("locust"),
     "visitors": Users("visitors"),
     "ghz": Ghz(),
+    "fortio": Fortio(),
     "open-loop": OpenLoopHttp(),
     "telemetrygen": Telemetrygen(),
     "traces": Traces(),

@@ -6,18 +6,11 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from lab.load.by_files import ByFiles
-from lab.load.generator import SECOND_NS, WARM_UP_REQUEST_BOUND_S, Awaited, Loaded, LoadPlan, Stage
+from lab.load.generator import WARM_UP_REQUEST_BOUND_S, Awaited, LoadPlan, Stage
 from lab.load.schedule import OpenLoop, Slices
-from lab.record import read_requests
+from lab.load.timed import SLOWEST_REQUEST_S, TimedByFiles
 from lab.spec import Capability, EntryProtocol, Load
 
-# The load begins this long before the window: its connections are then open, its queues as in the window.
-LEAD_S = 1.0
-# It goes on this long after the window, so that requests of the window's end do not meet a system that falls idle.
-TAIL_S = 1.0
-# The generator gives a request up after 20 s.
-SLOWEST_REQUEST_S = 20.0
 # Of the number of Poisson arrivals. So many more, and one load in 30,000 ends too early.
 SPARE_SDS = 4
 # Of a warm-up: one request waits for another, and the CPUs never wait long.
@@ -30,11 +23,13 @@ class OpenLoopLoad(Load):
     generator: Literal["open-loop"]
     schedule: Annotated[OpenLoop | Slices, Field(discriminator="kind")]
 
-    capabilities: ClassVar[frozenset[Capability]] = frozenset({"warms-up", "reusable", "timed", "at-times"})
+    capabilities: ClassVar[frozenset[Capability]] = frozenset(
+        {"warms-up", "reusable", "timed", "at-times", "begins-traces"}
+    )
     protocol: ClassVar[EntryProtocol | None] = "http"
 
 
-class OpenLoopHttp(ByFiles):
+class OpenLoopHttp(TimedByFiles):
     """The `LoadGenerator` for requests at a rate."""
 
     service = "open-loop"
@@ -43,19 +38,6 @@ class OpenLoopHttp(ByFiles):
     def environment(self, plan: LoadPlan) -> Mapping[str, str]:
         """See `LoadGenerator.environment`: the one host that it sends to. Everything else it reads from files."""
         return {"LOAD_TARGET": f"{plan.endpoint.host}:{plan.endpoint.port}", "SEED": str(plan.seed)}
-
-    def lead_s(self, plan: LoadPlan) -> float:
-        """See `LoadGenerator.lead_s`."""
-        return LEAD_S
-
-    def measure(self, plan: LoadPlan, stage: Stage, request: Mapping[str, object]) -> Loaded:
-        """See `LoadGenerator.measure`."""
-        window_s = plan.protocol.window_s
-        assert window_s is not None  # an experiment with an open loop has one
-        path = self.send(plan, stage, {"duration_s": LEAD_S + window_s + TAIL_S, **request})
-        start_ns = read_requests(path).first_start_ns()
-        window_start_ns = start_ns + round(LEAD_S * SECOND_NS)
-        return Loaded(path, start_ns, window_start_ns, window_start_ns + round(window_s * SECOND_NS))
 
     def closed(self, plan: LoadPlan, stage: Stage, requests: int) -> Awaited:
         """See `TurnsGenerator.closed`."""
@@ -85,11 +67,10 @@ class OpenLoopHttp(ByFiles):
             **_common(plan),
         }
 
-    def bound_s(self, plan: LoadPlan) -> float:
-        """See `ByFiles.bound_s`."""
+    def warm_up_bound_s(self, plan: LoadPlan) -> float:
+        """See `TimedByFiles.warm_up_bound_s`."""
         protocol = plan.protocol
-        warm_up_s = protocol.warm_up_s or (protocol.warm_up_requests or 0) / _schedule(plan).requests_per_s
-        return max(warm_up_s, LEAD_S + (protocol.window_s or 0.0) + TAIL_S) + SLOWEST_REQUEST_S
+        return protocol.warm_up_s or (protocol.warm_up_requests or 0) / _schedule(plan).requests_per_s
 
 
 def _common(plan: LoadPlan) -> Mapping[str, object]:

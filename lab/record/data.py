@@ -14,7 +14,7 @@ from lab.record.requests import Requests, read_requests
 from lab.record.results import Results, read_results
 from lab.record.search import read_search
 from lab.record.series import NotDerivableError
-from lab.record.traces import read_collectors, read_generator, read_lookups, read_traces
+from lab.record.traces import read_collectors, read_exports, read_generator, read_lookups, read_traces
 from lab.record.trial import LOCAL, Stream, TrialRecord, read_trial_record
 
 
@@ -38,6 +38,7 @@ STREAMS: Mapping[str, StreamKind] = {
     "generator": StreamKind("generator.jsonl", 1, read_generator),
     "lookups": StreamKind("lookups.csv", 1, read_lookups),
     "collectors": StreamKind("collector.jsonl", 1, read_collectors),
+    "exports": StreamKind("exports.jsonl", 1, read_exports),
     "kept": StreamKind("kept.json", 1, read_results),
     "course": StreamKind("course.json", 1, partial(read_json, format_name="tollbooth.course", version=1)),
     "search": StreamKind("search.json", 1, read_search),

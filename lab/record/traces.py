@@ -1,5 +1,6 @@
 """What is logged of traces, by the generator, by the scraper of Collectors (observer/scraper), and by looking them up.
 
+Of a proxy it is the exports of its spans.
 A load of half an hour leaves millions of traces, so they are read as columns.
 """
 
@@ -74,14 +75,12 @@ def write_lookups(folder: Path, found: Mapping[str, int]) -> None:
 
 def read_generator(path: Path) -> Fields:
     """Read `generator-<n>.jsonl`: the generator's own counters, a series for each."""
-    samples: list[dict[str, Any]] = []
+    return _sampled(path, "tollbooth.generator", "a reading of the generator")
 
-    def take(data: dict[str, Any]) -> None:
-        data["t_ns"] + 0
-        samples.append(data)
 
-    json_lines(read_text(path), str(path), "tollbooth.generator", 1, "a reading of the generator", take)
-    return SampledFields(samples)
+def read_exports(path: Path) -> Fields:
+    """Read `exports.jsonl`: a proxy's counters while its runtime changed, a series for each."""
+    return _sampled(path, "tollbooth.exports", "a reading of a proxy")
 
 
 def read_collectors(path: Path) -> Mapping[str, Fields]:
@@ -103,6 +102,17 @@ def newest_scrape_ns(path: Path) -> int:
     """Return when a Collector was last asked, by a record that is still written; 0 before the first time."""
     lines = complete_lines(path.read_text())[0][1:] if path.exists() else []
     return int(json_object(lines[-1], str(path))["t_ns"]) if lines else 0
+
+
+def _sampled(path: Path, format_name: str, what: str) -> Fields:
+    samples: list[dict[str, Any]] = []
+
+    def take(data: dict[str, Any]) -> None:
+        data["t_ns"] + 0
+        samples.append(data)
+
+    json_lines(read_text(path), str(path), format_name, 1, what, take)
+    return SampledFields(samples)
 
 
 def _columns(path: Path, first_line: str, columns: dict[str, type[pl.DataType]]) -> pl.DataFrame:

@@ -10,7 +10,15 @@ from lab.spec.problems import Problem
 
 EntryProtocol = Literal["http", "grpc", "otlp"]
 Capability = Literal[
-    "warms-up", "counted", "reusable", "timed", "open-ended", "at-times", "calibratable", "receives-traces"
+    "warms-up",
+    "counted",
+    "reusable",
+    "timed",
+    "open-ended",
+    "at-times",
+    "calibratable",
+    "receives-traces",
+    "begins-traces",
 ]
 """What a generator can do.
 
@@ -19,7 +27,7 @@ Capability = Literal[
 a known time after the trial's load, whatever the warm-up. `open-ended`: it sends until it is stopped.
 `at-times`: it sends from a given time on, so that several can send in the same window.
 `calibratable`: its load can follow from the cost of a request. `receives-traces`: traces that it sent can come back to
-it.
+it. `begins-traces`: its requests can have a traceparent.
 """
 
 

@@ -23,6 +23,7 @@ type client struct {
 	clock    clock
 	address  string            // of the target, looked up
 	messages map[string][]byte // by route
+	parents  *traceparents     // nil: requests have no traceparent
 	timeout  time.Duration
 	inFlight int // the most requests that may be under way
 
@@ -110,6 +111,14 @@ func (c *client) serve(row *requests.Row) {
 	}
 }
 
+// message returns a request to a route as it is sent.
+func (c *client) message(route string) []byte {
+	if c.parents == nil {
+		return c.messages[route]
+	}
+	return c.parents.added(c.messages[route])
+}
+
 func (c *client) deadline(row *requests.Row) time.Time {
 	return c.clock.began.Add(time.Duration(row.Start-c.clock.began.UnixNano()) + c.timeout)
 }
@@ -131,7 +140,7 @@ func (c *client) finish(row *requests.Row, status int, bytes int64, kept *connec
 // write sends the request. It does not block: an idle connection's send buffer is empty. `read` sees an error.
 func (o *connection) write(row *requests.Row) {
 	_ = o.socket.SetDeadline(o.client.deadline(row))
-	_, _ = o.socket.Write(o.client.messages[row.Target])
+	_, _ = o.socket.Write(o.client.message(row.Target))
 }
 
 // read reads answers until the connection ends. It returns the request that has to be sent again, or nil.

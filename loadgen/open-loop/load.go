@@ -30,6 +30,7 @@ type load struct {
 	Routes           []string `json:"routes"`
 	Seed             uint64   `json:"seed"`
 	ErrorProbability *float64 `json:"error_probability"`
+	TraceFlags       *string  `json:"trace_flags"`
 	MaxInFlight      *int     `json:"max_in_flight"`
 	StartsNs         []int64  `json:"starts_ns"`
 	Concurrency      *int     `json:"concurrency"`
@@ -48,6 +49,8 @@ func (l load) Check() error {
 		l.checkRoutes(),
 		common.Broken(l.ErrorProbability != nil && (*l.ErrorProbability < 0 || *l.ErrorProbability > 1),
 			"error_probability: must be from 0 to 1"),
+		common.Broken(l.TraceFlags != nil && *l.TraceFlags != "00" && *l.TraceFlags != "01",
+			`trace_flags: must be "00" or "01"`),
 		common.Broken(l.MaxInFlight != nil && (*l.MaxInFlight < 1 || *l.MaxInFlight > maxInFlight),
 			fmt.Sprintf("max_in_flight: must be from 1 to %d", maxInFlight)),
 		l.checkSize(),

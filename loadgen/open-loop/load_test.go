@@ -67,6 +67,7 @@ func TestABrokenLoadIsNamedByItsFieldInOneLine(t *testing.T) {
 		{`"a2"`, `"http://elsewhere"`, "routes: "},
 		{`"seed":7`, `"seed":-1`, "seed"},
 		{`0.2`, `1.5`, "error_probability: must be from 0 to 1"},
+		{`"seed"`, `"trace_flags":"1","seed"`, `trace_flags: must be "00" or "01"`},
 		{`"max_in_flight":50`, `"max_in_flight":10001`, "max_in_flight: must be from 1 to 10000"},
 		{`"requests":100,`, `"requests":3000001,`, "duration: is 15000 s, at most 3600 s"},
 		{`"requests":100,"duration_s":null`, `"duration_s":3601`, "duration: is 3601 s, at most 3600 s"},

@@ -15,6 +15,7 @@ import (
 const (
 	routeStream = 1
 	seedStream  = 2
+	traceStream = 3
 )
 
 // part is a slice, or all of a load without slices.

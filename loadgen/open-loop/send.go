@@ -28,6 +28,9 @@ func (s sender) send(l load) (rows []requests.Row, err error) {
 		return nil, err
 	}
 	c := newClient(address, s.messages(l), s.timeout, l.inFlight())
+	if l.TraceFlags != nil {
+		c.parents = newTraceparents(*l.TraceFlags, l.Seed)
+	}
 	defer c.close()
 	if l.Concurrency != nil {
 		return c.closedLoop(l), nil

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -88,6 +89,34 @@ func TestAnswersAreRecorded(t *testing.T) {
 	}
 	if len(rows) != 100 || said != "" {
 		t.Errorf("%d rows, said %q", len(rows), said)
+	}
+}
+
+func TestEachRequestBeginsATraceOfItsOwnIfItShould(t *testing.T) {
+	var lock sync.Mutex
+	seen := map[string]bool{}
+	target := server(t, func(_ http.ResponseWriter, r *http.Request) {
+		lock.Lock()
+		defer lock.Unlock()
+		seen[r.Header.Get("traceparent")] = true
+	})
+	l := at(1000, 50)
+	sent(t, target, l)
+	if len(seen) != 1 || !seen[""] {
+		t.Errorf("sent %v", seen)
+	}
+	clear(seen)
+	l.TraceFlags = new(string)
+	*l.TraceFlags = "01"
+	sent(t, target, l)
+	form := regexp.MustCompile(`^00-[0-9a-f]{32}-[0-9a-f]{16}-01$`)
+	for traceparent := range seen {
+		if !form.MatchString(traceparent) {
+			t.Errorf("sent %q", traceparent)
+		}
+	}
+	if len(seen) != 50 {
+		t.Errorf("50 requests have %d traceparents", len(seen))
 	}
 }
 

@@ -2,10 +2,11 @@
 
 import itertools
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -31,6 +32,8 @@ VALUES: dict[str, Any] = {
     "receiver_max_requests": 5,
     "max_cache_size": 2048,
     "sampler_percent": 0.1,
+    "traceparent_sampled": True,
+    "runtime_change": {"tracing.opentelemetry.min_flush_spans": 9},
     "export_retries": 2,
 }
 
@@ -61,15 +64,17 @@ REQUESTS = 200
 
 
 @contextmanager
-def running(out: Path, **given: object) -> Iterator[ProxyDeployment]:
-    """A proxy of a level, ready, with ports that the engine chose; removed afterwards."""
-    images.ensure(["envoy", "testserver", "sink", "collector", "observer"], print)
+def running(
+    out: Path, generators: Sequence[str] = (), variables: Mapping[str, str] = MappingProxyType({}), **given: object
+) -> Iterator[ProxyDeployment]:
+    """A proxy of a level, ready, with ports that the engine chose; removed afterwards. Generators are only created."""
+    images.ensure(["envoy", "testserver", "sink", "collector", "observer", *generators], print)
     driver = ComposeDriver(paths.ROOT, out.parent / "scratch", f"{PROJECT}-contract-proxy")
     settings = ProxyLevelSettings.model_validate({"server_delay_ms": 0, "flush_interval_ms": 500, **given})
     system = ProxyDeployment(SOURCE, ProxyLevel("x", settings), replace(place(), driver=driver, alone=False), out)
     driver.remove()
     try:
-        system.deploy({}, (OBSERVER,))
+        system.deploy(variables, (OBSERVER, *generators))
         system.ready(())
         yield system
     finally:
@@ -108,6 +113,8 @@ def test_of_a_healthy_system_every_span_arrives(tracer: str, receiver: str, tmp_
     assert found["spans_dropped"] == found["spans_refused"] == 0
     # Seven spans each, and at most one more export at each of the timer's flushes.
     assert REQUESTS / 7 <= found["exports"] <= REQUESTS / 7 + found["timer_flushes"] + 1
+    # Every tracer says at least what was asked, by whom, and what was answered.
+    assert found["attributes_per_span"] > 5
 
 
 def all_exports_ended(system: ProxyDeployment) -> bool:

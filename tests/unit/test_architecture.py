@@ -30,8 +30,13 @@ NEW = (
     "target/store",
     "backend/by_id.py",
     "target/proxy",
+    # What is done while a load is sent: faults, and values of Envoy's runtime that change.
+    "engine/meanwhile.py",
     "load/telemetrygen.py",
     "load/open_loop.py",
+    # A closed loop without pauses, and what it shares with the open one.
+    "load/fortio.py",
+    "load/timed.py",
     "load/nighthawk.py",
     "run/alternating.py",
     "run/turns.py",
@@ -80,6 +85,8 @@ NEW = (
     # How much a Collector can take: sampling by trace ID, swings, the capacity model, the search for a rate.
     "analysis/collector",
     "analysis/searches.py",
+    # How precisely a run tells what Envoy's tracers cost.
+    "analysis/tracing_costs.py",
     "load/rate_search.py",
     "command/model.py",
     "report/capacity.py",

@@ -26,6 +26,7 @@ SCHEDULES: Mapping[str, Mapping[str, Any]] = {
     "closed-loop": {"users": 12, "think_time_s": [1.0, 1.1]},
     "counted": {"requests": 200, "concurrency": 5},
     "open-loop": {"requests_per_s": 100},
+    "saturated": {"connections": 12},
     "slices": {"requests": 10, "requests_per_s": 20, "measure_s": 30},
     "ramp": {"workers": 100, "workers_per_s": 5},
     "workers": {"workers": 10},

@@ -32,7 +32,7 @@ from lab.record.summary import (
     read_manifest,
     read_summary,
 )
-from lab.record.traces import read_collectors, read_generator
+from lab.record.traces import read_collectors, read_exports, read_generator
 from lab.record.trial import ContainerRecord, TrialRecord, Window, read_trial_record
 from lab.report.courses import course_text, kept_course
 from lab.target.mesh.topology import load_topology, resolved
@@ -155,6 +155,12 @@ def check_collectors(name: str, folder: Path) -> None:
     assert counters["collector"]["dropped_spans"].values.tolist() == [12]
 
 
+def check_exports(name: str, folder: Path) -> None:
+    (folder / "exports.jsonl").write_text(lines(BLOCKS[name]))
+    (_, example), counters = BLOCKS[name], read_exports(folder / "exports.jsonl")
+    assert {field: [series.values[0]] for field, series in counters.items()} == {k: [v] for k, v in example.items()}
+
+
 def check_course(name: str, folder: Path) -> None:
     (example,) = BLOCKS[name]
     kept = STREAMS["course"].read(written(folder, "course.json", example))
@@ -198,6 +204,7 @@ CHECKS: dict[str, Callable[[str, Path], None]] = {
     "tollbooth.load": named_in("internal/load/*.go", "loadgen/ghz/*.go", "loadgen/open-loop/*.go"),
     "tollbooth.generator": check_generator,
     "tollbooth.collector": check_collectors,
+    "tollbooth.exports": check_exports,
     "tollbooth.search": of_model(read_search),
     "tollbooth.speed": check_speed,
     "tollbooth.ready": named_in("services/web/src/main/**.java"),

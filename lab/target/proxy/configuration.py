@@ -88,8 +88,8 @@ def _tracing(tracer: Part, level: ProxyLevelSettings) -> dict[str, Any]:
 
 def _set_opentelemetry(config: dict[str, Any], level: ProxyLevelSettings) -> None:
     service: dict[str, Any] = config.get("grpc_service") or config["http_service"]
-    if level.export_timeout_ms is not None:
-        service.get("http_uri", service)["timeout"] = f"{level.export_timeout_ms / 1000}s"
+    if level.export_timeout_ms is not None and "http_uri" in service:
+        service["http_uri"]["timeout"] = f"{level.export_timeout_ms / 1000}s"
     if level.export_retries is not None:
         service["retry_policy"] = {"num_retries": level.export_retries, "retry_on": RETRY_ON}
     if level.max_cache_size is not None:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from typing import Any
 
 # By the lab's names, which begin results of every level.
 OF_REQUESTS = {
@@ -25,6 +26,8 @@ OF_EXPORTS = {
     "export_connections_failed": "upstream_cx_connect_fail",
 }
 REQUIRED = ("spans_sent", "timer_flushes")
+# What `export_values` needs, as a regular expression of Envoy's names.
+EXPORTS = r"^(cluster\.receiver\.upstream_rq_total|tracing\.[a-z]+\.spans_sent)$"
 
 
 def numbers(stats: bytes) -> dict[str, int]:
@@ -44,3 +47,16 @@ def proxy_values(counters: Mapping[str, int], tracer: str | None) -> dict[str, f
         if tracer + envoys in counters or name not in REQUIRED:
             values[name] = float(counters.get(tracer + envoys, 0))
     return values | {name: float(counters.get(f"cluster.receiver.{envoys}", 0)) for name, envoys in OF_EXPORTS.items()}
+
+
+def attribute_values(trace: Mapping[str, Any] | None) -> dict[str, float]:
+    """Return how many attributes a span has, from a trace that the sink kept; nothing if it kept none."""
+    return {"attributes_per_span": float(trace["spans"][0]["tags"])} if trace else {}
+
+
+def export_values(counters: Mapping[str, int], tracer: str) -> dict[str, int]:
+    """Return the exports so far and the spans in them, from the counters that `EXPORTS` selects."""
+    return {
+        "exports": counters.get(f"cluster.receiver.{OF_EXPORTS['exports']}", 0),
+        "spans_sent": counters.get(f"{tracer}spans_sent", 0),
+    }

@@ -6,11 +6,14 @@ from typing import Any, ClassVar, Literal
 
 from lab.contract import Needs
 from lab.record import Column, Headline
-from lab.spec import Experiment, Problem, Shape
-from lab.target.proxy.settings import NEEDS, ZIPKIN, ProxyLevel, ProxyLevelSettings, ProxySettings
+from lab.spec import Experiment, Problem, Shape, suggestion
+from lab.target.proxy.saturated import COLUMNS
+from lab.target.proxy.settings import NEEDS, RUNTIME_KEYS, ZIPKIN, ProxyLevel, ProxyLevelSettings, ProxySettings
 
-PROXY, SERVER, COLLECTOR, SINK, ENVOY = "proxy", "testserver", "collector", "sink", "envoy"
+PROXY, SERVER, COLLECTOR, SINK = "proxy", "testserver", "collector", "sink"
 PROTOCOL: Literal["http"] = "http"
+# Exports are counted each second: so long after a change are enough of them to tell a rate.
+AFTER_CHANGE_S = 4.0
 # The containers' limits together.
 SYSTEM_BYTES = 1088 << 20
 
@@ -51,11 +54,12 @@ class ProxyDeclaration:
     level = ProxyLevelSettings
     example: ClassVar[tuple[Mapping[str, object], Mapping[str, object]]] = ({}, {"tracer": "opentelemetry-grpc"})
     files: ClassVar[Mapping[str, type[Shape]]] = {}
-    streams = {"requests": 1, "counters": 1, "results": 1, "speed": 1}  # noqa: RUF012
+    streams = {"requests": 1, "counters": 1, "results": 1, "speed": 1, "exports": 1}  # noqa: RUF012
 
     def headline(self, metrics: Collection[str]) -> Headline:
         """See `Declaration.headline`."""
-        return HEADLINE
+        closed = "connections_busy" in metrics
+        return HEADLINE.model_copy(update={"columns": COLUMNS}) if closed else HEADLINE
 
     def problems(self, experiment: Experiment) -> Iterator[Problem]:
         """See `Declaration.problems`."""
@@ -67,11 +71,16 @@ class ProxyDeclaration:
             yield Problem(("protocol", "side_by_side"), text)
         for level in experiment.levels():
             yield from _level_problems(level)
+            if level.settings.traceparent_sampled is not None and not experiment.load.can("begins-traces"):
+                text = f"{experiment.load.generator} sends no traceparent, which level '{level.name}' wants"
+                yield Problem(("load", "generator"), text)
+            yield from _change_problems(level, experiment.protocol.window_s or 0.0)
 
     def needs(self, experiment: Experiment) -> Needs:
         """See `Declaration.needs`."""
         behind = sorted({name for level in experiment.levels() for name in receivers(level.settings)})
-        return Needs((PROXY, SERVER, *behind), (ENVOY, SERVER, *behind), SYSTEM_BYTES)
+        envoys = dict.fromkeys(level.settings.image for level in experiment.levels())
+        return Needs((PROXY, SERVER, *behind), (*envoys, SERVER, *behind), SYSTEM_BYTES)
 
     def start_group(self, level: ProxyLevel) -> str:
         """See `Declaration.start_group`: Envoy starts equally fast with every tracer."""
@@ -95,3 +104,15 @@ def _level_problems(level: ProxyLevel) -> Iterator[Problem]:
             yield Problem(("factors",), f"{text}; it needs one of {', '.join(sorted(NEEDS[name]))}")
     if settings.tracer in ZIPKIN and settings.receiver == COLLECTOR:
         yield Problem(("factors",), f"level '{level.name}': the Collector takes no Zipkin; wanted receiver: {SINK}")
+
+
+def _change_problems(level: ProxyLevel, window_s: float) -> Iterator[Problem]:
+    """Yield keys that Envoy would take without a word, and changes that come too late to be seen."""
+    settings, after_s = level.settings, level.settings.runtime_change_after_s
+    known = [key for tracers, keys in RUNTIME_KEYS.items() if settings.tracer in tracers for key in keys]
+    for key in sorted(settings.runtime_change.keys() - set(known)):
+        text = f"level '{level.name}': runtime_change: no key '{key}' of {settings.tracer}"
+        yield Problem(("factors",), f"{text}; {suggestion(key, known)}")
+    if settings.runtime_change and after_s > window_s - AFTER_CHANGE_S:
+        text = f"level '{level.name}': runtime_change_after_s: saw {after_s:g} of a window of {window_s:g} s"
+        yield Problem(("factors",), f"{text}; wanted {AFTER_CHANGE_S:g} s or more after the change")

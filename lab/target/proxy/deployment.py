@@ -2,29 +2,35 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote, urlencode
 
 from lab.backend import Http, Sink, settled, span_counters
 from lab.contract import Endpoint, Measuring
-from lab.engine import OBSERVER, Place, Stack, ports, start_failed, wait_until
+from lab.engine import OBSERVER, Place, Stack, Wait, beside, ports, start_failed, wait_until
+from lab.fault.run import ContainerTime
 from lab.record import Results, TrialPart, write_results
 from lab.target.measuring import NothingAdded
+from lab.target.proxy.changing import RECORD, Changing
 from lab.target.proxy.configuration import Source, prefix, text
-from lab.target.proxy.counted import numbers, proxy_values
+from lab.target.proxy.counted import EXPORTS, attribute_values, export_values, numbers, proxy_values
 from lab.target.proxy.declaration import COLLECTOR, PROTOCOL, PROXY, SERVER, SINK, receivers
-from lab.target.proxy.settings import DEFAULT_FLUSH_INTERVAL_MS, ProxyLevel, ProxyLevelSettings
+from lab.target.proxy.settings import CURRENT, DEFAULT_FLUSH_INTERVAL_MS, ProxyLevel, ProxyLevelSettings
 
 PROXY_PORT = 8080
 ROUTES = ("ten-bytes",)
 FILE = "envoy.json"
 PIPELINE = "collector/pipelines/discard.yaml"
+# https://www.w3.org/TR/trace-context/#trace-flags
+TRACE_FLAGS = {False: "00", True: "01"}
 ADMIN, SERVER_ADMIN = "PROXY_ADMIN_PORT", "TESTSERVER_PORT"
 READY_BOUND_S = 30.0
 READY_EVERY_S = 0.1
 FLUSHED_SPARE_S = 5.0
 FLUSHED_EVERY_S = 0.5
+OK = 200
 
 
 def stack(level: ProxyLevel, place: Place, out: Path, variables: Mapping[str, str], extra: Sequence[str]) -> Stack:
@@ -35,7 +41,7 @@ def stack(level: ProxyLevel, place: Place, out: Path, variables: Mapping[str, st
         receiver["volumes"] = [f"{place.root / PIPELINE}:/etc/otelcol/config.yaml:ro"]
     return Stack(
         services=(*services(settings), *extra),
-        overlay={"services": {settings.receiver: receiver}},
+        overlay={"services": {settings.receiver: receiver, **_earlier_envoy(settings)}},
         environment={
             "TRIAL_DIR": str(out),
             "PROXY_WORKERS": str(settings.workers),
@@ -44,6 +50,14 @@ def stack(level: ProxyLevel, place: Place, out: Path, variables: Mapping[str, st
             **variables,
         },
     )
+
+
+def _earlier_envoy(settings: ProxyLevelSettings) -> Mapping[str, object]:
+    """Return the overlay of an Envoy that is not the current one. Compose fills its version in."""
+    if settings.release == CURRENT:
+        return {}
+    version = f"ENVOY_{settings.release.replace('.', '_')}_VERSION"
+    return {PROXY: {"image": f"tollbooth/{settings.image}:${{{version}}}"}}
 
 
 def services(settings: ProxyLevelSettings) -> tuple[str, ...]:
@@ -97,8 +111,9 @@ class ProxyDeployment:
         return Endpoint(PROXY, PROXY_PORT, PROTOCOL, ROUTES)
 
     def request(self, level: ProxyLevel) -> Mapping[str, object]:
-        """See `Deployment.request`."""
-        return {}
+        """See `Deployment.request`. The requests of the warm-up carry nothing."""
+        sampled = level.settings.traceparent_sampled
+        return {} if sampled is None else {"trace_flags": TRACE_FLAGS[sampled]}
 
     def settled(self, level: ProxyLevel) -> None:
         """See `Deployment.settled`: every level has a start of its own."""
@@ -106,7 +121,8 @@ class ProxyDeployment:
     @contextmanager
     def measuring(self, level: ProxyLevel, seed: int, lead_s: float) -> Iterator[Measuring]:
         """See `Deployment.measuring`."""
-        yield NothingAdded()
+        with self._changing(lead_s) if level.settings.runtime_change else nullcontext():
+            yield NothingAdded()
 
     def drain(self) -> TrialPart:
         """See `Deployment.drain`: write what everyone counted to `results-proxy.json`, once nothing is on its way."""
@@ -118,7 +134,7 @@ class ProxyDeployment:
             "requests_at_server": float(json.loads(self.http.get(SERVER_ADMIN, "/counters"))["requests"]),
         }
         if self.settings.traced:
-            values |= self._received(float(delivered or 0))
+            values |= self._received(float(delivered or 0)) | attribute_values(self._sink.newest_trace())
         self.place.driver.stop([PROXY, OBSERVER])
         write_results(self.out, PROXY, Results(values=values))
         return TrialPart()
@@ -134,6 +150,30 @@ class ProxyDeployment:
             f"Envoy's page: {self.http.url(ADMIN, '/')}",
             f"curl {self.http.url('SINK_PORT', '/counters')}",
         ]
+
+    def _changing(self, lead_s: float) -> AbstractContextManager[None]:
+        """Return what changes the runtime while the block waits for the load."""
+        clock, time = self.place.clock, ContainerTime(self.place.driver, self.place.clock)
+        changing = Changing(self._set_runtime, self._exports, clock, time.now_ns, self.out / RECORD)
+        change_s = clock.now_s() + lead_s + self.settings.runtime_change_after_s
+
+        def play(wait: Wait) -> None:
+            try:
+                changing.play(change_s, wait)
+            except OSError as error:
+                raise start_failed(self.place.driver, PROXY, f"did not change its runtime: {error}") from None
+
+        return beside(play, "runtime")
+
+    def _set_runtime(self) -> None:
+        """Set the values that change, for all further spans. Raises `OSError` if Envoy does not take them."""
+        status, answer = self.http.send("POST", ADMIN, f"/runtime_modify?{urlencode(self.settings.runtime_change)}")
+        if status != OK:
+            raise OSError(f"answered with {status}: {answer.decode().strip()}")
+
+    def _exports(self) -> Mapping[str, int]:
+        answer = self.http.get(ADMIN, f"/stats?format=json&type=Counters&filter={quote(EXPORTS)}")
+        return export_values(numbers(answer), prefix(self.source, self.settings))
 
     @property
     def _sink(self) -> Sink:

@@ -9,6 +9,7 @@ from lab.analysis.metrics import requests, resources, speed
 from lab.analysis.metrics.window import cpu_cores, grown, increase, per_request
 from lab.contract import Check, Metric, PairedMetric
 from lab.record import TrialData
+from lab.target.proxy import changed, saturated
 from lab.target.proxy.counted import REQUIRED
 from lab.target.proxy.settings import NO_TRACER
 
@@ -62,10 +63,11 @@ def cpu_per_request_us(data: TrialData) -> float:
 def bytes_per_span(data: TrialData) -> float | None:
     """Return the bytes that the proxy sent on the telemetry network, by span, with all headers.
 
-    The window's spans follow from its requests and from the share of all requests that were traced.
+    The window's spans follow from its requests and from the share of all requests that were traced. That share is
+    another one in the warm-up where the client decides in the window: None.
     """
     values = data.results.values
-    if not values.get("spans_sent"):
+    if not values.get("spans_sent") or data.trial.settings.get("traceparent_sampled") is not None:
         return None
     sent = sum(
         grown(data, interface.container, interface.counters["tx_bytes"])
@@ -156,6 +158,7 @@ METRICS: Mapping[str, Metric] = {
         Metric("spans_lost", "Spans sent that are unaccounted for (residual)", "", compute=spans_lost),
         Metric("spans_per_export", "Spans per export", "", "higher", compute=_spans_per_export),
         Metric("bytes_per_span", "Bytes per span, on the network", "B", compute=bytes_per_span),
+        Metric("attributes_per_span", "Attributes per span", "", compute=_value("attributes_per_span")),
         Metric(
             "receiver_throttled_fraction", "Receiver stopped by its CPU limit", "fraction", compute=throttled_fraction
         ),
@@ -168,6 +171,8 @@ METRICS: Mapping[str, Metric] = {
             compute=lambda data: cpu_cores(data, [str(data.trial.settings["receiver"])]),
         ),
         *(Metric(name, title, "", compute=_value(name)) for name, title in COUNTED.items()),
+        *changed.METRICS,
+        *saturated.METRICS,
         *(metric for metric in resources.METRICS if metric.name in INSTRUMENTS),
         *speed.METRICS,
     )
@@ -179,7 +184,7 @@ class ProxyJudgement:
     """See `lab.contract.Judgement`."""
 
     checks: Sequence[Sequence[Check]] = (
-        (checks.requests_present, counted),
+        (checks.requests_present, counted, changed.was_made),
         (
             checks.records_complete,
             checks.containers_present,

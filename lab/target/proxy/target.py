@@ -7,7 +7,7 @@ from pathlib import Path
 from lab.engine import Place, envoy_check
 from lab.spec import Experiment
 from lab.target.proxy.configuration import Source, load, text
-from lab.target.proxy.declaration import ENVOY, ProxyDeclaration
+from lab.target.proxy.declaration import ProxyDeclaration
 from lab.target.proxy.deployment import ProxyDeployment
 from lab.target.proxy.judgement import ProxyJudgement
 from lab.target.proxy.settings import ProxyLevel
@@ -27,9 +27,14 @@ class Proxy:
         return load(self._folder)
 
     def prepare(self, experiment: Experiment, images: Mapping[str, str]) -> None:
-        """See `Target.prepare`: Envoy validates each configuration once, named by the first level that has it."""
-        named = {text(self.source, level.settings): level.name for level in reversed(experiment.levels())}
-        envoy_check.reject_invalid({f"{name}.json": one for one, name in named.items()}, images[ENVOY])
+        """See `Target.prepare`: each release of Envoy validates its configurations.
+
+        One that several levels have is validated once, named by the first of them.
+        """
+        for image in dict.fromkeys(level.settings.image for level in experiment.levels()):
+            levels = [level for level in reversed(experiment.levels()) if level.settings.image == image]
+            named = {text(self.source, level.settings): level.name for level in levels}
+            envoy_check.reject_invalid({f"{name}.json": one for one, name in named.items()}, images[image])
 
     def deployment(self, level: ProxyLevel, place: Place, out: Path) -> ProxyDeployment:
         """See `Target.deployment`."""
