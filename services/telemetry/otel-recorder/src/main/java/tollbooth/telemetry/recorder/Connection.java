@@ -170,7 +170,8 @@ final class Connection {
           outbox.add(Frames.chunk(List.of(message)), 1);
         }
       }
-      case CHUNK_PER_WRITE -> outbox.add(Frames.chunk(messages), messages.size());
+      case CHUNK_PER_WRITE, GROUP_PER_WRITE ->
+          outbox.add(Frames.chunk(messages), messages.size());
     }
   }
 

@@ -27,16 +27,39 @@ final class Frames {
 
   /** One chunk with these messages, from their first byte on. */
   static List<ByteBuffer> chunk(List<Message> messages) {
-    List<ByteBuffer> buffers = new ArrayList<>();
-    long bytes = messages.stream().mapToLong(Message::sizeBytes).sum();
-    buffers.add(ByteBuffer.wrap((Long.toHexString(bytes) + "\r\n").getBytes(ISO_8859_1)));
-    for (Message message : messages) {
-      for (ByteBuffer buffer : message.buffers()) {
-        buffers.add(buffer.rewind());
-      }
+    List<ByteBuffer> content = new ArrayList<>();
+    for (int first = 0; first < messages.size(); ) {
+      int end = endOfGroup(messages, first);
+      addGroup(messages.subList(first, end), content);
+      first = end;
     }
+    long bytes = content.stream().mapToLong(ByteBuffer::remaining).sum();
+    List<ByteBuffer> buffers = new ArrayList<>(content.size() + 2);
+    buffers.add(ByteBuffer.wrap((Long.toHexString(bytes) + "\r\n").getBytes(ISO_8859_1)));
+    buffers.addAll(content);
     buffers.add(ByteBuffer.wrap(END_OF_CHUNK));
     return buffers;
+  }
+
+  private static int endOfGroup(List<Message> messages, int first) {
+    int end = first + 1;
+    while (end < messages.size() && messages.get(first).sharesHeadWith(messages.get(end))) {
+      end++;
+    }
+    return end;
+  }
+
+  private static void addGroup(List<Message> group, List<ByteBuffer> content) {
+    ByteBuffer head =
+        group.getFirst().groupHead(group.stream().mapToLong(Message::sizeBytes).sum());
+    if (head != null) {
+      content.add(head);
+    }
+    for (Message message : group) {
+      for (ByteBuffer buffer : message.buffers()) {
+        content.add(buffer.rewind());
+      }
+    }
   }
 
   static ByteBuffer lastChunk() {
