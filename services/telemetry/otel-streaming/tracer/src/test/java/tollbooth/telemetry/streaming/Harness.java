@@ -27,15 +27,31 @@ final class Harness implements Sender {
   }
 
   Harness(Limits limits, Sampler sampler, int mostBuffers, int queueSize, WireFormat format) {
+    this(limits, sampler, mostBuffers, queueSize, format, false);
+  }
+
+  private Harness(
+      Limits limits,
+      Sampler sampler,
+      int mostBuffers,
+      int queueSize,
+      WireFormat format,
+      boolean grouped) {
     buffers = new BufferPool(mostBuffers);
     RecordingPool recordings = new RecordingPool(buffers, limits);
-    queue = new SpanQueue(queueSize, new Wire(format, false, recordings), ledger);
+    queue = new SpanQueue(queueSize, new Wire(format, grouped, recordings), ledger);
     Pipeline pipeline = new Pipeline(sampler, limits, format, recordings, queue, ledger);
     provider = new StreamingTracerProvider(pipeline, this);
   }
 
   static Harness of(Limits limits) {
     return new Harness(limits, Sampler.parentBased(Sampler.ALWAYS_ON), 4096, 2048);
+  }
+
+  /** Spans of one scope share what precedes them. */
+  static Harness grouped() {
+    WireFormat format = new OtlpFormat(RESOURCE, null);
+    return new Harness(Limits.DEFAULT, Sampler.ALWAYS_ON, 4096, 2048, format, true);
   }
 
   @Override
@@ -58,17 +74,21 @@ final class Harness implements Sender {
     ByteArrayOutputStream request = new ByteArrayOutputStream();
     for (Message span = queue.poll(); span != null; span = queue.poll()) {
       int before = request.size();
-      for (ByteBuffer part : span.buffers()) {
-        byte[] bytes = new byte[part.remaining()];
-        part.get(bytes);
-        request.writeBytes(bytes);
-      }
+      append(request, span.buffers());
       if (request.size() - before != span.sizeBytes()) {
         throw new AssertionError("not the size that it says");
       }
       span.release();
     }
     return request.toByteArray();
+  }
+
+  static void append(ByteArrayOutputStream request, ByteBuffer... parts) {
+    for (ByteBuffer part : parts) {
+      byte[] bytes = new byte[part.remaining()];
+      part.get(bytes);
+      request.writeBytes(bytes);
+    }
   }
 
   /** What the queued spans are on the wire, decoded. */
