@@ -18,6 +18,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import tollbooth.telemetry.recorder.Ledger.Counts;
+import tollbooth.telemetry.streaming.testing.StubBackend;
 
 /** Spans from their start to a backend that decodes them. */
 @Timeout(60)
@@ -115,7 +116,7 @@ class StreamingOpenTelemetryTest {
       one.spans().forEach(span -> names.add(span.getName()));
       two.spans().forEach(span -> names.add(span.getName()));
       assertThat(names).containsExactlyInAnyOrderElementsOf(names());
-      assertThat(one.headers).allMatch(headers -> headers.getFirst("x-key").equals("secret"));
+      assertThat(one.headers()).allMatch(headers -> headers.getFirst("x-key").equals("secret"));
     }
   }
 

@@ -1,4 +1,4 @@
-package tollbooth.telemetry.streaming;
+package tollbooth.telemetry.streaming.testing;
 
 import com.sun.net.httpserver.Headers;
 import com.sun.net.httpserver.HttpExchange;
@@ -9,19 +9,21 @@ import io.opentelemetry.proto.trace.v1.Span;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.util.Collection;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executors;
 
 /** A backend that reads requests with the classes generated from OTLP. */
-final class StubBackend implements AutoCloseable {
+public final class StubBackend implements AutoCloseable {
 
-  final Queue<Headers> headers = new ConcurrentLinkedQueue<>();
+  private final Queue<Headers> headers = new ConcurrentLinkedQueue<>();
   private final Queue<ExportTraceServiceRequest> requests = new ConcurrentLinkedQueue<>();
   private final HttpServer server;
 
-  StubBackend() throws IOException {
+  /** Starts to listen. */
+  public StubBackend() throws IOException {
     server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
     server.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
     server.createContext("/v1/traces", this::take);
@@ -35,19 +37,32 @@ final class StubBackend implements AutoCloseable {
     exchange.close();
   }
 
-  String url() {
+  /** Where it listens, without a path. */
+  public String url() {
     return "http://localhost:" + server.getAddress().getPort();
   }
 
-  List<ResourceSpans> groups() {
+  /** The headers of each request. */
+  public Collection<Headers> headers() {
+    return headers;
+  }
+
+  /** What was received. */
+  public List<ResourceSpans> groups() {
     return requests.stream().flatMap(one -> one.getResourceSpansList().stream()).toList();
   }
 
-  List<Span> spans() {
+  /** The spans that were received. */
+  public List<Span> spans() {
     return groups().stream()
         .flatMap(group -> group.getScopeSpansList().stream())
         .flatMap(scope -> scope.getSpansList().stream())
         .toList();
+  }
+
+  /** Forgets what was received. */
+  public void forget() {
+    requests.clear();
   }
 
   @Override
