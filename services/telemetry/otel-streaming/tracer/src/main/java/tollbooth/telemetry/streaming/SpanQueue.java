@@ -23,8 +23,12 @@ final class SpanQueue implements Source {
    * @param capacity in spans; rounded up to a power of two
    */
   SpanQueue(int capacity, Wire wire, Ledger ledger) {
-    queue = new MpscAtomicArrayQueue<>(capacity);
-    half = Math.max(1, capacity / 2);
+    this(new MpscAtomicArrayQueue<>(capacity), wire, ledger);
+  }
+
+  SpanQueue(MpscAtomicArrayQueue<Recording> queue, Wire wire, Ledger ledger) {
+    this.queue = queue;
+    half = Math.max(1, queue.capacity() / 2);
     this.wire = wire;
     this.ledger = ledger;
   }

@@ -88,7 +88,7 @@ public record StreamingSettings(
    *
    * @throws IllegalArgumentException in one line, if one is wrong or not known
    */
-  static StreamingSettings parse(Map<String, String> all) {
+  public static StreamingSettings parse(Map<String, String> all) {
     Variables variables = new Variables(all);
     RecorderSettings recorder = recorder(variables);
     StreamingSettings settings =
