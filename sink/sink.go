@@ -9,7 +9,7 @@ import (
 
 const (
 	requestLimit = 1024             // requests that wait or are answered at the same time
-	deskLimit    = 4                // bodies in memory at the same time
+	deskLimit    = 16               // bodies in memory at the same time; a streaming client's takes a second to come
 	readLimit    = 10 * time.Second // for the body of a request that has a desk
 )
 

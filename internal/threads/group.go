@@ -33,6 +33,7 @@ var prefixes = [groups][][]byte{
 		[]byte("OkHttp"), []byte("okhttp-"), []byte("Okio "), // how it sends
 		[]byte("prometheus-http"), []byte("HTTP-Dispatcher"), // where its metrics are scraped
 		[]byte("AsyncReporter"), []byte("HttpClient-"), // Zipkin's reporter, and how it sends
+		[]byte("span-recorder"), // the streaming tracer's
 	},
 }
 

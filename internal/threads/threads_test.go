@@ -140,8 +140,8 @@ func TestATimeBelongsToTheGroupOfTheThreadsName(t *testing.T) {
 		"ZWorkerYoung#0": GC, "ZDriverMinor": GC, "Shenandoah Cont": GC,
 		"BatchSpanProces": Exporter, "okhttp-dispatch": Exporter, "OkHttp http://j": Exporter, "OkHttp TaskRunn": Exporter,
 		"Okio Watchdog": Exporter, "prometheus-http": Exporter, "AsyncReporter{o": Exporter, "HttpClient-1-Se": Exporter,
-		"java": Other, "VM Periodic Tas": Other, "Common-Cleaner": Other, "http-nio-8080-P": Other, "ForkJoinPool-1-": Other,
-		"grpc-default-ex": Other, "envoy": Other,
+		"span-recorder": Exporter, "java": Other, "VM Periodic Tas": Other, "Common-Cleaner": Other,
+		"http-nio-8080-P": Other, "ForkJoinPool-1-": Other, "grpc-default-ex": Other, "envoy": Other,
 	} {
 		root := t.TempDir()
 		setNamed(t, root, 1, name, 7)

@@ -48,6 +48,8 @@ NEW = (
     "analysis/metrics/alternating.py",
     "analysis/metrics/burn.py",
     "analysis/checklist.py",
+    # Tracers that count what became of their spans.
+    "analysis/ledger.py",
     "analysis/known_answer.py",
     "analysis/repeated.py",
     "analysis/effects.py",

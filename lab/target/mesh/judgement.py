@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from lab.analysis import checks
+from lab.analysis import checks, ledger
 from lab.analysis.metrics import (
     alternating,
     backends,
@@ -41,6 +41,7 @@ class MeshJudgement:
             checks.spans_as_predicted,
             checks.faults_verified,
             checks.spans_delivered,
+            ledger.spans_accounted_for,
             checks.turns_kept,
         ),
         (checks.generator_had_cpu, checks.host_left_alone, checks.machine_had_room, checks.window_steady),

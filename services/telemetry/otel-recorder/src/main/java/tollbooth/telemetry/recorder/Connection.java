@@ -166,11 +166,11 @@ final class Connection {
     }
     switch (settings.framing()) {
       case CHUNK_PER_SPAN -> {
-        for (Message message : messages) {
-          outbox.add(Frames.chunk(List.of(message)), 1);
+        for (int i = 0; i < messages.size(); i++) {
+          outbox.addChunk(messages, i, i + 1);
         }
       }
-      case CHUNK_PER_WRITE -> outbox.add(Frames.chunk(messages), messages.size());
+      case CHUNK_PER_WRITE, GROUP_PER_WRITE -> outbox.addChunk(messages, 0, messages.size());
     }
   }
 

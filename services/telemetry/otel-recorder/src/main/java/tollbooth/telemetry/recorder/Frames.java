@@ -3,14 +3,11 @@ package tollbooth.telemetry.recorder;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
 import java.nio.ByteBuffer;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 
-/** What HTTP's chunked encoding adds around spans. */
+/** What precedes and follows the chunks of a request. */
 final class Frames {
 
-  private static final byte[] END_OF_CHUNK = {'\r', '\n'};
   private static final byte[] LAST_CHUNK = {'0', '\r', '\n', '\r', '\n'};
 
   private Frames() {}
@@ -23,20 +20,6 @@ final class Frames {
     head.append("Content-Type: application/x-protobuf\r\nTransfer-Encoding: chunked\r\n");
     headers.forEach((name, value) -> head.append(name).append(": ").append(value).append("\r\n"));
     return ByteBuffer.wrap(head.append("\r\n").toString().getBytes(ISO_8859_1));
-  }
-
-  /** One chunk with these messages, from their first byte on. */
-  static List<ByteBuffer> chunk(List<Message> messages) {
-    List<ByteBuffer> buffers = new ArrayList<>();
-    long bytes = messages.stream().mapToLong(Message::sizeBytes).sum();
-    buffers.add(ByteBuffer.wrap((Long.toHexString(bytes) + "\r\n").getBytes(ISO_8859_1)));
-    for (Message message : messages) {
-      for (ByteBuffer buffer : message.buffers()) {
-        buffers.add(buffer.rewind());
-      }
-    }
-    buffers.add(ByteBuffer.wrap(END_OF_CHUNK));
-    return buffers;
   }
 
   static ByteBuffer lastChunk() {

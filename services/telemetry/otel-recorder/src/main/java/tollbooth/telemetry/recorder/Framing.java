@@ -1,11 +1,13 @@
 package tollbooth.telemetry.recorder;
 
-/** What is one chunk of HTTP's chunked encoding. */
+/** What is one chunk of HTTP's chunked encoding, and what shares a {@code ResourceSpans}. */
 public enum Framing {
   /**
    * Each span, as the proposal has it. A span that no byte left of can move to another connection.
    */
   CHUNK_PER_SPAN,
   /** All spans of one write: fewer bytes, but they all stay with the connection. */
-  CHUNK_PER_WRITE
+  CHUNK_PER_WRITE,
+  /** As before, but all spans of one scope in a chunk also share their {@code ResourceSpans}. */
+  GROUP_PER_WRITE
 }

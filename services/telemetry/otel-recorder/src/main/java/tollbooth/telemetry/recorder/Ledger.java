@@ -19,7 +19,7 @@ public final class Ledger {
     ended.increment();
   }
 
-  /** Counts a span that the queue had no room for. */
+  /** Counts a span that found no room: the queue was full, or all buffers were in use. */
   public void countQueueFull() {
     queueFull.increment();
   }
@@ -28,7 +28,8 @@ public final class Ledger {
     acknowledged.addAndGet(spans);
   }
 
-  void countTooLarge() {
+  /** Counts a span that is larger than a span or a request may be. */
+  public void countTooLarge() {
     tooLarge.incrementAndGet();
   }
 
@@ -36,7 +37,8 @@ public final class Ledger {
     rejected.addAndGet(spans);
   }
 
-  void countGivenUp(long spans) {
+  /** Counts spans that nothing sends any more. */
+  public void countGivenUp(long spans) {
     givenUp.addAndGet(spans);
   }
 
@@ -60,7 +62,8 @@ public final class Ledger {
    * Numbers of spans.
    *
    * @param acknowledged answered with success and not rejected in part
-   * @param tooLarge larger than a request may be
+   * @param queueFull dropped at their end: the queue was full, or all buffers were in use
+   * @param tooLarge larger than a span or a request may be
    * @param rejected refused by an endpoint for good, in whole or in part
    * @param givenUp not acknowledged after all attempts, or when the recorder was closed
    * @param resent sent once more: each may be at the backend twice. Not part of the balance

@@ -14,31 +14,31 @@ final class Outbox {
   /** Buffers of one gathering write; Linux takes up to 1,024. */
   private static final int MOST_BUFFERS = 512;
 
+  /** Kept for reuse: more than a write has. */
+  private static final int MOST_SPARE = 512;
+
   private final Deque<Unit> units = new ArrayDeque<>();
+  private final Deque<Unit> spare = new ArrayDeque<>();
   private final ByteBuffer[] gathered = new ByteBuffer[MOST_BUFFERS];
 
-  /**
-   * Bytes that stay together: once the first is written, the rest must follow.
-   *
-   * @param spans how many spans it holds
-   */
-  private record Unit(List<ByteBuffer> buffers, int spans) {
-
-    boolean isBegun() {
-      return buffers.getFirst().position() > 0;
-    }
-
-    boolean isWritten() {
-      return !buffers.getLast().hasRemaining();
-    }
-  }
-
   void add(ByteBuffer frame) {
-    units.add(new Unit(List.of(frame), 0));
+    units.add(unused().frame(frame));
   }
 
-  void add(List<ByteBuffer> chunk, int spans) {
-    units.add(new Unit(chunk, spans));
+  /** Adds one chunk with some of the messages. */
+  void addChunk(List<Message> messages, int from, int to) {
+    units.add(unused().chunk(messages, from, to));
+  }
+
+  private Unit unused() {
+    Unit unit = spare.pollLast();
+    return unit == null ? new Unit() : unit;
+  }
+
+  private void reuse(Unit unit) {
+    if (spare.size() < MOST_SPARE) {
+      spare.addLast(unit);
+    }
   }
 
   boolean isEmpty() {
@@ -46,7 +46,9 @@ final class Outbox {
   }
 
   void clear() {
-    units.clear();
+    while (!units.isEmpty()) {
+      reuse(units.removeLast());
+    }
   }
 
   /**
@@ -63,7 +65,7 @@ final class Outbox {
       Arrays.fill(gathered, 0, count, null);
       total += written;
       while (!units.isEmpty() && units.getFirst().isWritten()) {
-        units.removeFirst();
+        reuse(units.removeFirst());
       }
       if (!took) {
         return total;
@@ -95,7 +97,9 @@ final class Outbox {
   int withdraw() {
     int spans = 0;
     while (!units.isEmpty() && units.getLast().spans() > 0 && !units.getLast().isBegun()) {
-      spans += units.removeLast().spans();
+      Unit unit = units.removeLast();
+      spans += unit.spans();
+      reuse(unit);
     }
     return spans;
   }

@@ -17,15 +17,18 @@ import java.util.concurrent.TimeUnit;
  * Sends a queue's spans to several endpoints from one thread. Each span goes to any connection that
  * takes data, so a slow endpoint gets fewer. Spans of one trace may go to different endpoints.
  */
-public final class Recorder implements AutoCloseable {
+public final class Recorder implements Sender {
 
   private static final Logger LOG = System.getLogger(Recorder.class.getName());
-  private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(10);
 
   private final Source source;
   private final Ledger ledger;
   private final RecorderSettings settings;
   private final Selector selector;
+
+  /** Held while the selector is woken or closed. It holds its own monitor while it waits. */
+  private final Object waking = new Object();
+
   private final Intake intake;
   private final Settlement settlement;
   private final List<Connection> connections = new ArrayList<>();
@@ -61,20 +64,16 @@ public final class Recorder implements AutoCloseable {
     }
   }
 
-  /** Looks at the queue now. Any thread may call it, for example when the queue is half full. */
+  @Override
   public void wake() {
-    synchronized (selector) {
+    synchronized (waking) {
       if (selector.isOpen()) {
         selector.wakeup();
       }
     }
   }
 
-  /**
-   * Waits until all that was in the queue is acknowledged, rejected or given up.
-   *
-   * @return false if the time ran out before, or the thread was interrupted
-   */
+  @Override
   public boolean flush(Duration timeout) {
     Flush flush = new Flush(source.offered(), new CountDownLatch(1));
     flushes.add(flush);
@@ -87,13 +86,7 @@ public final class Recorder implements AutoCloseable {
     }
   }
 
-  /** Flushes for at most 10 s, then gives up the rest. */
   @Override
-  public void close() {
-    close(CLOSE_TIMEOUT);
-  }
-
-  /** Flushes for at most this time, then gives up the rest. No message may be put in any more. */
   public void close(Duration timeout) {
     if (!closing) {
       flush(timeout);
@@ -122,7 +115,7 @@ public final class Recorder implements AutoCloseable {
 
   /** Not while another thread wakes it. */
   private void closeSelector() throws IOException {
-    synchronized (selector) {
+    synchronized (waking) {
       selector.close();
     }
   }
@@ -206,6 +199,7 @@ public final class Recorder implements AutoCloseable {
       intake.remove().release();
       ledger.countGivenUp(1);
     }
+    source.close();
     flushes.forEach(flush -> flush.done().countDown());
   }
 }

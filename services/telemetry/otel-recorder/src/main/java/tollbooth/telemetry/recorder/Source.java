@@ -8,4 +8,10 @@ public interface Source {
 
   /** How many messages have been put in so far. */
   long offered();
+
+  /**
+   * Nothing takes messages any more: the source gives up what still comes. Called by the thread
+   * that took them, as the last it does.
+   */
+  void close();
 }

@@ -12,6 +12,7 @@ final class QueueSource implements Source {
   final AtomicInteger releases = new AtomicInteger();
   private final Queue<Message> queue = new ConcurrentLinkedQueue<>();
   private final AtomicLong offered = new AtomicLong();
+  volatile boolean closed;
 
   /** Puts in messages of this size with the numbers from {@code first} on. */
   void put(long first, int count, int sizeBytes) {
@@ -30,5 +31,10 @@ final class QueueSource implements Source {
   @Override
   public long offered() {
     return offered.get();
+  }
+
+  @Override
+  public void close() {
+    closed = true;
   }
 }

@@ -294,6 +294,7 @@ class RecorderTest {
     assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5));
     assertThat(source.ledger.counts()).isEqualTo(new Counts(50, 0, 0, 0, 0, 50, 0));
     assertAllSettled(50);
+    assertThat(source.closed).isTrue();
     assertThat(recorder.flush(Duration.ofMillis(1))).isFalse();
   }
 

@@ -196,15 +196,12 @@ final class Chain {
     tail = last;
   }
 
-  /** Ends the chain: its buffers, ready to be read, belong to the caller. */
-  Buffer detach() {
-    Buffer chain = head;
-    for (Buffer buffer = chain; buffer != null; buffer = buffer.next) {
+  /** Ends the chain: its buffers are ready to be read, until they are given back. */
+  Buffer read() {
+    for (Buffer buffer = head; buffer != null; buffer = buffer.next) {
       buffer.bytes.flip();
     }
-    head = null;
-    tail = null;
-    return chain;
+    return head;
   }
 
   /** Gives all buffers back; the chain must not be used any more. */

@@ -13,6 +13,7 @@ import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.api.trace.SpanContext;
 import io.opentelemetry.api.trace.SpanKind;
 import io.opentelemetry.api.trace.TraceState;
+import java.nio.ByteBuffer;
 
 /** OTLP, as protobuf. A span is the message Span without its length. */
 final class OtlpFormat implements WireFormat {
@@ -214,17 +215,29 @@ final class OtlpFormat implements WireFormat {
     });
   }
 
-  /** ResourceSpans and ScopeSpans, up to and with the length of the span. */
+  /** A span of ScopeSpans. */
   @Override
-  public void frame(Chain out, byte[] scope, int spanBytes) {
-    int scopeBytes = scope.length + bytesSize(spanBytes);
-    out.put(tag(1, BYTES));
-    out.putVarint(resource.length + bytesSize(scopeBytes));
+  public int spanTag() {
+    return tag(2, BYTES);
+  }
+
+  @Override
+  public int groupHeadSize(byte[] scope, int bytes) {
+    return bytesSize(resourceSpansBytes(scope, bytes)) - bytes;
+  }
+
+  private int resourceSpansBytes(byte[] scope, int bytes) {
+    return resource.length + bytesSize(scope.length + bytes);
+  }
+
+  /** ResourceSpans and ScopeSpans, up to the first span. */
+  @Override
+  public void putGroupHead(ByteBuffer out, byte[] scope, int bytes) {
+    out.put((byte) tag(1, BYTES));
+    Protobuf.putVarint(out, resourceSpansBytes(scope, bytes));
     out.put(resource);
-    out.put(tag(2, BYTES));
-    out.putVarint(scopeBytes);
+    out.put((byte) tag(2, BYTES));
+    Protobuf.putVarint(out, scope.length + bytes);
     out.put(scope);
-    out.put(tag(2, BYTES));
-    out.putVarint(spanBytes);
   }
 }

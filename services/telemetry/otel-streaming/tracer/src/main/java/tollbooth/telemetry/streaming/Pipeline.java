@@ -1,5 +1,7 @@
 package tollbooth.telemetry.streaming;
 
+import tollbooth.telemetry.recorder.Ledger;
+
 /** What all spans of a provider share. */
 record Pipeline(
     Sampler sampler,

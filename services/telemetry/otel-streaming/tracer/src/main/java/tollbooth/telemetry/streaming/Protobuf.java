@@ -23,6 +23,15 @@ final class Protobuf {
     return (70 - Long.numberOfLeadingZeros(value | 1)) / 7;
   }
 
+  static void putVarint(ByteBuffer out, long value) {
+    long rest = value;
+    while ((rest & ~0x7fL) != 0) {
+      out.put((byte) (rest & 0x7f | 0x80));
+      rest >>>= 7;
+    }
+    out.put((byte) rest);
+  }
+
   /** The size of a field with so many bytes: tag, length and content. */
   static int bytesSize(int bytes) {
     return 1 + varintSize(bytes) + bytes;
@@ -77,7 +86,7 @@ final class Protobuf {
     chain.begin();
     content.accept(chain);
     ByteBuffer bytes = ByteBuffer.allocate(chain.length());
-    for (Buffer part = chain.detach(); part != null; part = part.next) {
+    for (Buffer part = chain.read(); part != null; part = part.next) {
       bytes.put(part.bytes);
     }
     return bytes.array();

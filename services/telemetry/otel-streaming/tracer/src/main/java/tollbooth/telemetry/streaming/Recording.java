@@ -11,11 +11,11 @@ final class Recording {
   /** The span's bytes. */
   final Chain chain;
 
-  /** What precedes the span on the wire; see {@link WireFormat#scope}. */
-  byte[] scope;
+  /** What the span is on its way. */
+  final SpanMessage message = new SpanMessage(this);
 
-  /** The span's id, for those who must know which one was lost. */
-  long spanId;
+  /** What its tracer's scope is on the wire; see {@link WireFormat#scope}. */
+  byte[] scope;
 
   /** When the span started. */
   long startEpochNanos;

@@ -33,11 +33,6 @@ final class RecordingPool {
   /** Takes back a recording and its buffers. */
   void give(Recording recording) {
     recording.chain.release();
-    giveDetached(recording);
-  }
-
-  /** Takes back a recording whose buffers have another owner now. */
-  void giveDetached(Recording recording) {
     recording.reset();
     free.offer(recording);
   }

@@ -233,16 +233,17 @@ final class StreamingSpan implements Span {
     }
     Pipeline pipeline = tracer.pipeline;
     pipeline.ledger().countEnded();
-    if (done == null) {
-      pipeline.ledger().count(failure);
-    } else {
+    if (done != null) {
       pipeline.queue().add(done);
+    } else if (failure == Chain.Failure.TOO_LARGE) {
+      pipeline.ledger().countTooLarge();
+    } else {
+      pipeline.ledger().countQueueFull();
     }
   }
 
   private void finish(long epochNanos) {
     recording.scope = tracer.scope;
-    recording.spanId = id;
     recording.removeReplaced();
     Limits limits = tracer.pipeline.limits();
     tracer

@@ -2,11 +2,13 @@ package tollbooth.telemetry.streaming;
 
 import io.opentelemetry.api.trace.SpanBuilder;
 import io.opentelemetry.api.trace.Tracer;
+import io.opentelemetry.api.trace.TracerProvider;
 
 /** The tracer of one scope. */
 final class StreamingTracer implements Tracer {
 
   private static final String NO_NAME = "<unspecified span name>";
+  private static final Tracer CLOSED = TracerProvider.noop().get("closed");
 
   final Pipeline pipeline;
   final byte[] scope;
@@ -20,6 +22,9 @@ final class StreamingTracer implements Tracer {
 
   @Override
   public SpanBuilder spanBuilder(String name) {
+    if (pipeline.queue().isClosed()) {
+      return CLOSED.spanBuilder(name);
+    }
     return new StreamingSpanBuilder(this, name == null || name.isBlank() ? NO_NAME : name);
   }
 }

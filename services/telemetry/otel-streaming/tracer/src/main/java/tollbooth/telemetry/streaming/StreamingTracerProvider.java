@@ -3,17 +3,52 @@ package tollbooth.telemetry.streaming;
 import io.opentelemetry.api.trace.Tracer;
 import io.opentelemetry.api.trace.TracerBuilder;
 import io.opentelemetry.api.trace.TracerProvider;
+import java.io.Closeable;
+import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import tollbooth.telemetry.recorder.Ledger.Counts;
+import tollbooth.telemetry.recorder.Sender;
 
-/** Makes one tracer for each scope. */
-final class StreamingTracerProvider implements TracerProvider {
+/** Makes one tracer for each scope, and sends their spans until it is closed. */
+public final class StreamingTracerProvider implements TracerProvider, Closeable {
+
+  /** Of {@link #close}. A container has seconds to end. */
+  private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(3);
 
   private final Map<Scope, StreamingTracer> tracers = new ConcurrentHashMap<>();
   private final Pipeline pipeline;
+  private final Sender sender;
 
-  StreamingTracerProvider(Pipeline pipeline) {
+  /**
+   * Makes a provider.
+   *
+   * @param sender takes the spans of the pipeline's queue
+   */
+  StreamingTracerProvider(Pipeline pipeline, Sender sender) {
     this.pipeline = pipeline;
+    this.sender = sender;
+    pipeline.queue().whenHalfFull(sender::wake);
+  }
+
+  /**
+   * Waits until all spans that ended before are acknowledged, rejected or given up.
+   *
+   * @return false if the time ran out before
+   */
+  public boolean forceFlush(Duration timeout) {
+    return sender.flush(timeout);
+  }
+
+  /** Flushes for at most 3 s, then gives up the rest. Spans that end later are given up. */
+  @Override
+  public void close() {
+    sender.close(CLOSE_TIMEOUT);
+  }
+
+  /** What became of the spans. */
+  public Counts counts() {
+    return pipeline.ledger().counts();
   }
 
   @Override

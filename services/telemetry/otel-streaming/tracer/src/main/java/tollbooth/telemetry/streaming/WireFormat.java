@@ -4,6 +4,7 @@ import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.api.trace.SpanContext;
 import io.opentelemetry.api.trace.SpanKind;
 import io.opentelemetry.api.trace.StatusCode;
+import java.nio.ByteBuffer;
 
 /**
  * How spans look on the wire. Each method appends one call's bytes to a span; {@link #attribute}
@@ -49,13 +50,19 @@ interface WireFormat {
   /** What must precede the spans of a scope, encoded once. */
   byte[] scope(Scope scope);
 
+  /** The tag of a span in its group, of one byte; its length follows. */
+  int spanTag();
+
   /**
-   * Appends what precedes a span, so that both together can stand anywhere in a request.
+   * The size of what {@link #putGroupHead} appends.
    *
    * @param scope what {@link #scope} returned
-   * @param spanBytes the length of the span
+   * @param bytes the length of the group's spans, each with its tag and length
    */
-  void frame(Chain out, byte[] scope, int spanBytes);
+  int groupHeadSize(byte[] scope, int bytes);
+
+  /** Appends what precedes a group of spans, so that all together can stand in any request. */
+  void putGroupHead(ByteBuffer out, byte[] scope, int bytes);
 
   /**
    * A span's start.

@@ -9,6 +9,7 @@ import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.api.trace.SpanContext;
 import io.opentelemetry.api.trace.SpanKind;
 import io.opentelemetry.api.trace.StatusCode;
+import java.nio.ByteBuffer;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -119,10 +120,17 @@ final class ZipkinFormat implements WireFormat {
     return new byte[0];
   }
 
-  /** A span of ListOfSpans. */
+  /** A span of ListOfSpans, which has no groups. */
   @Override
-  public void frame(Chain out, byte[] scope, int spanBytes) {
-    out.put(tag(1, BYTES));
-    out.putVarint(spanBytes);
+  public int spanTag() {
+    return tag(1, BYTES);
   }
+
+  @Override
+  public int groupHeadSize(byte[] scope, int bytes) {
+    return 0;
+  }
+
+  @Override
+  public void putGroupHead(ByteBuffer out, byte[] scope, int bytes) {}
 }

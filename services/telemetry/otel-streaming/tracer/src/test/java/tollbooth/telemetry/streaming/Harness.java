@@ -4,10 +4,15 @@ import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.proto.collector.trace.v1.ExportTraceServiceRequest;
 import io.opentelemetry.proto.trace.v1.ResourceSpans;
 import java.io.ByteArrayOutputStream;
+import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.List;
+import tollbooth.telemetry.recorder.Ledger;
+import tollbooth.telemetry.recorder.Message;
+import tollbooth.telemetry.recorder.Sender;
 
 /** A tracer whose queue the test empties and decodes. */
-final class Harness {
+final class Harness implements Sender {
 
   static final Attributes RESOURCE = Attributes.builder().put("service.name", "a1").build();
 
@@ -15,44 +20,75 @@ final class Harness {
   final Ledger ledger = new Ledger();
   final SpanQueue queue;
   final StreamingTracerProvider provider;
-  private final RecordingPool recordings;
-  private final WireFormat format;
+  volatile int wakes;
 
   Harness(Limits limits, Sampler sampler, int mostBuffers, int queueSize) {
     this(limits, sampler, mostBuffers, queueSize, new OtlpFormat(RESOURCE, null));
   }
 
   Harness(Limits limits, Sampler sampler, int mostBuffers, int queueSize, WireFormat format) {
-    this.format = format;
+    this(limits, sampler, mostBuffers, queueSize, format, false);
+  }
+
+  private Harness(
+      Limits limits,
+      Sampler sampler,
+      int mostBuffers,
+      int queueSize,
+      WireFormat format,
+      boolean grouped) {
     buffers = new BufferPool(mostBuffers);
-    recordings = new RecordingPool(buffers, limits);
-    queue = new SpanQueue(queueSize, recordings, ledger);
-    provider =
-        new StreamingTracerProvider(
-            new Pipeline(sampler, limits, format, recordings, queue, ledger));
+    RecordingPool recordings = new RecordingPool(buffers, limits);
+    queue = new SpanQueue(queueSize, new Wire(format, grouped, recordings), ledger);
+    Pipeline pipeline = new Pipeline(sampler, limits, format, recordings, queue, ledger);
+    provider = new StreamingTracerProvider(pipeline, this);
   }
 
   static Harness of(Limits limits) {
     return new Harness(limits, Sampler.parentBased(Sampler.ALWAYS_ON), 4096, 2048);
   }
 
+  /** Spans of one scope share what precedes them. */
+  static Harness grouped() {
+    WireFormat format = new OtlpFormat(RESOURCE, null);
+    return new Harness(Limits.DEFAULT, Sampler.ALWAYS_ON, 4096, 2048, format, true);
+  }
+
+  @Override
+  public void wake() {
+    wakes++;
+  }
+
+  @Override
+  public boolean flush(Duration timeout) {
+    return queue.isEmpty();
+  }
+
+  @Override
+  public void close(Duration timeout) {
+    queue.close();
+  }
+
   /** What the queued spans are on the wire. */
   byte[] sentBytes() {
     ByteArrayOutputStream request = new ByteArrayOutputStream();
-    for (Recording span = queue.poll(); span != null; span = queue.poll()) {
-      byte[] scope = span.scope;
-      int length = span.chain.length();
-      request.writeBytes(Protobuf.encoded(out -> format.frame(out, scope, length)));
-      Buffer chain = span.chain.detach();
-      for (Buffer part = chain; part != null; part = part.next) {
-        byte[] bytes = new byte[part.bytes.remaining()];
-        part.bytes.get(bytes);
-        request.writeBytes(bytes);
+    for (Message span = queue.poll(); span != null; span = queue.poll()) {
+      int before = request.size();
+      append(request, span.buffers());
+      if (request.size() - before != span.sizeBytes()) {
+        throw new AssertionError("not the size that it says");
       }
-      buffers.give(chain);
-      recordings.giveDetached(span);
+      span.release();
     }
     return request.toByteArray();
+  }
+
+  static void append(ByteArrayOutputStream request, ByteBuffer... parts) {
+    for (ByteBuffer part : parts) {
+      byte[] bytes = new byte[part.remaining()];
+      part.get(bytes);
+      request.writeBytes(bytes);
+    }
   }
 
   /** What the queued spans are on the wire, decoded. */

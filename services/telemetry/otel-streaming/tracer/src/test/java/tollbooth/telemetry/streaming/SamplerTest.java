@@ -74,7 +74,7 @@ class SamplerTest {
     assertThat(span.isRecording()).isFalse();
     assertThat(span.getSpanContext().isValid()).isTrue();
     assertThat(span.getSpanContext().getTraceFlags().asHex()).isEqualTo("02");
-    assertThat(harness.ledger.ended()).isZero();
+    assertThat(harness.ledger.counts().ended()).isZero();
     assertThat(harness.queue.isEmpty()).isTrue();
   }
 }

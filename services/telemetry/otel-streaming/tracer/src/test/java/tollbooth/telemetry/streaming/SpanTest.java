@@ -11,6 +11,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import org.junit.jupiter.api.Test;
+import tollbooth.telemetry.recorder.Ledger.Counts;
 
 /** What the SDK cannot be asked: buffers, drops and threads. */
 class SpanTest {
@@ -40,9 +41,58 @@ class SpanTest {
       tracer.spanBuilder("span").startSpan().end();
     }
 
-    assertThat(harness.ledger.ended()).isEqualTo(10);
-    assertThat(harness.ledger.queueFull()).isEqualTo(6);
+    assertThat(harness.ledger.counts().ended()).isEqualTo(10);
+    assertThat(harness.ledger.counts().queueFull()).isEqualTo(6);
     assertThat(harness.sentSpans()).hasSize(4);
+  }
+
+  @Test
+  void wakesTheRecorderOnceUntilTheQueueWasEmpty() {
+    Harness harness = new Harness(Limits.DEFAULT, Sampler.ALWAYS_ON, 64, 8);
+    Tracer tracer = harness.provider.get("test");
+    for (int i = 0; i < 3; i++) {
+      tracer.spanBuilder("span").startSpan().end();
+    }
+    assertThat(harness.wakes).isZero();
+
+    for (int i = 3; i < 8; i++) {
+      tracer.spanBuilder("span").startSpan().end();
+    }
+    assertThat(harness.wakes).isEqualTo(1);
+
+    assertThat(harness.sentSpans()).hasSize(8);
+    for (int i = 0; i < 4; i++) {
+      tracer.spanBuilder("span").startSpan().end();
+    }
+    assertThat(harness.wakes).isEqualTo(2);
+  }
+
+  @Test
+  void givesUpWhatEndsAfterTheEnd() {
+    Harness harness = Harness.of(Limits.DEFAULT);
+    Tracer tracer = harness.provider.get("test");
+    Span early = tracer.spanBuilder("early").startSpan();
+    Span late = tracer.spanBuilder("late").startSpan();
+    early.end();
+    harness.provider.close();
+    late.end();
+
+    assertThat(harness.provider.counts()).isEqualTo(new Counts(2, 0, 0, 0, 0, 2, 0));
+    assertThat(tracer.spanBuilder("span").startSpan().isRecording()).isFalse();
+    assertThat(harness.queue.isEmpty()).isTrue();
+  }
+
+  @Test
+  void losesNoSpanThatEndsWhileTheTracerIsClosed() throws Exception {
+    for (int round = 0; round < 200; round++) {
+      Harness harness = Harness.of(Limits.DEFAULT);
+      Span span = harness.provider.get("test").spanBuilder("span").startSpan();
+      Thread ending = Thread.ofPlatform().start(span::end);
+      harness.provider.close();
+      ending.join();
+
+      assertThat(harness.ledger.counts()).isEqualTo(new Counts(1, 0, 0, 0, 0, 1, 0));
+    }
   }
 
   @Test
@@ -53,7 +103,7 @@ class SpanTest {
     assertThat(span.isRecording()).isTrue();
     span.end();
 
-    assertThat(harness.ledger.tooLarge()).isEqualTo(1);
+    assertThat(harness.ledger.counts().tooLarge()).isEqualTo(1);
     assertThat(harness.sentSpans()).isEmpty();
   }
 
@@ -68,8 +118,8 @@ class SpanTest {
     assertThat(harness.buffers.existing()).isEqualTo(1_000);
 
     spans.forEach(Span::end);
-    assertThat(harness.ledger.ended()).isEqualTo(1_000_000);
-    assertThat(harness.ledger.noBufferLeft()).isEqualTo(999_000);
+    assertThat(harness.ledger.counts().ended()).isEqualTo(1_000_000);
+    assertThat(harness.ledger.counts().queueFull()).isEqualTo(999_000);
     assertThat(harness.sentSpans()).hasSize(1_000);
   }
 
@@ -99,7 +149,7 @@ class SpanTest {
       }
     }
     assertThat(checked + checkIds(harness)).isEqualTo(2_000);
-    assertThat(harness.ledger.queueFull()).isZero();
+    assertThat(harness.ledger.counts().queueFull()).isZero();
   }
 
   /** Every attribute starts with its span's id. */

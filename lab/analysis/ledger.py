@@ -1,0 +1,40 @@
+"""What became of the spans of tracers that count them (services/telemetry/otel-streaming): every span has one fate."""
+
+from collections.abc import Iterator, Mapping
+
+from lab.record import TrialData
+
+FATES = ("acknowledged", "queue_full", "too_large", "rejected", "given_up")
+COUNTED = ("ended", "resent", *FATES)
+
+
+def spans_accounted_for(data: TrialData) -> Iterator[str]:
+    """Reject tracers that lost spans without counting them, and backends that count others than the tracers.
+
+    A service that a fault killed leaves no counts, and a fault's spans may be at the backend without an answer.
+    """
+    ledgers = {node: counts for node in data.trial.names("service") if (counts := _counts(data, node))}
+    for node, counts in ledgers.items():
+        settled = sum(counts[fate] for fate in FATES)
+        if counts["ended"] != settled:
+            yield f"{node}: {counts['ended']:.0f} spans ended, and {settled:.0f} are accounted for"
+    if data.injections or not ledgers:
+        return
+    if silent := [node for node in data.trial.names("service") if node not in ledgers]:
+        yield f"{', '.join(silent)}: did not count spans, while other services did"
+        return
+    acknowledged, resent, given_up = (
+        sum(counts[name] for counts in ledgers.values()) for name in ("acknowledged", "resent", "given_up")
+    )
+    accepted = data.trial.backend.accepted_spans if data.trial.backend else None
+    # What was sent again, or given up after it was sent, may have arrived without an answer.
+    if accepted is not None and not acknowledged <= accepted <= acknowledged + resent + given_up:
+        yield f"the backend accepted {accepted} spans, and the tracers count {acknowledged:.0f} acknowledged ones"
+
+
+def _counts(data: TrialData, node: str) -> Mapping[str, float]:
+    """Return what a node counted, by the names above; nothing if it counts no spans."""
+    results = data.streams.get("results", {}).get(node)
+    values = results.values if results else {}
+    counts = {name: values.get(f"{node}_spans_{name}") for name in COUNTED}
+    return {name: count for name, count in counts.items() if count is not None}

@@ -1,0 +1,61 @@
+package tollbooth.benchmarks.spans;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Every opponent delivers what it makes; a benchmark would otherwise measure other work. */
+@Timeout(60)
+class SpanMakersTest {
+
+  private static final int SPANS = 100;
+
+  @ParameterizedTest
+  @ValueSource(strings = {"late", "mutex", "streaming-discard", "sdk-discard"})
+  void deliversWithoutABackend(String name) {
+    try (SpanMaker maker = SpanMakers.start(name, null, 1_024)) {
+      makeAll(maker);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "streaming-chunk-per-span",
+        "streaming-chunk-per-write",
+        "streaming-group-per-write",
+        "sdk-okhttp-512",
+        "sdk-jdk-2048"
+      })
+  void deliversToTheBackend(String name) {
+    try (LoopbackBackend backend = new LoopbackBackend();
+        SpanMaker maker = SpanMakers.start(name, backend.url(), 4_096)) {
+      makeAll(maker);
+      // Ten attributes of some 30 bytes, with their tags and lengths.
+      assertThat(backend.bodyBytes() / SPANS).isBetween(300L, 1_000L);
+      assertThat(backend.cpuNs()).isPositive();
+    }
+  }
+
+  private static void makeAll(SpanMaker maker) {
+    for (int i = 0; i < SPANS; i++) {
+      maker.make(10);
+    }
+    Delivery.settle(maker, SPANS);
+  }
+
+  @Test
+  void aDroppedSpanIsAnError() {
+    try (SpanMaker maker = new LateMaker(10)) {
+      for (int i = 0; i < 11; i++) {
+        maker.make(0);
+      }
+      assertThatThrownBy(() -> Delivery.settle(maker, 11))
+          .hasMessage("10 of 11 spans were delivered");
+    }
+  }
+}
