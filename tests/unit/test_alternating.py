@@ -1,5 +1,6 @@
 """Systems that take turns: who gets load when, what is counted, and what rejects a set."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -12,7 +13,7 @@ from lab.backend import BACKENDS
 from lab.command.expected import expected_lines
 from lab.engine import StartFailed
 from lab.errors import UserError
-from lab.record import Slice, TrialData, read_trial_record
+from lab.record import Slice, TrialData, TrialRecord, read_trial_record
 from lab.record.data import read_trial
 from lab.record.requests import read_requests
 from lab.run.settling import BLOCK_REQUESTS, QUIET_BLOCKS
@@ -42,10 +43,14 @@ protocol: {warm_up_requests: 20, repetitions: 2, retries: 0, seed: 7}
 BACKEND = "jaeger"
 
 
+def without_engine(patch: pytest.MonkeyPatch) -> None:
+    patch.setitem(BACKENDS, BACKEND, SilentBackend)
+    patch.setattr("lab.engine.provenance.collect", lambda *_: {"versions": {}})
+
+
 @pytest.fixture(autouse=True)
 def no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(BACKENDS, BACKEND, SilentBackend)
-    monkeypatch.setattr("lab.engine.provenance.collect", lambda *_: {"versions": {}})
+    without_engine(monkeypatch)
 
 
 def alternating(spec: str = SPEC) -> tuple[Context, list[Turns]]:
@@ -104,21 +109,30 @@ def turn_ns(turn: Slice) -> int:
     return turn.next_ns - turn.start_ns
 
 
-def test_a_set_waits_until_its_systems_have_settled(tmp_path: Path) -> None:
-    on, _ = alternating(SPEC.replace("seed: 7", "seed: 7, until_settled: true"))
-    run, said = complete(on, tmp_path)
-    trials = [read_trial_record(path.parent) for path in run.folder.glob("trials/*/trial.json")]
+@pytest.fixture(scope="module")
+def settled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Sequence[TrialRecord], str, Turns]:
+    """Return the trials of one set that waited until its systems had settled, what was said, and one of its engines."""
+    with pytest.MonkeyPatch.context() as patch:
+        without_engine(patch)
+        on, drivers = alternating(
+            SPEC.replace("seed: 7", "seed: 7, until_settled: true").replace("repetitions: 2", "repetitions: 1")
+        )
+        run, said = complete(on, tmp_path_factory.mktemp("settled"))
+    return [read_trial_record(path.parent) for path in run.folder.glob("trials/*/trial.json")], said, drivers[0]
+
+
+def test_a_set_waits_until_its_systems_have_settled(settled: tuple[Sequence[TrialRecord], str, Turns]) -> None:
+    trials, said, _ = settled
     assert "of 4 systems have settled" in said
+    assert len(trials) == 4
     for trial in trials:
         assert trial.settled is True
         assert len(trial.jit_cpu_fractions) >= QUIET_BLOCKS
         assert all(fraction <= SETTLED_JIT_FRACTION for fraction in trial.jit_cpu_fractions[-QUIET_BLOCKS:])
 
 
-def test_systems_settle_in_the_turns_that_are_measured(tmp_path: Path) -> None:
-    on, drivers = alternating(SPEC.replace("seed: 7", "seed: 7, until_settled: true"))
-    complete(on, tmp_path)
-    first_set = drivers[0].loads_sent[:4]
+def test_systems_settle_in_the_turns_that_are_measured(settled: tuple[Sequence[TrialRecord], str, Turns]) -> None:
+    first_set = settled[2].loads_sent[:4]
     assert ["turns" if "starts_ns" in load else load["requests"] for load in first_set] == [20, 30, "turns", "turns"]
     assert [len(load["starts_ns"]) * 10 for load in first_set[2:3]] == [QUIET_BLOCKS * BLOCK_REQUESTS]
 
