@@ -10,7 +10,8 @@ from lab.engine.envoy_check import rejections
 from lab.target.proxy.settings import CURRENT, ProxyLevelSettings, Release
 from tests.contract.test_proxy import REQUESTS, SOURCE, ledger, level, running, send
 
-pytestmark = [pytest.mark.containers, pytest.mark.beside, pytest.mark.timeout(300)]
+# Four images only for this: `pytest -m long`.
+pytestmark = [pytest.mark.containers, pytest.mark.beside, pytest.mark.long, pytest.mark.timeout(300)]
 
 EARLIER = [release for release in get_args(Release) if release != CURRENT]
 
@@ -26,7 +27,6 @@ def test_an_earlier_release_takes_every_tracer(release: str) -> None:
     assert rejections({"none.json": level("none"), **texts}, images.references([image(release)])[image(release)]) == {}
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("release", EARLIER)
 @pytest.mark.parametrize("tracer", ["opentelemetry-grpc", "zipkin-json"])
 def test_of_an_earlier_release_every_span_arrives(release: str, tracer: str, tmp_path: Path) -> None:

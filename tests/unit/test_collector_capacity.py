@@ -11,6 +11,7 @@ import pytest
 from lab.analysis.collector.capacity import (
     MIB,
     MOST_BUSY,
+    TICK_S,
     CapacityModel,
     Load,
     Trial,
@@ -56,7 +57,7 @@ def tail_sampling(seed: int, noise: float = NOISE) -> list[Trial]:
     for rate, wait_s, spans in product((2_000, 5_000, 12_000), (2, 5, 15), (2, 10, 40)):
         # CPU needs all its terms, so size and attributes vary from point to point.
         load = Load(rate, float(random.uniform(300, 1_500)), float(random.integers(0, 20)), spans, wait_s)
-        traces = min(rate / spans * wait_s, NUM_TRACES)
+        traces = min(rate / spans * (wait_s + TICK_S), NUM_TRACES)
         held = traces * spans
         memory = 60 + 4 * traces / 1e3 + 0.5 * held / 1e3 + 80 * held * load.attributes / 1e6
         memory += 2.5 * held * load.span_bytes / MIB
@@ -123,8 +124,8 @@ def test_what_is_outside_the_grid_is_named() -> None:
 
 
 def test_tail_sampling_holds_at_most_num_traces() -> None:
-    full = size(model(), Load(20_000, 400, 10, 2, 5), "tail-sampling")
-    over = size(model(), Load(20_000, 400, 10, 2, 15), "tail-sampling")
+    full = size(model(), Load(20_000, 400, 10, 2, 4), "tail-sampling")
+    over = size(model(), Load(20_000, 400, 10, 2, 14), "tail-sampling")
     assert full.collectors == 1
     assert full.memory_mib == over.memory_mib
     assert (full.decides_early, over.decides_early) == (False, True)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from lab.analysis.analyse import summarise
-from lab.analysis.collector.capacity import LEAST_HELD_BACK, Load, read_model, size, write_model
+from lab.analysis.collector.capacity import LEAST_HELD_BACK, TICK_S, Load, read_model, size, write_model
 from lab.analysis.collector.duration import seconds
 from lab.analysis.collector.grid import CPU, MEMORY, RATE, SPAN_BYTES, grids
 from lab.analysis.collector.required import required
@@ -34,6 +34,7 @@ def truth(settings: Mapping[str, Any]) -> Mapping[str, float]:
     per_s, span_bytes = settings["traces_per_s"] * spans, 75 + attributes * (16 + length) + 45 / spans
     woken = 5 + 0.5 * attributes + 0.01 * span_bytes + (80 + WAKE_UP_US) / spans
     wait_s = seconds(settings["environment"].get("DECISION_WAIT", "0s"))
+    wait_s += TICK_S if wait_s else 0
     mib = (
         70 + wait_s * (settings["traces_per_s"] + 0.6 * per_s) / 1e3 + (wait_s or 0.2) * per_s * 3 * span_bytes / 2**20
     )

@@ -7,8 +7,9 @@ trace's part is larger if the Collector is idle when the trace arrives: then it 
 needs less CPU per span (in a first ramp 28 µs, and 77 µs at a tenth of the rate). Memory is a base and what is held:
 
 - A pipeline that passes traces on holds what arrives in some time: bytes, attributes and traces per second.
-- Tail sampling holds every trace for the decision wait, but at most `num_traces` of them (`tailsamplingprocessor` of
-  opentelemetry-collector-contrib): a part per trace held, and per span, attribute and byte of them.
+- Tail sampling holds every trace for the decision wait, and until the next decision (`TICK_S`), but at most
+  `num_traces` of them (`tailsamplingprocessor` of opentelemetry-collector-contrib): a part per trace held, and per
+  span, attribute and byte of them.
 """
 
 import itertools
@@ -34,6 +35,8 @@ LEAST_HELD_BACK = 12
 # A Collector's CPU: what is left is for other days, and no more was required of the lab's own instruments.
 MOST_BUSY = 0.7
 MIB = 2**20
+TICK_S = 1.0
+"""Between decisions of tail sampling. Traces are collected for so long before their wait begins (its `idbatcher`)."""
 
 
 @dataclass(frozen=True)
@@ -145,13 +148,12 @@ def size(model: CapacityModel, load: Load, pipeline: str) -> Size:
     outside = (
         name for name, bounds in fitted.bounds.items() if not bounds.low <= float(getattr(each, name)) <= bounds.high
     )
-    held = each.spans_per_s / each.spans_per_trace * each.decision_wait_s
     return Size(
         collectors=collectors,
         cores=cores,
         memory_mib=memory,
         extrapolated=tuple(outside),
-        decides_early=fitted.num_traces is not None and held > fitted.num_traces,
+        decides_early=fitted.num_traces is not None and _traces_held(each) > fitted.num_traces,
     )
 
 
@@ -234,7 +236,7 @@ def _rows_of_memory(loads: Sequence[Load], num_traces: int | None) -> NDArray[np
                 for rate in [load.spans_per_s]
             ]
         )
-    held = [min(load.spans_per_s / load.spans_per_trace * load.decision_wait_s, num_traces) for load in loads]
+    held = [min(_traces_held(load), num_traces) for load in loads]
     return np.array(
         [
             (1.0, traces / 1e3, spans / 1e3, spans * load.attributes / 1e6, spans * load.span_bytes / MIB)
@@ -242,3 +244,8 @@ def _rows_of_memory(loads: Sequence[Load], num_traces: int | None) -> NDArray[np
             for spans in [traces * load.spans_per_trace]
         ]
     )
+
+
+def _traces_held(load: Load) -> float:
+    """Return how many traces tail sampling would hold just before it decides, with no bound."""
+    return load.spans_per_s / load.spans_per_trace * (load.decision_wait_s + TICK_S)
