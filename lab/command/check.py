@@ -20,6 +20,7 @@ from lab.command.runs import read_run, reject_other_designs
 from lab.errors import UserError
 from lab.record import Summary, read_manifest, read_summary, read_trial, stored
 from lab.report.checklist import checklist_table, effects_table
+from lab.report.facts import durations_s
 from lab.report.tables import Table
 
 FAILED = 1
@@ -93,7 +94,7 @@ def search_spread_(run: Run = None) -> None:
 def proxy(run: Run = None) -> None:
     """Checks how precisely a run tells what Envoy's tracers cost (experiment proxy-tracing)."""
     folder = results_folder(run or _newest("proxy-tracing"))
-    minutes = sum(read_manifest(folder).get("durations_s", {}).values()) / 60
+    minutes = sum(durations_s(read_manifest(folder)).values()) / 60
     rows = precise(read_summary(folder / "summary.json"), minutes)
     _print([checklist_table("Is the cost of each tracer known well enough?", rows)])
     _exit(rows)

@@ -99,7 +99,7 @@ def test_the_change_is_made_between_two_readings(tmp_path: Path) -> None:
 
 
 class Envoy:
-    """An administration page that counts what it is asked."""
+    """An administration page that counts requests."""
 
     def __init__(self, status: int = 200) -> None:
         self.status, self.modified, self.read = status, list[str](), 0

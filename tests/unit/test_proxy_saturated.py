@@ -1,4 +1,4 @@
-"""A closed loop without pauses: what its generator is told, and what a trial says was full."""
+"""A closed loop without pauses: what its generator gets, and what a trial says was full."""
 
 import json
 from collections.abc import Mapping

@@ -10,6 +10,7 @@ from urllib.parse import quote, urlencode
 from lab.backend import Http, Sink, settled, span_counters
 from lab.contract import Endpoint, Measuring
 from lab.engine import OBSERVER, Place, Stack, Wait, beside, ports, start_failed, wait_until
+from lab.engine.image_recipes import TABLE
 from lab.fault.run import ContainerTime
 from lab.record import Results, TrialPart, write_results
 from lab.target.measuring import NothingAdded
@@ -56,8 +57,7 @@ def _earlier_envoy(settings: ProxyLevelSettings) -> Mapping[str, object]:
     """Return the overlay of an Envoy that is not the current one. Compose fills its version in."""
     if settings.release == CURRENT:
         return {}
-    version = f"ENVOY_{settings.release.replace('.', '_')}_VERSION"
-    return {PROXY: {"image": f"tollbooth/{settings.image}:${{{version}}}"}}
+    return {PROXY: {"image": f"tollbooth/{settings.image}:${{{TABLE[settings.image].version}}}"}}
 
 
 def services(settings: ProxyLevelSettings) -> tuple[str, ...]:
