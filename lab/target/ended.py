@@ -3,14 +3,17 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from lab.analysis.metrics.window import over
 from lab.contract import Check
 from lab.record import TrialData
+from lab.record.series import Series
 
 
 @dataclass(frozen=True)
 class End:
-    """The containers that ended. The first one still ran at `seen_ns`, and no longer did at `gone_ns` (Unix ns)."""
+    """The containers that ended. The first one ran on after `seen_ns`, and no longer did at `gone_ns` (Unix ns)."""
 
     names: frozenset[str]
     seen_ns: int
@@ -27,7 +30,7 @@ def under_ramp(data: TrialData) -> End | None:
     if not gone:
         return None
     names = frozenset(event.name for event in gone)
-    seen_ns = min(int(data.counters.containers[name]["cpu_usage_ns"].t_ns[-1]) for name in names)
+    seen_ns = min(_ran_after_ns(data.counters.containers[name]["cpu_usage_ns"]) for name in names)
     # Of one that ended before the window, nothing was measured.
     return End(names, seen_ns, min(event.t_ns for event in gone)) if seen_ns in window[1:] else None
 
@@ -40,6 +43,15 @@ def until_ended(check: Check) -> Check:
         return check(_while_running(data, end) if end else data)
 
     return checked
+
+
+def _ran_after_ns(cpu_ns: Series) -> int:
+    """Return the last reading after which a container used CPU time.
+
+    The readings after it prove nothing: a control group can be read for a while after its processes were killed.
+    """
+    (grew,) = np.nonzero(np.diff(cpu_ns.values) > 0)
+    return int(cpu_ns.t_ns[grew[-1] if len(grew) else 0])
 
 
 def _while_running(data: TrialData, end: End) -> TrialData:

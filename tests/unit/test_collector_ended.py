@@ -22,7 +22,7 @@ from tests.unit.test_traces import GENERATOR_HEADER, HEADER, IDS, ZEROS, row
 
 ROLES = {"edge-1": "collector", "collector": "collector", "traces": "generator", "observer": "observer"}
 WINDOW_S = (2, 20)
-# The observer sees each container once a second, the last time in second 9.
+# The observer reads each container once a second, the last time in second 9.
 SEEN_S, GONE_S = 9, 10
 RAMP = {"coupled": {"workers": 100, "workers_per_s": 5}, "duration_s": 23}
 CONSTANT = {"coupled": {"workers": 100, "workers_per_s": 0}, "duration_s": 23}
@@ -92,6 +92,12 @@ def test_under_a_ramp_it_is_the_first_error(judged: Judged, gone: Mapping[str, i
     assert found.traces_per_s == pytest.approx(91 / 9.5)
     assert delays.bound(data) is None
     assert values(data, LAB.targets["collector"].judgement.metrics)["first_error_workers"] == 45
+
+
+def test_its_last_reading_may_be_later_than_its_end(judged: Judged) -> None:
+    refused = [row(IDS[1], "send error", SEEN_S - 0.5 + second, 100, None) for second in range(10)]
+    found = delays.reached(judged({"collector": GONE_S}, rows=[*SUCCESSES, *refused]))
+    assert (found.outcome, found.at_s) == (delays.ENDED, pytest.approx(SEEN_S - 0.4))
 
 
 def test_without_a_failed_trace_the_error_is_when_it_was_gone(judged: Judged) -> None:
