@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from lab.analysis.metrics.jvm import SETTLED_JIT_FRACTION
 from lab.analysis.metrics.speed import CACHE_STEP, STOOD
 from lab.record import Adjustment, Estimate, PlaceAdjustment, Summary
-from lab.report.numbers import bounded, change, noise, number, percent
+from lab.report.numbers import LEAST_SHOWN, bounded, change, noise, number, percent
 
 
 def compared_levels(summary: Summary) -> list[str]:
@@ -41,7 +41,7 @@ def placebo_sentence(summary: Summary) -> str:
         return f"{shown} Without an interval the noise of this run is unknown."
     if estimate.noise_floor > 1:
         return f"{shown} Any difference in this run may be noise."
-    return f"{shown} Differences below {noise(estimate.noise_floor)} are noise."
+    return f"{shown} Differences below {noise(max(estimate.noise_floor, LEAST_SHOWN))} are noise."
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,8 @@ DASH = "\N{EN DASH}"
 MINUS = "\N{MINUS SIGN}"
 BOUNDS: Mapping[Censoring, str] = {"at least": "\N{GREATER-THAN OR EQUAL TO}", "at most": "\N{LESS-THAN OR EQUAL TO}"}
 TIMES = "\N{MULTIPLICATION SIGN}"
+LEAST_SHOWN = 0.001
+"""Fractions below it are only said to be below it."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +129,7 @@ def percent(value: float | None) -> str:
     """Format a fraction as a percentage without a sign."""
     if value is None or not isfinite(value):
         return DASH
-    return "below 0.1 %" if value < 0.001 else f"{number(value * 100, 2)} %"
+    return "below 0.1 %" if value < LEAST_SHOWN else f"{number(value * 100, 2)} %"
 
 
 def noise(floor: float | None) -> str:

@@ -23,6 +23,9 @@ from lab.report.tables import (
     named,
 )
 
+MOST_NAMED = 12
+"""So many levels are named above the answer; the tables name all."""
+
 
 @dataclass(frozen=True)
 class Page:
@@ -102,8 +105,10 @@ def main_metrics(summary: Summary) -> Mapping[str, MetricSummary]:
 
 
 def _compared(summary: Summary) -> str:
-    levels = findings.compared_levels(summary) or ["nothing"]
-    return f"{' and '.join(filter(None, (', '.join(levels[:-1]), levels[-1])))} against {summary.baseline}"
+    levels = findings.compared_levels(summary)
+    listed = " and ".join(filter(None, (", ".join(levels[:-1]), *levels[-1:])))
+    which = listed if len(levels) <= MOST_NAMED else f"{len(levels)} levels"
+    return f"{which} against {summary.baseline}" if levels else f"{summary.baseline} with itself, under another name"
 
 
 def _counts(summary: Summary, trials: Sequence[TrialRecord], manifest: Mapping[str, Any]) -> list[tuple[str, str]]:

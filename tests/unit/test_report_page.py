@@ -199,6 +199,33 @@ def test_the_placebo_without_a_ratio_leaves_the_noise_unknown() -> None:
     assert "the noise of this run is unknown" in findings.placebo_sentence(summary(BASELINE, TRACED))
 
 
+def test_noise_too_small_to_show_is_rounded_up() -> None:
+    placebo = PLACEBO | {"ratio": 1.0001, "ratio_low": 0.9999, "ratio_high": 1.0002, "noise_floor": 0.0002}
+    assert "Differences below 0.10 % are noise." in findings.placebo_sentence(summary(BASELINE, placebo))
+
+
+@pytest.mark.parametrize(
+    ("levels", "compared"),
+    [
+        ([], "baseline with itself, under another name"),
+        (["a"], "a against baseline"),
+        (["a", "b", "c"], "a, b and c against baseline"),
+        ([f"level-{number}" for number in range(13)], "13 levels against baseline"),
+    ],
+)
+def test_what_is_compared_is_named_unless_it_is_much(levels: list[str], compared: str) -> None:
+    found = summary(BASELINE, PLACEBO)
+    kept = {name: found.levels[name] for name in ("baseline", "placebo")}
+    found = found.model_copy(update={"levels": kept | dict.fromkeys(levels, found.levels["baseline"])})
+    assert page(found, MANIFEST, TRIALS, Compared()).compared == compared
+
+
+def test_the_question_shows_names_as_code() -> None:
+    manifest = MANIFEST | {"spec": {"question": "Is `a<b` less than `c`?"}}
+    html = render(Report(page(summary(BASELINE, PLACEBO, TRACED), manifest, TRIALS, Compared()), NOTHING_DRAWN))
+    assert '<p class="question">Is <code>a&lt;b</code> less than <code>c</code>?</p>' in html
+
+
 def test_the_order_says_what_became_of_each_planned_trial() -> None:
     planned = {"order": [{"number": 4, "block": 1, "position": 0, "level": "baseline"}, ["not", "an", "entry"]]}
     cells = order_cells(planned, [trial(1, "baseline"), REJECTED])
