@@ -3,6 +3,8 @@
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 MAKEFLAGS += --no-print-directory
+# Where Python may not keep compiled modules, every process compiles all that it imports, for seconds.
+unexport PYTHONDONTWRITEBYTECODE
 
 EXPERIMENT ?= quick
 ARGS ?=
