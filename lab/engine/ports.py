@@ -18,8 +18,9 @@ PUBLISHED = re.compile(r"^127\.0\.0\.1:\$\{(?P<variable>[A-Z_]+):-(?P<default>\d
 
 def published(compose: str, environment: Mapping[str, str]) -> dict[str, dict[str, int]]:
     """Compose service -> variable -> port number, from the text of `compose.yaml`; variables override defaults."""
+    entries = _entries(compose)
     return {
-        name: {match["variable"]: _number(match, environment) for owner, match in _entries(compose) if owner == name}
+        name: {match["variable"]: _number(match, environment) for owner, match in entries if owner == name}
         for name in _services(compose)
     }
 
