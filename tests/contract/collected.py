@@ -88,17 +88,14 @@ class Surroundings:
 
     def await_ready(self, name: str = MEASURED) -> None:
         """Waits until a Collector takes requests."""
-        ready = wait_until(lambda: self.answer(name) < 500, WITHIN_S, 0.05, SystemClock())
+        # The address is looked up once: each look is a process of `docker`.
+        address = self._address(name, OTLP_HTTP)
+        ready = wait_until(lambda: answer(address) < 500, WITHIN_S, 0.05, SystemClock())
         assert ready, self.do("logs", name)
 
     def answer(self, name: str = MEASURED, body: bytes | None = None) -> int:
-        """Return the status that a Collector answers a GET, or a POST of OTLP in JSON; 599 without an answer."""
-        try:
-            return self._http(name, OTLP_HTTP, "/v1/traces", body)[0]
-        except urllib.error.HTTPError as error:
-            return error.code
-        except OSError:
-            return 599
+        """See `answer`."""
+        return answer(self._address(name, OTLP_HTTP), body)
 
     def sent(self, duration_s: float, how: Mapping[str, Any]) -> Rows:
         """Send a load, and return the generator's record of each trace. `how`: what differs from `LOAD`."""
@@ -112,8 +109,9 @@ class Surroundings:
         rows = self.sent(duration_s, {**decoupled(20), "returns": False})
         ids = {row["trace_id"] for row in rows}
         # The sink still has the traces of earlier loads.
-        assert wait_until(lambda: self._shown().get("trace_id") in ids, WITHIN_S, 0.1, SystemClock())
-        return sorted(span["tags"] for span in self._shown()["spans"])
+        address = self._address(SINK, SINK_HTTP)
+        assert wait_until(lambda: shown(address).get("trace_id") in ids, WITHIN_S, 0.1, SystemClock())
+        return sorted(span["tags"] for span in shown(address)["spans"])
 
     @contextmanager
     def sending(self, how: Mapping[str, Any]) -> "Iterator[Load]":
@@ -145,17 +143,32 @@ class Surroundings:
         subprocess.run(["docker", "rm", "--force", "--volumes", *left], capture_output=True, check=False)
         subprocess.run(["docker", "network", "rm", self.network], capture_output=True, check=False)
 
-    def _shown(self) -> dict[str, Any]:
-        """Return the trace that the sink shows; nothing while it has none."""
-        return json.loads(self._http(SINK, SINK_HTTP, "/trace")[1]) or {}
+    def _address(self, name: str, port: int) -> str:
+        """Return where a running container's port is published. Another start may have another one."""
+        return self.do("port", name, str(port)).split()[0]
 
-    def _http(self, name: str, port: int, path: str, body: bytes | None = None) -> tuple[int, bytes]:
-        address = docker("port", f"{self.network}-{name}", str(port)).split()[0]
-        request = urllib.request.Request(f"http://{address}{path}", body, {"Content-Type": "application/json"})
-        # These requests must not go through the user's proxy.
-        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        with opener.open(request, timeout=10) as answer:
-            return answer.status, answer.read()
+
+def answer(address: str, body: bytes | None = None) -> int:
+    """Return the status that a Collector answers a GET, or a POST of OTLP in JSON; 599 without an answer."""
+    try:
+        return _http(f"http://{address}/v1/traces", body)[0]
+    except urllib.error.HTTPError as error:
+        return error.code
+    except OSError:
+        return 599
+
+
+def shown(address: str) -> dict[str, Any]:
+    """Return the trace that a sink shows; nothing while it has none."""
+    return json.loads(_http(f"http://{address}/trace")[1]) or {}
+
+
+def _http(url: str, body: bytes | None = None) -> tuple[int, bytes]:
+    request = urllib.request.Request(url, body, {"Content-Type": "application/json"})
+    # These requests must not go through the user's proxy.
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    with opener.open(request, timeout=10) as answered:
+        return answered.status, answered.read()
 
 
 @dataclass(frozen=True)

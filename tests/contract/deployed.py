@@ -3,16 +3,17 @@
 import json
 import time
 import urllib.request
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from lab.backend import Backend
 from lab.command.prepare import place
-from lab.engine import ports
+from lab.engine import images, ports
 from lab.engine.compose import PROJECT, ComposeDriver
 from lab.engine.place import Place
 from lab.target.mesh.settings import MeshLevel
@@ -23,6 +24,31 @@ from tests.labs import MESH, ROOT
 FOLDER = Path(__file__).parent
 # Short delays of delivery too: by default an SDK holds a batch for five seconds.
 QUICK_START = {"JAVA_OPTS": "-XX:TieredStopAtLevel=1", "OTEL_BSP_SCHEDULE_DELAY": "1000"}
+
+
+class Remembering(ComposeDriver):
+    """Asks the engine for a port once after each start: a process of `docker` costs what many requests cost."""
+
+    def __init__(self, root: Path, scratch: Path, project: str) -> None:
+        super().__init__(root, scratch, project)
+        self._ports: dict[tuple[str, int], int] = {}
+
+    def start(self, services: Sequence[str]) -> None:
+        """See `Driver.start`. The engine may choose other ports."""
+        self._ports.clear()
+        super().start(services)
+
+    def published_port(self, service: str, port: int) -> int:
+        """See `Driver.published_port`."""
+        if (service, port) not in self._ports:
+            self._ports[service, port] = super().published_port(service, port)
+        return self._ports[service, port]
+
+
+@cache
+def provide(*names: str) -> None:
+    """Provides images; looks once at each combination."""
+    images.ensure(names, print)
 
 
 def parameters(names: Iterable[str]) -> list[object]:
@@ -39,7 +65,7 @@ def system_with(topology: Path, level: MeshLevel, at: Place, out: Path) -> Syste
 @contextmanager
 def running(level: MeshLevel, topology: Path, out: Path) -> Iterator[tuple[System, Backend]]:
     """The system of a level, ready, with ports that the engine chose; removed afterwards."""
-    driver = ComposeDriver(ROOT, out.parent / "scratch", f"{PROJECT}-contract-{topology.stem}")
+    driver = Remembering(ROOT, out.parent / "scratch", f"{PROJECT}-contract-{topology.stem}")
     system = system_with(topology, level, replace(place(), driver=driver, alone=False), out)
     system.driver.remove()
     try:

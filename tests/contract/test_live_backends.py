@@ -18,9 +18,9 @@ from lab.backend.http import Http
 from lab.command import paths
 from lab.engine import images, ports
 from lab.engine.clock import SystemClock, wait_until
-from lab.engine.compose import ComposeDriver
 from lab.engine.driver import Stack
 from tests import backend_kit as kit
+from tests.contract.deployed import Remembering
 
 pytestmark = [pytest.mark.containers, pytest.mark.beside, pytest.mark.timeout(180)]
 
@@ -43,7 +43,7 @@ def running(name: str, out: Path, intake: int | None = None) -> Iterator[tuple[B
 
     Removed afterwards. The engine chooses all ports, so that it may stand beside what has the lab to itself.
     """
-    driver, kind = ComposeDriver(paths.ROOT, out, OWN_PROJECT), BACKENDS[name]
+    driver, kind = Remembering(paths.ROOT, out, OWN_PROJECT), BACKENDS[name]
     backend, first = kind(ports.chosen(kind.services, driver.published_port)), kind.services[0]
     for path, text in backend.files(["prometheus"], ITSELF).items():
         (out / path).parent.mkdir(parents=True)
@@ -111,7 +111,7 @@ def test_a_backend_says_what_it_took(name: str, protocol: str, tmp_path: Path, m
         for trace in (kit.SMALL, kit.LARGE):
             post(here, path, encode(trace, start_ns))
         assert wait_until(lambda: backend.accepted_spans() == kit.SENT_SPANS, 20, 0.1, SystemClock())
-        assert wait_until(lambda: kit.shown(backend) == kit.as_record(kit.LARGE, start_ns), 5, 0.1, SystemClock())
+        assert wait_until(lambda: kit.shown(backend) == kit.as_record(kit.LARGE, start_ns), 20, 0.1, SystemClock())
         kit.took(backend, name, start_ns)
         record(f"{name}-{protocol}", name, start_ns, fresh, recorder.taken())
 

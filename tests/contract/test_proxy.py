@@ -14,12 +14,13 @@ import pytest
 from lab.command import paths
 from lab.command.prepare import place
 from lab.engine import OBSERVER, SystemClock, images, wait_until
-from lab.engine.compose import PROJECT, ComposeDriver
+from lab.engine.compose import PROJECT
 from lab.engine.envoy_check import rejections
 from lab.record.results import read_results
 from lab.target.proxy.configuration import load, text
 from lab.target.proxy.deployment import ROUTES, ProxyDeployment
 from lab.target.proxy.settings import NEEDS, ProxyLevel, ProxyLevelSettings
+from tests.contract.deployed import Remembering, provide
 
 pytestmark = [pytest.mark.containers, pytest.mark.beside, pytest.mark.timeout(120)]
 
@@ -68,8 +69,8 @@ def running(
     out: Path, generators: Sequence[str] = (), variables: Mapping[str, str] = MappingProxyType({}), **given: object
 ) -> Iterator[ProxyDeployment]:
     """A proxy of a level, ready, with ports that the engine chose; removed afterwards. Generators are only created."""
-    images.ensure(["envoy", "testserver", "sink", "collector", "observer", *generators], print)
-    driver = ComposeDriver(paths.ROOT, out.parent / "scratch", f"{PROJECT}-contract-proxy")
+    provide("envoy", "testserver", "sink", "collector", "observer", *generators)
+    driver = Remembering(paths.ROOT, out.parent / "scratch", f"{PROJECT}-contract-proxy")
     settings = ProxyLevelSettings.model_validate({"server_delay_ms": 0, "flush_interval_ms": 500, **given})
     system = ProxyDeployment(SOURCE, ProxyLevel("x", settings), replace(place(), driver=driver, alone=False), out)
     driver.remove()
