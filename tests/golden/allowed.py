@@ -1,12 +1,12 @@
 """What may differ from the golden records, and why: the only table of allowed renames and removals.
 
 A row applies to the golden side before the comparison. `where` is a pattern (`fnmatch`) of a place:
-the record, then keys and indexes, joined with "/". An item of a list that is about one metric has the metric's name
-instead of its index. Every row must apply somewhere.
+the record (or "*"), then keys and indexes, joined with "/". An item of a list that is about one metric has the
+metric's name instead of its index. Every row must apply somewhere.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
@@ -176,13 +176,18 @@ ALLOWED: tuple[Row, ...] = (
 def expected(record: str, golden: Json, rows: Iterable[Row] = ALLOWED) -> tuple[Json, set[Row]]:
     """Return a golden record with its renames and removals, and the rows that applied."""
     used: set[Row] = set()
-    return _golden(golden, record, tuple(row for row in rows if not isinstance(row, Added)), used), used
+    return _golden(golden, record, tuple(row for row in _about(record, rows) if not isinstance(row, Added)), used), used
 
 
 def compared(record: str, current: Json, rows: Iterable[Row] = ALLOWED) -> tuple[Json, set[Row]]:
     """Return what the code says now without what may be new, and the rows that applied."""
     used: set[Row] = set()
-    return _without(current, record, tuple(row for row in rows if isinstance(row, Added)), used), used
+    return _without(current, record, tuple(row for row in _about(record, rows) if isinstance(row, Added)), used), used
+
+
+def _about(record: str, rows: Iterable[Row]) -> Iterator[Row]:
+    """Yield the rows that can apply to a record: the first part of a pattern is its name, or is "*"."""
+    return (row for row in rows if row.where.partition("/")[0] in (record, "*"))
 
 
 def _golden(data: Json, place: str, rows: tuple[Row, ...], used: set[Row]) -> Json:

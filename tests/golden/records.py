@@ -229,10 +229,16 @@ def recorded(record: str) -> Json:
     return golden(record)
 
 
+@cache
+def current(record: str) -> tuple[Json, set[Row]]:
+    """Return what the code says now without what may be new, and the allowances that applied."""
+    return compared(record, CURRENT[record]())
+
+
 def changes(record: str, old: Json) -> tuple[list[str], set[Row]]:
     """Return how the current code differs from `old`, a golden record, and the allowances that applied."""
     wanted, renamed = expected(record, old)
-    found, added = compared(record, CURRENT[record]())
+    found, added = current(record)
     if record in GROWING:
         found = {name: value for name, value in found.items() if name in wanted}
     return list(differences(wanted, found, record)), renamed | added

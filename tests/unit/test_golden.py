@@ -15,18 +15,19 @@ from tests.golden.compare import differences
 
 RECORDS = tuple(records.CURRENT)
 GOLDEN = cache(records.recorded)
+CHANGES = cache(lambda record: records.changes(record, GOLDEN(record)))
 SHOWN = 40
 
 
 @pytest.mark.parametrize("record", RECORDS)
 def test_nothing_changed(record: str) -> None:
-    found, _ = records.changes(record, GOLDEN(record))
+    found, _ = CHANGES(record)
     shown = "\n".join(found[:SHOWN])
     assert not found, f"{len(found)} differences:\n{shown}"
 
 
 def test_every_allowance_is_used() -> None:
-    used = {row for record in RECORDS for row in records.changes(record, GOLDEN(record))[1]}
+    used = {row for record in RECORDS for row in CHANGES(record)[1]}
     assert set(ALLOWED) == used
 
 
@@ -78,7 +79,7 @@ def test_a_change_is_noticed(record: str, found: Callable[[Place, Any], bool], c
     golden = GOLDEN(record)
     place = _place(golden, found)
     assert place is not None
-    before, _ = records.changes(record, golden)
+    before, _ = CHANGES(record)
     after, _ = records.changes(record, _changed(golden, place, change))
     assert len(after) > len(before)
 
