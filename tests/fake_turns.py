@@ -1,17 +1,18 @@
 """An engine that takes no time and whose generators send at given times: in turns, or side by side."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
+from lab.engine.driver import Stack
 from lab.load.generator import SECOND_NS
 from lab.record.requests import REQUESTS_COLUMNS, REQUESTS_FIRST_LINE
 from tests import synthetic
 from tests.fake import FakeBackend, FakeClock, FakeDriver
-from tests.synthetic.counters import counter_lines
+from tests.synthetic.counters import beginning, sample, stopped, times_ns
 
 WORKS_NS = 30_000_000
 
@@ -34,7 +35,7 @@ class Turns(FakeDriver):
     """An engine whose generator sends the loads of its folder, and whose observer records until now.
 
     `cost` multiplies the CPU of a request. `slow_ns`: how long one takes that has a time. `loads_sent`: what was
-    answered so far.
+    answered so far. `samples`: what the observer wrote of each moment, which a later answer may change.
     """
 
     cost: float = 1.0
@@ -42,6 +43,11 @@ class Turns(FakeDriver):
     loads_sent: list[dict[str, object]] = field(default_factory=list)
     rows: list[int] = field(default_factory=list)
     seen: tuple[int, float] = (-1, 0.0)
+    samples: dict[int, str] = field(default_factory=dict)
+
+    def create(self, deployment: Stack) -> None:
+        super().create(deployment)
+        self.samples = {}
 
     def work(self) -> None:
         """Answer the loads that are due, and write what the observer saw so far."""
@@ -54,14 +60,20 @@ class Turns(FakeDriver):
         if len(self.rows) == self.seen[0] and self.clock.now_s() < self.seen[1] + 5:
             return
         self.seen = len(self.rows), self.clock.now_s()
+        self._observe()
+
+    def _observe(self) -> None:
+        """Write the record of the observer. A sample that was taken before is not made again."""
         trial = replace(
             synthetic.Trial(0, 0, "x", self._truth(), noise=self.cost, attempt=0, generator_cores=0.01),
             warm_up_s=0,
             window_s=round(self.clock.now_s()),
         )
-        ends = np.array(sorted(end for end in self.rows), dtype=np.int64)
-        lines = counter_lines(trial, ends, np.random.default_rng(1))
-        text = "".join(json.dumps(line).replace('"locust"', '"open-loop"') + "\n" for line in lines)
+        ends, times = np.array(sorted(self.rows), dtype=np.int64), times_ns(trial, np.random.default_rng(1))
+        for t in times:
+            if t not in self.samples:
+                self.samples[t] = as_text(sample(trial, t, ends))
+        text = as_text(beginning(trial)) + "".join(self.samples[t] for t in times) + as_text([stopped(trial)])
         (self._out / "counters.jsonl").write_text(text)
 
     def _send(self, load: dict[str, object], answer: Path) -> None:
@@ -80,6 +92,8 @@ class Turns(FakeDriver):
 
     def _answer(self, answer: Path, starts: list[int], takes_ns: int) -> None:
         self.rows += [start + takes_ns for start in starts]
+        first_ns = min(starts, default=self.time_ns()) + takes_ns
+        self.samples = {t: text for t, text in self.samples.items() if t < first_ns}
         rows = [f"0,a1,{start},{start},{start + takes_ns},200,100" for start in starts]
         answer.write_text("\n".join([REQUESTS_FIRST_LINE, ",".join(REQUESTS_COLUMNS), *rows, ""]))
 
@@ -91,6 +105,11 @@ class Turns(FakeDriver):
         self._do("wait")
         self.running -= {service}
         return 0
+
+
+def as_text(lines: Sequence[Mapping[str, object]]) -> str:
+    """Return the observer's lines of a system with this generator."""
+    return "".join(json.dumps(line).replace('"locust"', '"open-loop"') + "\n" for line in lines)
 
 
 class SilentBackend(FakeBackend):

@@ -22,9 +22,31 @@ EXPORT_NS = 3_000_000
 
 
 def counter_lines(trial: Trial, ends: np.ndarray, rng: np.random.Generator) -> list[dict[str, Any]]:
-    first = trial.load_start_ns - 5 * SECOND_NS
-    last = trial.window_end_ns + 2 * SECOND_NS
-    interval_ns = int(trial.interval_s * SECOND_NS)
+    lines = beginning(trial)
+    for t in times_ns(trial, rng):
+        if trial.lost_samples_s is not None:
+            lost_from, lost_to = (trial.window_start_ns + s * SECOND_NS for s in trial.lost_samples_s)
+            if lost_from < t < lost_to:
+                continue
+        lines += sample(trial, t, ends)
+    if trial.restarted is not None:
+        middle = trial.window_start_ns + trial.window_s * SECOND_NS // 2
+        event = {"kind": "event", "t_ns": middle, "name": trial.restarted, "event": "restarted"}
+        lines[1:] = sorted([*lines[1:], event], key=lambda line: line["t_ns"])
+    return [*lines, stopped(trial)]
+
+
+def _first_ns(trial: Trial) -> int:
+    return trial.load_start_ns - 5 * SECOND_NS
+
+
+def _last_ns(trial: Trial) -> int:
+    return trial.window_end_ns + 2 * SECOND_NS
+
+
+def beginning(trial: Trial) -> list[dict[str, Any]]:
+    """Return the lines before the first sample."""
+    first, interval_ns = _first_ns(trial), int(trial.interval_s * SECOND_NS)
     lines: list[dict[str, Any]] = [
         {
             "format": "tollbooth.counters", "version": 1, "interval_ns": interval_ns,
@@ -33,20 +55,20 @@ def counter_lines(trial: Trial, ends: np.ndarray, rng: np.random.Generator) -> l
         }
     ]  # fmt: skip
     names = [*trial.containers, "locust", "observer", *(["jaeger"] if trial.truth.traced else [])]
-    lines += [{"kind": "event", "t_ns": first, "name": name, "event": "appeared"} for name in names]
-    samples = np.arange(first, last, interval_ns) + rng.integers(0, interval_ns // 100, 1)
-    for t in samples.tolist():
-        if trial.lost_samples_s is not None:
-            lost_from, lost_to = (trial.window_start_ns + s * SECOND_NS for s in trial.lost_samples_s)
-            if lost_from < t < lost_to:
-                continue
-        lines += _sample(trial, t, first, ends)
-    if trial.restarted is not None:
-        middle = trial.window_start_ns + trial.window_s * SECOND_NS // 2
-        event = {"kind": "event", "t_ns": middle, "name": trial.restarted, "event": "restarted"}
-        lines[1:] = sorted([*lines[1:], event], key=lambda line: line["t_ns"])
-    lines.append({"kind": "event", "t_ns": last, "name": "observer", "event": "stopped"})
-    return lines
+    return lines + [{"kind": "event", "t_ns": first, "name": name, "event": "appeared"} for name in names]
+
+
+def times_ns(trial: Trial, rng: np.random.Generator) -> list[int]:
+    """Return when the samples are taken."""
+    interval_ns = int(trial.interval_s * SECOND_NS)
+    samples = np.arange(_first_ns(trial), _last_ns(trial), interval_ns) + rng.integers(0, interval_ns // 100, 1)
+    found: list[int] = samples.tolist()
+    return found
+
+
+def stopped(trial: Trial) -> dict[str, Any]:
+    """Return the last line."""
+    return {"kind": "event", "t_ns": _last_ns(trial), "name": "observer", "event": "stopped"}
 
 
 def _shares(names: Sequence[str]) -> dict[str, float]:
@@ -63,8 +85,9 @@ def _work(trial: Trial, ends: np.ndarray, t: int) -> float:
     return float(np.sum(warm_up * (1 + trial.drift * in_window)))
 
 
-def _sample(trial: Trial, t: int, first: int, ends: np.ndarray) -> list[dict[str, Any]]:
-    elapsed = t - first
+def sample(trial: Trial, t: int, ends: np.ndarray) -> list[dict[str, Any]]:
+    """Return the lines of one sample. They depend on the requests that ended until then, and on no later one."""
+    elapsed = t - _first_ns(trial)
     ended = int(np.searchsorted(ends, t))
     work = _work(trial, ends, t)
     shares = _shares(trial.containers)
