@@ -7,6 +7,7 @@ import itertools
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -98,6 +99,21 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def opened(browser: Browser, report: Path, size: ViewportSize, dark: bool = False) -> Opened:
+    """Return a page that tests share: they only look at it."""
+    return _opened(browser, report, size["width"], size["height"], dark)
+
+
+def changeable(browser: Browser, report: Path) -> Page:
+    """Return a page of a laptop that the test has to itself."""
+    return _open(browser, report, LAPTOP, dark=False).page
+
+
+@cache
+def _opened(browser: Browser, report: Path, width: int, height: int, dark: bool) -> Opened:
+    return _open(browser, report, ViewportSize(width=width, height=height), dark)
+
+
+def _open(browser: Browser, report: Path, size: ViewportSize, dark: bool) -> Opened:
     page = browser.new_context(viewport=size, color_scheme="dark" if dark else "light").new_page()
     result = Opened(page)
     page.on("console", lambda message: result.console.append(message.text))
@@ -207,7 +223,7 @@ def test_the_page_never_scrolls_sideways(browser: Browser, reports: dict[str, Pa
 
 @pytest.mark.parametrize("run", RUNS)
 def test_labels_are_neither_cut_nor_on_top_of_each_other(browser: Browser, reports: dict[str, Path], run: str) -> None:
-    page = opened(browser, reports[run], LAPTOP).page
+    page = changeable(browser, reports[run])
     page.eval_on_selector_all("details", "found => found.forEach((one) => { one.name = ''; one.open = true; })")
     assert page.evaluate(CUT_LABELS) == []
     assert page.evaluate(COVERED_LABELS) == []
@@ -217,7 +233,7 @@ def test_labels_are_neither_cut_nor_on_top_of_each_other(browser: Browser, repor
 def test_tables_and_figures_fit_a_laptop_without_scrolling(
     browser: Browser, reports: dict[str, Path], run: str
 ) -> None:
-    page = opened(browser, reports[run], LAPTOP).page
+    page = changeable(browser, reports[run])
     page.eval_on_selector_all("details", "found => found.forEach((one) => { one.name = ''; one.open = true; })")
     hidden = page.eval_on_selector_all(
         ".scroll", "found => found.filter((one) => one.scrollWidth > one.clientWidth + 1).length"
@@ -238,7 +254,7 @@ def test_the_dark_page_is_dark_and_its_figures_too(browser: Browser, reports: di
 def test_on_paper_it_has_pages_and_no_figure_is_torn(
     browser: Browser, reports: dict[str, Path], run: str, most_pages: int
 ) -> None:
-    page = opened(browser, reports[run], LAPTOP).page
+    page = changeable(browser, reports[run])
     SCREENSHOTS.mkdir(parents=True, exist_ok=True)
     paper = page.pdf(path=SCREENSHOTS / f"{run}.pdf", prefer_css_page_size=True, print_background=True)
     pages = paper.count(b"/Type /Page\n") or paper.count(b"/Type /Page ")
