@@ -1,10 +1,9 @@
-"""A tiny experiment on real containers, as a user runs one, and what a user's mistakes look like."""
+"""A tiny experiment on real containers, as a user runs one."""
 
 import itertools
 import json
 import re
 import signal
-import socket
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,39 +16,17 @@ from lab.command import paths
 from lab.engine.clock import SystemClock, wait_until
 from lab.record.data import read_trial
 from lab.record.summary import read_manifest
-from tests.command_line import LAB, lab, one_line
+from tests.command_line import LAB, lab
+from tests.e2e.tiny import containers
 from tests.labs import MESH
 
-pytestmark = [pytest.mark.containers, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.containers, pytest.mark.alone, pytest.mark.timeout(900)]
 
 # Reasons that a machine gives on which other things run; what the lab itself may do wrong is not among them.
 THE_MACHINE = re.compile(
     "stole|programs outside the lab|not steady|still warming up|requests ended in the window"
     "|the lab's containers used|in another system's turn|its set was rejected"
 )
-TINY = """
-format: tollbooth.experiment
-version: 2
-title: Does the whole road work?
-question: Every level once per block, on real containers.
-target: {kind: mesh, topology: duo}
-load: {generator: locust, schedule: {kind: closed-loop, users: 8, think_time_s: [1.0, 1.1]}}
-environment: {JAVA_OPTS: "-XX:TieredStopAtLevel=1"}
-factors:
-  telemetry:
-    baseline: {telemetry: baseline}
-    otel-manual: {telemetry: otel-manual, backend: sink}
-baseline: baseline
-protocol: {warm_up_requests: 60, window_s: 12, repetitions: 1, retries: 1, seed: 3}
-observer: {rate_hz: 4}
-"""
-
-
-def containers() -> list[str]:
-    """What the lab has on the engine, by the names of its Compose projects."""
-    label = '{{.Label "com.docker.compose.project"}}'
-    listed = subprocess.run(["docker", "ps", "--all", "--format", label], capture_output=True, check=True)
-    return [project for project in listed.stdout.decode().split() if project.startswith("tollbooth")]
 
 
 def rejected_for_the_machine(folder: Path) -> bool:
@@ -57,13 +34,6 @@ def rejected_for_the_machine(folder: Path) -> bool:
     trials = [json.loads(path.read_text()) for path in folder.glob("trials/*/trial.json")]
     reasons = [reason for trial in trials for reason in trial["reasons"]]
     return bool(reasons) and all(THE_MACHINE.search(reason) for reason in reasons)
-
-
-@pytest.fixture(scope="module")
-def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("experiments") / "tiny.yaml"
-    path.write_text(TINY)
-    return path
 
 
 @dataclass(frozen=True)
@@ -200,43 +170,3 @@ def test_systems_that_take_turns_are_one_set_of_valid_trials(tiny: Path) -> None
         assert len(window) == 10 * len(data.trial.slices)
         assert data.trial.spans_in_trace == (123 if data.trial.level == "otel-manual" else None)
     assert containers() == []
-
-
-def test_a_port_in_use_is_named(tiny: Path) -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        number = str(taken.getsockname()[1])
-        line = one_line(lab("run", str(tiny), GATEWAY_PORT=number))
-    assert line == f"error: port {number} on 127.0.0.1, wanted for gateway, is in use"
-
-
-def test_a_second_run_at_the_same_time_is_an_error(tiny: Path) -> None:
-    first = subprocess.Popen([*LAB, "run", str(tiny)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert first.stdout is not None
-    first.stdout.readline()
-    try:
-        assert one_line(lab("run", str(tiny))) == f"error: the lab is in use by process {first.pid}"
-    finally:
-        first.send_signal(signal.SIGTERM)
-        first.communicate(timeout=60)
-    assert first.returncode == 130
-    assert containers() == []
-
-
-def test_a_container_that_cannot_start_shows_its_last_log_lines(tiny: Path, tmp_path: Path) -> None:
-    broken = tmp_path / "broken.yaml"
-    broken.write_text(
-        TINY.replace(
-            "{telemetry: otel-manual, backend: sink}", "{telemetry: baseline, environment: {JAVA_OPTS: -Xmx1k}}"
-        )
-    )
-    done = lab("run", str(broken), "--set", "protocol.retries=0")
-    assert "ended with exit code 1 instead of becoming ready" in one_line(done)
-    assert "Too small maximum heap" in done.stderr
-    assert containers() == []
-
-
-def test_no_engine_is_one_line(tiny: Path) -> None:
-    line = one_line(lab("run", str(tiny), DOCKER_HOST="unix:///nonexistent/docker.sock"))
-    assert line == "error: no Docker engine answers"

@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-pytestmark = [pytest.mark.containers, pytest.mark.timeout(180)]
+pytestmark = [pytest.mark.containers, pytest.mark.beside, pytest.mark.timeout(180)]
 
 DEBIAN = f"tollbooth/debian:{os.environ.get('DEBIAN_RELEASE', 'trixie')}"
 OBSERVER = "tollbooth/observer:dev"
