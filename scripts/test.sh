@@ -18,44 +18,59 @@ java() { .venv/bin/python scripts/test_image.py services; }
 without_containers() {
   local low_priority=(env OPENBLAS_NUM_THREADS=1 nice -n 19)
   ((EUID)) || low_priority+=(setpriv --bounding-set=-sys_nice)
-  "${low_priority[@]}" .venv/bin/pytest --durations=40 -m "not containers and not long"
+  "${low_priority[@]}" .venv/bin/pytest --durations=30 -m "not containers and not long" "$@"
 }
-contracts() { .venv/bin/pytest -m "containers and not long and $1" "${@:2}" tests/contract; }
-variants() { contracts beside -k test_variants; }
-# Dozens of Collectors and Envoys start and end. Beside them the observer misses its ticks in a fault.
-collectors() { contracts beside -k test_collector; }
-proxies() { contracts beside -k test_proxy; }
-other_contracts() { contracts beside -k "not test_variants and not test_collector and not test_proxy"; }
+# Two processes: a test without containers has one thread.
+SECOND_HALF='tests/unit/test_[i-z]*.py'
+first_half() { without_containers --ignore-glob="$SECOND_HALF"; }
+# shellcheck disable=SC2086  # a pattern of several files
+second_half() { without_containers $SECOND_HALF; }
+with_containers() { .venv/bin/pytest -m "containers and not long and $1" "${@:2}"; }
+beside() { with_containers beside tests/contract tests/e2e -k "$1"; }
+variants() { beside test_variants; }
+collectors() { beside test_collector; }
+proxies() { beside test_proxy; }
+others() { beside "not test_variants and not test_collector and not test_proxy"; }
 groups=()
-# begin LOG COMMAND: runs a command in the background, in its own process group, which Ctrl-C does not reach.
+# begin COMMAND...: runs each in the background, in its own process group, which Ctrl-C does not reach.
 begin() {
-  set -m; "$2" >"$1" 2>&1 & set +m
-  groups+=("$!")
+  local command
+  for command in "$@"; do
+    set -m; "$command" >"$LOGS/$command.log" 2>&1 & set +m
+    echo "$!" >"$LOGS/$command.pid"
+    groups+=("$!")
+  done
   trap 'kill -- "${groups[@]/#/-}" 2>/dev/null || true' EXIT
 }
-# ended PROCESS LOG: waits for a background command; prints its log if it failed.
-ended() { wait "$1" || { cat "$2"; return 1; }; grep ' passed' "$2"; }
+# ended COMMAND...: waits for them; prints the log of one that failed.
+ended() {
+  local command
+  for command in "$@"; do
+    wait "$(<"$LOGS/$command.pid")" || { cat "$LOGS/$command.log"; return 1; }
+    grep ' passed' "$LOGS/$command.log"
+  done
+}
+LOGS=.lab/logs
 python() {
   if [[ -n ${PYTEST_ARGS:-} ]]; then
     # shellcheck disable=SC2086  # several arguments in one variable
     .venv/bin/pytest $PYTEST_ARGS
     return
   fi
-  local logs=.lab/logs command
-  mkdir -p "$logs"
-  for command in without_containers variants other_contracts; do begin "$logs/$command.log" "$command"; done
+  mkdir -p "$LOGS"
+  begin first_half second_half variants others
   # Most of the time, faults wait.
-  contracts "not beside and not alone" || return 1
-  ended "${groups[1]}" "$logs/variants.log" || return 1
-  ended "${groups[2]}" "$logs/other_contracts.log" || return 1
-  begin "$logs/proxies.log" proxies
-  collectors || return 1
-  ended "${groups[3]}" "$logs/proxies.log" || return 1
+  with_containers "not beside and not alone" tests/contract || return 1
+  # Dozens of Collectors and Envoys start and end. Beside them the observer misses its ticks in a fault.
+  begin collectors
+  with_containers "not beside and not alone" tests/e2e || return 1
+  proxies || return 1
+  ended variants others collectors || return 1
   # What measures speed runs without other containers.
-  contracts alone || return 1
-  ended "${groups[0]}" "$logs/without_containers.log" || return 1
-  # Measuring tests run alone on the machine.
-  .venv/bin/pytest -m "containers and not long" tests/e2e
+  with_containers alone tests/contract || return 1
+  ended first_half second_half || return 1
+  # Experiments have the machine to themselves.
+  with_containers alone tests/e2e
 }
 
 for stage in "$@"; do

@@ -1,0 +1,31 @@
+"""What CI runs in which process, and that no process compiles what others have compiled."""
+
+import os
+import re
+import subprocess
+from fnmatch import fnmatch
+from pathlib import Path
+
+from tests.repository import ROOT
+
+
+def test_each_file_of_tests_is_in_one_of_two_processes() -> None:
+    (pattern,) = re.findall(r"^SECOND_HALF='(.*)'$", (ROOT / "scripts" / "test.sh").read_text(), re.MULTILINE)
+    every = {str(path) for path in (ROOT / "tests").rglob("test_*.py")}
+    # What `--ignore-glob` of pytest leaves, and what the shell makes of the pattern.
+    first = {path for path in every if not fnmatch(path, str(ROOT / pattern))}
+    listed = subprocess.run(["bash", "-c", f"printf '%s\\n' {pattern}"], cwd=ROOT, capture_output=True, check=True)
+    second = {str(ROOT / name) for name in listed.stdout.decode().split()}
+    assert first | second == every
+    assert not first & second
+    assert min(len(first), len(second)) > len(every) / 4
+
+
+def test_python_keeps_compiled_modules_whatever_the_environment_says(tmp_path: Path) -> None:
+    more = tmp_path / "more.mk"
+    more.write_text('shown:\n\t@echo "<$${PYTHONDONTWRITEBYTECODE-}>"\n')
+    shown = subprocess.run(
+        ["make", "-f", "Makefile", "-f", str(more), "shown"], cwd=ROOT, capture_output=True, text=True, check=True,
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+    )  # fmt: skip
+    assert shown.stdout == "<>\n"
