@@ -16,6 +16,7 @@ from lab.errors import UserError
 from lab.record import Slice, TrialData, TrialRecord, read_trial_record
 from lab.record.data import read_trial
 from lab.record.requests import read_requests
+from lab.run.runner import Run
 from lab.run.settling import BLOCK_REQUESTS, QUIET_BLOCKS
 from lab.run.start import Context
 from lab.run.turns import SECOND_NS
@@ -58,9 +59,17 @@ def alternating(spec: str = SPEC) -> tuple[Context, list[Turns]]:
     return benches.together(drivers, spec), drivers
 
 
-def test_one_system_has_load_at_a_time(tmp_path: Path) -> None:
-    on, _ = alternating()
-    run, said = complete(on, tmp_path)
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Context, Run, str]:
+    """Return the context of a complete run, the run, and what was said. The tests only read it, or analyse it."""
+    with pytest.MonkeyPatch.context() as patch:
+        without_engine(patch)
+        on, _ = alternating()
+        return on, *complete(on, tmp_path_factory.mktemp("finished"))
+
+
+def test_one_system_has_load_at_a_time(finished: tuple[Context, Run, str]) -> None:
+    _, run, said = finished
     trials = [read_trial_record(path.parent) for path in sorted(run.folder.glob("trials/*/trial.json"))]
     assert [trial.reasons for trial in trials] == [[]] * 8
     for block in (0, 1):
@@ -75,9 +84,8 @@ def test_one_system_has_load_at_a_time(tmp_path: Path) -> None:
     assert "4 systems are warm; measuring what a request of each costs" in said
 
 
-def test_requests_of_the_window_are_those_of_the_slices(tmp_path: Path) -> None:
-    on, _ = alternating()
-    run, _ = complete(on, tmp_path)
+def test_requests_of_the_window_are_those_of_the_slices(finished: tuple[Context, Run, str]) -> None:
+    run = finished[1]
     folder = next(run.folder.glob("trials/*-baseline"))
     trial, requests = read_trial_record(folder), read_requests(folder / "requests.csv")
     assert len(requests) == 20 + 30 + 10 * len(trial.slices)  # warm-up, cost, slices
@@ -147,9 +155,8 @@ def test_a_set_that_never_settles_is_kept_and_left_out(tmp_path: Path, monkeypat
     assert not summary.estimates
 
 
-def test_the_rate_is_found_once_for_all_sets(tmp_path: Path) -> None:
-    on, _ = alternating()
-    run, said = complete(on, tmp_path)
+def test_the_rate_is_found_once_for_all_sets(finished: tuple[Context, Run, str]) -> None:
+    _, run, said = finished
     found = run.manifest["calibration"]
     trials = [read_trial_record(path.parent) for path in run.folder.glob("trials/*/trial.json")]
     assert all(trial.found == found for trial in trials)
@@ -164,9 +171,8 @@ def test_a_rate_of_the_file_is_not_measured(tmp_path: Path) -> None:
     assert run.manifest["calibration"]["requests_per_s"] == 25
 
 
-def test_ratios_are_those_of_the_systems(tmp_path: Path) -> None:
-    on, _ = alternating()
-    run, _ = complete(on, tmp_path)
+def test_ratios_are_those_of_the_systems(finished: tuple[Context, Run, str]) -> None:
+    run = finished[1]
     truth = synthetic.QUICK["otel-manual"].cpu_ms / synthetic.QUICK["baseline"].cpu_ms
     rows = {(row.metric, row.level): row for row in analyse(run.folder).estimates}
     assert rows["cpu_per_request_services_ms", "otel-manual"].ratio == pytest.approx(truth, rel=0.05)
@@ -174,10 +180,9 @@ def test_ratios_are_those_of_the_systems(tmp_path: Path) -> None:
     assert rows["cpu_idle_services_cores", "baseline"].mean == pytest.approx(0, abs=0.01)
 
 
-def test_a_plan_says_what_the_last_run_lets_expect(tmp_path: Path) -> None:
-    on, _ = alternating()
+def test_a_plan_says_what_the_last_run_lets_expect(finished: tuple[Context, Run, str], tmp_path: Path) -> None:
+    on, run, _ = finished
     assert expected_lines(on.experiment, tmp_path) == []
-    run, _ = complete(on, tmp_path)
     analyse(run.folder)
     *levels, advice = expected_lines(on.experiment, run.folder)
     rounds = int(run.manifest["calibration"]["rounds"])
@@ -206,11 +211,9 @@ def test_a_system_that_does_not_start_ends_the_run_and_all_are_removed(tmp_path:
     assert [driver.done[-1] for driver in drivers] == ["remove"] * 4
 
 
-@pytest.fixture
-def data(tmp_path: Path) -> TrialData:
-    on, _ = alternating()
-    run, _ = complete(on, tmp_path)
-    return read_trial(next(run.folder.glob("trials/*-otel-manual")))
+@pytest.fixture(scope="module")
+def data(finished: tuple[Context, Run, str]) -> TrialData:
+    return read_trial(next(finished[1].folder.glob("trials/*-otel-manual")))
 
 
 def test_a_busy_machine_rejects(data: TrialData) -> None:
