@@ -18,7 +18,7 @@ java() { .venv/bin/python scripts/test_image.py services; }
 without_containers() {
   local low_priority=(env OPENBLAS_NUM_THREADS=1 nice -n 19)
   ((EUID)) || low_priority+=(setpriv --bounding-set=-sys_nice)
-  "${low_priority[@]}" .venv/bin/pytest --durations=30 -m "not containers and not long" "$@"
+  "${low_priority[@]}" .venv/bin/pytest --durations=40 -m "not containers and not long" "$@"
 }
 # Two processes: a test without containers has one thread.
 SECOND_HALF='tests/unit/test_[i-z]*.py'

@@ -139,12 +139,15 @@ def test_a_collector_that_is_slow_then_killed_and_comes_back(loop: str, around: 
 # --- an outage behind the sampler -------------------------------------------------------------------------------------
 
 BACK = "back"
-RECEIVE_TIMEOUT_NS = SECOND_NS
 
 
-@pytest.mark.parametrize(("loop", "outage_s"), [("decoupled", 5), ("coupled", 2)])
-def test_an_outage_of_the_exporter_is_a_loss_and_not_sampling(loop: str, outage_s: float, around: Surroundings) -> None:
-    how = {**LOOPS[loop], "send_timeout_ms": 2000, "receive_timeout_ms": RECEIVE_TIMEOUT_NS // 1_000_000}
+# On a busy machine a trace may be on its way for seconds without any outage, which has to last longer than a trace is
+# waited for. Workers send nothing while they wait.
+@pytest.mark.parametrize(("loop", "outage_s", "waits_s"), [("decoupled", 7, 4), ("coupled", 4, 2)])
+def test_an_outage_of_the_exporter_is_a_loss_and_not_sampling(
+    loop: str, outage_s: int, waits_s: int, around: Surroundings
+) -> None:
+    how = {**LOOPS[loop], "send_timeout_ms": 2000, "receive_timeout_ms": waits_s * 1000}
     # As many consumers as wait in retries, so that what is sent later need not wait for them.
     to_back = {"RETURN_ENDPOINT": f"{BACK}:4317", "CONSUMERS": "2000", "QUEUE_SIZE": "2000"}
     with (
@@ -155,7 +158,7 @@ def test_an_outage_of_the_exporter_is_a_loss_and_not_sampling(loop: str, outage_
             load.until("received_spans")
             around.do("kill", BACK)
             gone_ns = time.time_ns()
-            load.until("traces_sent", since_ns=gone_ns + round(outage_s * SECOND_NS))
+            load.until("traces_sent", since_ns=gone_ns + outage_s * SECOND_NS)
             back_ns = time.time_ns()
             around.do("start", BACK)
             load.until("received_spans", since_ns=time.time_ns())
@@ -171,8 +174,9 @@ def test_an_outage_of_the_exporter_is_a_loss_and_not_sampling(loop: str, outage_
     lost = [row for row in wanted if row["outcome"] == "receive timeout"]
     assert {row["trace_id"] for row in lost} == set(failures(around.out / "traces-0.csv"))
     # The last ones may still have come in time when it was back.
-    assert outcomes(wanted, gone_ns, back_ns - RECEIVE_TIMEOUT_NS) == {"receive timeout"}
-    assert all(gone_ns - SECOND_NS < sent_ns(row) < recovered_ns for row in lost)
+    assert outcomes(wanted, gone_ns, back_ns - waits_s * SECOND_NS) == {"receive timeout"}
+    # It was waited for at some time of the outage.
+    assert all(gone_ns - waits_s * SECOND_NS < sent_ns(row) < recovered_ns for row in lost)
     assert "success" in outcomes(wanted, until_ns=gone_ns)
     assert "success" in outcomes(wanted, recovered_ns)
 
