@@ -22,6 +22,7 @@ from lab.engine.doctor import run as run_doctor
 from lab.errors import UserError
 from lab.load import LOADS
 from lab.target.collector.target import Collector
+from lab.target.jmh.target import Jmh
 from lab.target.mesh import version1
 from lab.target.mesh.target import Mesh
 from lab.target.proxy.target import Proxy
@@ -47,7 +48,10 @@ Folder = Annotated[Path | None, typer.Argument(help="A results folder; the newes
 
 INTERRUPTED = 130
 
-LAB = Lab({target.declaration.kind: target for target in (Mesh(ROOT), Collector(ROOT), Proxy(ROOT), Store())}, LOADS)
+LAB = Lab(
+    {target.declaration.kind: target for target in (Mesh(ROOT), Collector(ROOT), Proxy(ROOT), Store(), Jmh(ROOT))},
+    LOADS,
+)
 """What is registered: a target is a row here, a generator in `lab/load`."""
 
 

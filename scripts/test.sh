@@ -6,10 +6,11 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 lint() { .venv/bin/ruff check . && .venv/bin/mypy; }
 # Images are stages of their own because building them takes minutes: first those of `quick`, which are built soonest.
 images() { .venv/bin/lab images quick; }
-# The contract tests need all images, but for earlier Envoys (`-m long`). None may be built while they measure.
+# The contract tests need all images, but for earlier Envoys and benchmarks (`-m long`). None may be built while they
+# measure.
 all_images() {
   .venv/bin/python -c 'from lab.engine.images import TABLE, ensure
-ensure([name for name in TABLE if not name.startswith("envoy-")], print)'
+ensure([name for name in TABLE if not name.startswith(("envoy-", "benchmarks"))], print)'
 }
 go() { .venv/bin/python scripts/test_image.py observer sink spinner testserver ghz fortio open-loop traces; }
 java() { .venv/bin/python scripts/test_image.py services; }

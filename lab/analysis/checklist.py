@@ -1,5 +1,6 @@
 """What a `lab check` says: a row for each thing that is required of a run, with PASS or FAIL. Pure."""
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -29,11 +30,17 @@ def within(name: str, found: Interval | None, low: float, high: float, decimals:
 
     If only the estimate lies there, the row fails as inconclusive: more sets could decide.
     """
-    ends = _ends(found)
-    passed = ends is not None and low <= ends[0] and ends[1] <= high
-    undecided = not passed and found is not None and low <= found.mean <= high
-    value = shown(found, decimals, unit) + (f", {INCONCLUSIVE}" if undecided else "")
-    return _row(name, value, f"within {low:.{decimals}f} to {high:.{decimals}f}{unit}", passed)
+    return _inside(name, found, low, high, f"within {low:.{decimals}f} to {high:.{decimals}f}{unit}", decimals, unit)
+
+
+def above(name: str, found: Interval | None, least: float, decimals: int = 2, unit: str = "") -> Row:
+    """Require the complete interval to be at least `least`. See `within`."""
+    return _inside(name, found, least, math.inf, f"at least {least:.{decimals}f}{unit}", decimals, unit)
+
+
+def below(name: str, found: Interval | None, most: float, decimals: int = 2, unit: str = "") -> Row:
+    """Require the complete interval to be at most `most`. See `within`."""
+    return _inside(name, found, -math.inf, most, f"at most {most:.{decimals}f}{unit}", decimals, unit)
 
 
 def contains(name: str, found: Interval | None, truth: float, decimals: int = 3, unit: str = "") -> Row:
@@ -60,6 +67,13 @@ def shown(found: Interval | None, decimals: int, unit: str = "") -> str:
     ends = _ends(found)
     interval = f" ({ends[0]:.{decimals}f} to {ends[1]:.{decimals}f})" if ends else ""
     return f"{found.mean:.{decimals}f}{interval}{unit}"
+
+
+def _inside(name: str, found: Interval | None, low: float, high: float, bound: str, decimals: int, unit: str) -> Row:
+    ends = _ends(found)
+    passed = ends is not None and low <= ends[0] and ends[1] <= high
+    undecided = not passed and found is not None and low <= found.mean <= high
+    return _row(name, shown(found, decimals, unit) + (f", {INCONCLUSIVE}" if undecided else ""), bound, passed)
 
 
 def _ends(found: Interval | None) -> tuple[float, float] | None:

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from lab.analysis import span_costs, span_pipeline
 from lab.analysis.checklist import Row
 from lab.analysis.collector import required
 from lab.analysis.effects import half_effects, place_effects, predecessor_effects, slice_costs
@@ -105,6 +106,24 @@ def threshold(run: Run = None) -> None:
     """Prints exports per second before and after Envoy's runtime changed, and how soon (proxy-batching)."""
     rows = changes(_summary(run, "proxy-batching"))
     _print([checklist_table("When does a new threshold take effect?", rows)])
+    _exit(rows)
+
+
+@app.command(name="span-jmh", epilog="Example: lab check span-jmh results/span-jmh/latest")
+def span_jmh(run: Run = None) -> None:
+    """Checks whether spans that are streamed cost as little as is required (experiment span-jmh)."""
+    folder = results_folder(run or _newest("span-jmh"))
+    rows = span_costs.required(read_summary(folder / "summary.json"), _seed(folder))
+    _print([checklist_table(span_costs.QUESTION, rows)])
+    _exit(rows)
+
+
+@app.command(name="span-pipeline", epilog="Example: lab check span-pipeline results/span-pipeline/latest")
+def span_pipeline_(run: Run = None) -> None:
+    """Checks whether a streaming tracer saves a system as much as is required (experiment span-pipeline)."""
+    folder = results_folder(run or _newest("span-pipeline"))
+    rows = span_pipeline.required(read_summary(folder / "summary.json"), _seed(folder))
+    _print([checklist_table(span_pipeline.QUESTION, rows)])
     _exit(rows)
 
 

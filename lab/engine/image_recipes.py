@@ -17,7 +17,7 @@ class Image:
     """How one image is made. Paths are relative to the repository's root.
 
     `version` names a variable of `.env`, or is "" for the lab's own images. `bases` maps build arguments to images.
-    `inputs` are the files and folders that a build reads.
+    `inputs` are the files and folders that a build reads. `stage` is a stage of the Dockerfile, if not its last one.
     """
 
     inputs: tuple[str, ...]
@@ -27,6 +27,7 @@ class Image:
     official: str = ""
     script: str = ""
     bases: Mapping[str, str] = field(default_factory=dict)
+    stage: str = ""
 
 
 def _from_folder(name: str, variable: str, bases: Mapping[str, str], official: str = "") -> Image:
@@ -129,6 +130,14 @@ TABLE: dict[str, Image] = {
     "services": Image(
         ("services",), "services", "services/Dockerfile", bases={"TOOLCHAIN": "toolchain-java", "JRE": "jre"}
     ),
+    # What the services' and the telemetry's parts cost, each in one JVM.
+    "benchmarks": Image(
+        ("services",),
+        "services",
+        "services/Dockerfile",
+        bases={"TOOLCHAIN": "toolchain-java", "JRE": "jre"},
+        stage="benchmarks",
+    ),
     "observer": _from_module("observer"),
     "sink": _from_module("sink"),
     "testserver": _from_module("testserver"),
@@ -141,6 +150,7 @@ BUILD_S = {
     "collector": 180,
     "collector-earlier": 150,
     "services": 100,
+    "benchmarks": 60,
     "traces": 60,
     "ghz": 60,
     "fortio": 40,
@@ -170,10 +180,7 @@ def reference(name: str, pinned: Mapping[str, str]) -> str:
 
 def with_bases(names: Iterable[str]) -> list[str]:
     """`names` and every image that they are built from, bases first."""
-    found: dict[str, None] = {}
-    for name in names:
-        found |= dict.fromkeys([*with_bases(TABLE[name].bases.values()), name])
-    return list(found)
+    return list(dict.fromkeys(one for name in names for one in (*with_bases(TABLE[name].bases.values()), name)))
 
 
 def wanted_digests(root: Path, pinned: Mapping[str, str]) -> dict[str, str]:
@@ -196,6 +203,7 @@ def build_command(name: str, digest: str, pinned: Mapping[str, str], root: Path,
         return [str(root / TABLE[name].script), reference(name, pinned), version(name, pinned)]
     return [
         *("docker", "build", "--tag", reference(name, pinned), "--label", f"{DIGEST_LABEL}={digest}"),
+        *(("--target", TABLE[name].stage) if TABLE[name].stage else ()),
         *_build_options(name, pinned, root, secret),
     ]
 

@@ -1,5 +1,7 @@
 """`counters.jsonl` and `speed.jsonl`: the observer's and the spinner's samples as time series."""
 
+import json
+import os
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +14,9 @@ from lab.record.files import json_lines, read_text, write_json_atomic
 from lab.record.series import Series
 
 Fields = Mapping[str, Series]
+
+# More than the observer writes of all containers in one tick.
+TAIL_BYTES = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -105,6 +110,18 @@ def parse_counters(text: str, source: str) -> Counters:
         events=events,
         truncated=truncated,
     )
+
+
+def observed_until_ns(folder: Path) -> int:
+    """Return when the observer last sampled a container, by its record in a start's folder.
+
+    0 before its first sample, or if the record is incomplete.
+    """
+    with (folder / "counters.jsonl").open("rb") as file:
+        file.seek(max(0, file.seek(0, os.SEEK_END) - TAIL_BYTES))
+        lines = file.read().split(b"\n")[1:-1]
+    samples = (json.loads(line) for line in reversed(lines))
+    return next((int(sample["t_ns"]) for sample in samples if sample["kind"] == "container"), 0)
 
 
 def read_speed(path: Path) -> list[SpinnerThread]:

@@ -10,6 +10,7 @@ from lab.errors import UserError
 from lab.record.counters import Counters, SpinnerThread, read_counters, read_speed
 from lab.record.faults import Injection, read_injections
 from lab.record.files import MIGRATE_HINT, PACKED, read_json
+from lab.record.jmh import read_jmh
 from lab.record.requests import Requests, read_requests
 from lab.record.results import Results, read_results
 from lab.record.search import read_search
@@ -42,6 +43,7 @@ STREAMS: Mapping[str, StreamKind] = {
     "kept": StreamKind("kept.json", 1, read_results),
     "course": StreamKind("course.json", 1, partial(read_json, format_name="tollbooth.course", version=1)),
     "search": StreamKind("search.json", 1, read_search),
+    "benchmarks": StreamKind("jmh.json", 1, read_jmh),
 }
 """Every kind of stream by name. All of them are optional."""
 

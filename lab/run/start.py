@@ -1,7 +1,5 @@
 """One start of the containers: created, started, collected from, and removed; and what all starts of a run share."""
 
-import json
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -11,15 +9,13 @@ from typing import Any
 from lab.contract import Deployment, Endpoint, Target
 from lab.engine import OBSERVER, SPINNER, Container, Place, start_failed, wait_until
 from lab.load import GENERATORS, LoadGenerator, LoadPlan, Stage
-from lab.record import ContainerRecord, StartPart, TrialPart, write_targets
+from lab.record import ContainerRecord, StartPart, TrialPart, observed_until_ns, write_targets
 from lab.spec import Experiment, Level, Protocol
 
 # A counter's increase over a window needs a sample after its end. Where none comes, a check rejects the trial.
 OBSERVED_BOUND_S = 10.0
 OBSERVED_EVERY_S = 0.2
 SLOW_EVERY_S = 1.0
-# More than the observer writes of all containers in one tick.
-TAIL_BYTES = 1 << 16
 NOWHERE = Endpoint("", 0, "http")
 
 
@@ -164,12 +160,3 @@ class Start:
             )
             for name, item in self.containers.items()
         }
-
-
-def observed_until_ns(out: Path) -> int:
-    """When the observer last sampled a container; 0 before its first sample, or if its record is incomplete."""
-    with (out / "counters.jsonl").open("rb") as file:
-        file.seek(max(0, file.seek(0, os.SEEK_END) - TAIL_BYTES))
-        lines = file.read().split(b"\n")[1:-1]
-    samples = (json.loads(line) for line in reversed(lines))
-    return next((int(sample["t_ns"]) for sample in samples if sample["kind"] == "container"), 0)

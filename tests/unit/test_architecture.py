@@ -30,6 +30,11 @@ NEW = (
     "target/store",
     "backend/by_id.py",
     "target/proxy",
+    # Benchmarks of spans in a JVM of their own (JMH), their record, and what is required of streamed spans.
+    "target/jmh",
+    "record/jmh.py",
+    "analysis/span_costs.py",
+    "analysis/span_pipeline.py",
     # What is done while a load is sent: faults, and values of Envoy's runtime that change.
     "engine/meanwhile.py",
     "load/telemetrygen.py",

@@ -19,6 +19,7 @@ from lab.record.counters import parse_counters, parse_speed, write_targets
 from lab.record.data import STREAMS
 from lab.record.faults import parse_injections
 from lab.record.files import Record, read_json
+from lab.record.jmh import read_jmh
 from lab.record.requests import parse_requests
 from lab.record.results import read_results
 from lab.record.search import read_search
@@ -161,6 +162,13 @@ def check_exports(name: str, folder: Path) -> None:
     assert {field: [series.values[0]] for field, series in counters.items()} == {k: [v] for k, v in example.items()}
 
 
+def check_jmh(name: str, folder: Path) -> None:
+    (example,) = BLOCKS[name]
+    (run,) = read_jmh(written(folder, "jmh.json", example)).results
+    assert (run.name, run.parameters) == (example["results"][0]["benchmark"], example["results"][0]["params"])
+    assert run.secondary.keys() == example["results"][0]["secondaryMetrics"].keys()
+
+
 def check_course(name: str, folder: Path) -> None:
     (example,) = BLOCKS[name]
     kept = STREAMS["course"].read(written(folder, "course.json", example))
@@ -206,6 +214,7 @@ CHECKS: dict[str, Callable[[str, Path], None]] = {
     "tollbooth.collector": check_collectors,
     "tollbooth.exports": check_exports,
     "tollbooth.search": of_model(read_search),
+    "tollbooth.jmh": check_jmh,
     "tollbooth.speed": check_speed,
     "tollbooth.ready": named_in("services/web/src/main/**.java"),
     "tollbooth.fault": named_in("services/web/src/main/**.java"),

@@ -214,6 +214,13 @@ def test_tests_run_in_the_stage_of_that_name() -> None:
     ]
 
 
+def test_an_image_may_be_a_stage_of_a_dockerfile() -> None:
+    line = " ".join(build_command("benchmarks", "abc", PINNED, ROOT, []))
+    assert "--tag tollbooth/benchmarks:dev --label org.tollbooth.inputs=abc --target benchmarks" in line
+    assert "FROM $JRE AS benchmarks\n" in (ROOT / "services" / "Dockerfile").read_text()
+    assert "--target" not in build_command("services", "abc", PINNED, ROOT, [])
+
+
 def test_the_ca_bundle_is_the_one_named_else_the_usual_one(tmp_path: Path) -> None:
     bundle = tmp_path / "ca.pem"
     bundle.write_text("PEM")

@@ -63,6 +63,9 @@ public class BurstBenchmark {
 
     /** Of 4,000 spans each. */
     public long bursts;
+
+    /** In all bursts. */
+    public long spans;
   }
 
   /** Starts the tracer and the threads. */
@@ -104,5 +107,6 @@ public class BurstBenchmark {
       cost.cpuNs += share.get();
     }
     cost.bursts++;
+    cost.spans += SPANS;
   }
 }

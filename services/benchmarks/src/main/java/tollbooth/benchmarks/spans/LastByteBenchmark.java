@@ -76,6 +76,15 @@ public class LastByteBenchmark {
 
     /** Acknowledged. */
     public long spans;
+
+    /** CPU time of the backend, in nanoseconds. */
+    public long backendCpuNs;
+
+    /** What the loop takes at its rate, in nanoseconds. */
+    public long plannedNs;
+
+    /** What it took, until the last span was acknowledged. */
+    public long takenNs;
   }
 
   /** Starts the backend and the tracer. */
@@ -108,8 +117,10 @@ public class LastByteBenchmark {
   @Benchmark
   public void paced(Cost cost) {
     long cpuNs = cpuNs();
+    long backendCpuNs = backend.cpuNs();
     long bytes = backend.bodyBytes();
-    long due = System.nanoTime();
+    long startNs = System.nanoTime();
+    long due = startNs;
     for (int burst = 0; burst < BURSTS; burst++) {
       burst();
       due += PERIOD_NS;
@@ -118,6 +129,9 @@ public class LastByteBenchmark {
       }
     }
     Delivery.settle(maker, made);
+    cost.takenNs += System.nanoTime() - startNs;
+    cost.plannedNs += BURSTS * PERIOD_NS;
+    cost.backendCpuNs += backend.cpuNs() - backendCpuNs;
     cost.cpuNs += cpuNs() - cpuNs;
     cost.bodyBytes += backend.bodyBytes() - bytes;
     cost.spans += BURST * BURSTS;
