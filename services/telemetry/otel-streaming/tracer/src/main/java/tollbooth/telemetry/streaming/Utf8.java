@@ -37,37 +37,13 @@ final class Utf8 {
    * @return whether it is; otherwise what is written is worthless
    */
   static boolean putAscii(String text, byte[] to, int at) {
-    int last = text.length() - Long.BYTES;
     int units = 0;
-    if (last < 0) {
-      for (int i = 0; i < text.length(); i++) {
-        char unit = text.charAt(i);
-        to[at + i] = (byte) unit;
-        units |= unit;
-      }
-      return units < 0x80;
+    for (int i = 0; i < text.length(); i++) {
+      char unit = text.charAt(i);
+      to[at + i] = (byte) unit;
+      units |= unit;
     }
-    // Eight units are one store: fewer stores are faster, above all before an atomic operation.
-    for (int i = 0; i < last; i += Long.BYTES) {
-      units |= putEight(text, i, to, at + i);
-    }
-    return (units | putEight(text, last, to, at + last)) < 0x80;
-  }
-
-  /** Writes eight units; returns their bits. */
-  private static int putEight(String text, int index, byte[] to, int at) {
-    int a = text.charAt(index);
-    int b = text.charAt(index + 1);
-    int c = text.charAt(index + 2);
-    int d = text.charAt(index + 3);
-    int e = text.charAt(index + 4);
-    int f = text.charAt(index + 5);
-    int g = text.charAt(index + 6);
-    int h = text.charAt(index + 7);
-    int low = a | b << 8 | c << 16 | d << 24;
-    int high = e | f << 8 | g << 16 | h << 24;
-    Protobuf.putFixed64(to, at, (long) high << Integer.SIZE | low & 0xffff_ffffL);
-    return a | b | c | d | e | f | g | h;
+    return units < 0x80;
   }
 
   /** Appends a text. */
