@@ -9,7 +9,7 @@ final class Key {
   /** The id of a key whose encoding is not kept. */
   static final int NONE = -1;
 
-  /** Up to so many bytes are copied as four numbers: faster than by a call that copies arrays. */
+  /** Up to so many bytes are copied as four numbers, without a call. */
   static final int SHORT = 4 * Long.BYTES;
 
   private final String name;
