@@ -12,7 +12,9 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
@@ -23,18 +25,39 @@ final class LateMaker implements SpanMaker {
 
   private static final long SECOND_NS = 1_000_000_000;
 
+  /** Spans of a request, as the SDK's. */
+  private static final int BATCH = 512;
+
   private final ReentrantLock lock = new ReentrantLock();
+  private final Condition full = lock.newCondition();
   private final int most;
   private final AtomicLong delivered = new AtomicLong();
+
+  /** Where requests go; null if they are dropped once they are serialized. */
+  private final PlainHttp http;
+
   private List<Span> buffer = new ArrayList<>();
+  private boolean closed;
+
+  private LateMaker(int most, PlainHttp http) {
+    this.most = most;
+    this.http = http;
+  }
 
   /**
-   * Makes an empty buffer.
+   * Makes an empty buffer, which only {@link #settle} empties.
    *
    * @param most spans in the buffer
    */
   LateMaker(int most) {
-    this.most = most;
+    this(most, null);
+  }
+
+  /** Makes an empty buffer, and a thread that sends what is in it after a second, or earlier. */
+  static LateMaker sending(String url, int most) {
+    LateMaker maker = new LateMaker(most, new PlainHttp(url));
+    Thread.ofPlatform().daemon().name("late-sender").start(maker::send);
+    return maker;
   }
 
   @Override
@@ -62,6 +85,9 @@ final class LateMaker implements SpanMaker {
       if (buffer.size() < most) {
         buffer.add(span);
       }
+      if (buffer.size() == BATCH) {
+        full.signal();
+      }
     } finally {
       lock.unlock();
     }
@@ -80,26 +106,55 @@ final class LateMaker implements SpanMaker {
     return now.getEpochSecond() * SECOND_NS + now.getNano();
   }
 
-  /** Serializes what is in the buffer. */
+  private void send() {
+    try {
+      while (true) {
+        lock.lockInterruptibly();
+        try {
+          if (closed) {
+            return;
+          }
+          if (buffer.size() < BATCH) {
+            full.await(1, TimeUnit.SECONDS);
+          }
+        } finally {
+          lock.unlock();
+        }
+        settle();
+      }
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Serializes what is in the buffer, and sends it if it has anywhere to go. */
   @Override
-  public void settle() {
-    List<Span> spans;
+  public synchronized void settle() {
+    for (List<Span> spans = take(); !spans.isEmpty(); spans = take()) {
+      byte[] request =
+          ExportTraceServiceRequest.newBuilder()
+              .addResourceSpans(
+                  ResourceSpans.newBuilder()
+                      .addScopeSpans(ScopeSpans.newBuilder().addAllSpans(spans)))
+              .build()
+              .toByteArray();
+      if (http != null) {
+        http.post(request);
+      }
+      if (request.length > 0) {
+        delivered.addAndGet(spans.size());
+      }
+    }
+  }
+
+  private List<Span> take() {
     lock.lock();
     try {
-      spans = buffer;
+      List<Span> spans = buffer;
       buffer = new ArrayList<>();
+      return spans;
     } finally {
       lock.unlock();
-    }
-    byte[] request =
-        ExportTraceServiceRequest.newBuilder()
-            .addResourceSpans(
-                ResourceSpans.newBuilder()
-                    .addScopeSpans(ScopeSpans.newBuilder().addAllSpans(spans)))
-            .build()
-            .toByteArray();
-    if (request.length > 0) {
-      delivered.addAndGet(spans.size());
     }
   }
 
@@ -109,5 +164,16 @@ final class LateMaker implements SpanMaker {
   }
 
   @Override
-  public void close() {}
+  public void close() {
+    lock.lock();
+    try {
+      closed = true;
+      full.signal();
+    } finally {
+      lock.unlock();
+    }
+    if (http != null) {
+      http.close();
+    }
+  }
 }

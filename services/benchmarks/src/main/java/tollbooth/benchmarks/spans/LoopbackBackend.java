@@ -7,27 +7,19 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
-import java.lang.management.ManagementFactory;
-import java.lang.management.ThreadMXBean;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.util.Locale;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
 
-/**
- * A backend that reads requests of HTTP/1.1, discards them and answers with success. It knows its
- * own CPU time, so that a benchmark can leave it out.
- */
-final class LoopbackBackend implements AutoCloseable {
+/** Reads requests of HTTP/1.1, discards them and answers with success. */
+final class LoopbackBackend implements Backend {
 
-  private static final ThreadMXBean CLOCK = ManagementFactory.getThreadMXBean();
   private static final byte[] OK =
       "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".getBytes(ISO_8859_1);
 
-  private final Queue<Thread> threads = new ConcurrentLinkedQueue<>();
+  private final CountedThreads threads = new CountedThreads();
   private final AtomicLong bodyBytes = new AtomicLong();
   private final ServerSocket server;
 
@@ -40,27 +32,25 @@ final class LoopbackBackend implements AutoCloseable {
     start(this::accept);
   }
 
-  /** Platform threads: the JVM gives no CPU time of a virtual one. */
   private void start(Runnable work) {
-    Thread thread = Thread.ofPlatform().daemon().name("loopback-backend").unstarted(work);
-    threads.add(thread);
-    thread.start();
+    threads.newThread(work).start();
   }
 
-  String url() {
+  @Override
+  public String url() {
     return "http://localhost:" + server.getLocalPort();
   }
 
   /** Of all bodies, with the frames around chunks left out. */
-  long bodyBytes() {
+  @Override
+  public long bodyBytes() {
     return bodyBytes.get();
   }
 
-  /** CPU time so far, in nanoseconds; connections stay open, so no thread takes its share along. */
-  long cpuNs() {
-    return threads.stream()
-        .mapToLong(thread -> Math.max(0, CLOCK.getThreadCpuTime(thread.threadId())))
-        .sum();
+  /** Connections stay open, so no thread takes its share along. */
+  @Override
+  public long cpuNs() {
+    return threads.cpuNs();
   }
 
   private void accept() {

@@ -1,11 +1,12 @@
 package tollbooth.benchmarks.spans;
 
 import io.opentelemetry.api.trace.Tracer;
-import io.opentelemetry.exporter.otlp.http.trace.OtlpHttpSpanExporter;
 import io.opentelemetry.sdk.common.CompletableResultCode;
 import io.opentelemetry.sdk.trace.SdkTracerProvider;
+import io.opentelemetry.sdk.trace.SpanProcessor;
 import io.opentelemetry.sdk.trace.data.SpanData;
 import io.opentelemetry.sdk.trace.export.BatchSpanProcessor;
+import io.opentelemetry.sdk.trace.export.SimpleSpanProcessor;
 import io.opentelemetry.sdk.trace.export.SpanExporter;
 import java.time.Duration;
 import java.util.Collection;
@@ -13,52 +14,56 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import tollbooth.telemetry.discard.DiscardingExporterProvider;
 
-/** OpenTelemetry's SDK with its batch processor. */
+/** OpenTelemetry's SDK. */
 final class SdkMaker implements SpanMaker {
 
-  /** What chooses between the senders on the class path. */
-  private static final String SENDER = "io.opentelemetry.sdk.common.export.HttpSenderProvider";
+  private static final int DEFAULT_BATCH = 512;
 
   private final CountingExporter exporter;
   private final SdkTracerProvider provider;
   private final Tracer tracer;
 
-  private SdkMaker(SpanExporter sender, int batchSize, int queueSize) {
-    exporter = new CountingExporter(sender);
-    provider =
-        SdkTracerProvider.builder()
-            .addSpanProcessor(
-                BatchSpanProcessor.builder(exporter)
-                    .setMaxQueueSize(queueSize)
-                    .setMaxExportBatchSize(batchSize)
-                    .setScheduleDelay(Duration.ofSeconds(1))
-                    .build())
-            .build();
+  /** OkHttp rejects more than five requests at once, and with them their spans. */
+  private final boolean oneAtATime;
+
+  private SdkMaker(CountingExporter exporter, SpanProcessor processor) {
+    this.exporter = exporter;
+    oneAtATime = processor instanceof SimpleSpanProcessor;
+    provider = SdkTracerProvider.builder().addSpanProcessor(processor).build();
     tracer = provider.get("benchmark");
   }
 
-  /** Records, queues and drops. */
-  static SdkMaker discarding(int batchSize, int queueSize) {
-    return new SdkMaker(
-        new DiscardingExporterProvider().createExporter(null), batchSize, queueSize);
+  private static SpanProcessor batching(SpanExporter exporter, int batchSize, int queueSize) {
+    return BatchSpanProcessor.builder(exporter)
+        .setMaxQueueSize(queueSize)
+        .setMaxExportBatchSize(batchSize)
+        .setScheduleDelay(Duration.ofSeconds(1))
+        .build();
   }
 
-  /**
-   * Sends to a backend without compression.
-   *
-   * @param sender the class name of a provider of senders
-   */
-  static SdkMaker sending(String url, String sender, int batchSize, int queueSize) {
-    System.setProperty(SENDER, sender);
+  /** Records, queues and drops. */
+  static SdkMaker discarding(int queueSize) {
+    CountingExporter exporter =
+        new CountingExporter(new DiscardingExporterProvider().createExporter(null));
+    return new SdkMaker(exporter, batching(exporter, DEFAULT_BATCH, queueSize));
+  }
+
+  /** Sends to a backend. */
+  static SdkMaker sending(String url, SdkOptions options, int queueSize) {
+    CountingExporter exporter = new CountingExporter(options.exporter(url));
     return new SdkMaker(
-        OtlpHttpSpanExporter.builder().setEndpoint(url + "/v1/traces").build(),
-        batchSize,
-        queueSize);
+        exporter,
+        options.batchSize() == SdkOptions.SIMPLE
+            ? SimpleSpanProcessor.create(exporter)
+            : batching(exporter, options.batchSize(), queueSize));
   }
 
   @Override
   public void make(int attributes) {
     ApiSpans.make(tracer, attributes);
+    if (oneAtATime) {
+      settle();
+    }
   }
 
   @Override

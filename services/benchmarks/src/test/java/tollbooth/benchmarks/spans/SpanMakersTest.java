@@ -29,15 +29,29 @@ class SpanMakersTest {
         "streaming-chunk-per-write",
         "streaming-group-per-write",
         "sdk-okhttp-512",
-        "sdk-jdk-2048"
+        "sdk-okhttp-512-immutable",
+        "sdk-okhttp-simple",
+        "sdk-jdk-2048",
+        "sdk-grpc-512",
+        "late-http"
       })
   void deliversToTheBackend(String name) {
-    try (LoopbackBackend backend = new LoopbackBackend();
+    try (Backend backend = SpanMakers.backend(name);
         SpanMaker maker = SpanMakers.start(name, backend.url(), 4_096)) {
       makeAll(maker);
       // Ten attributes of some 30 bytes, with their tags and lengths.
       assertThat(backend.bodyBytes() / SPANS).isBetween(300L, 1_000L);
       assertThat(backend.cpuNs()).isPositive();
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"sdk-okhttp-512-gzip", "sdk-jdk-512-gzip", "sdk-grpc-512-gzip"})
+  void compresses(String name) {
+    try (Backend backend = SpanMakers.backend(name);
+        SpanMaker maker = SpanMakers.start(name, backend.url(), 4_096)) {
+      makeAll(maker);
+      assertThat(backend.bodyBytes() / SPANS).isBetween(10L, 200L);
     }
   }
 

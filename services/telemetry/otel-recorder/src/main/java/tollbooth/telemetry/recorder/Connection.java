@@ -11,8 +11,6 @@ import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
-import java.util.ArrayList;
-import java.util.List;
 
 /**
  * One endpoint's connection, with at most one unanswered request. Reconnects by itself. Only the
@@ -21,9 +19,6 @@ import java.util.List;
 final class Connection {
 
   private static final Logger LOG = System.getLogger(Connection.class.getName());
-
-  /** Spans offered to the socket at once; about what a send buffer takes. */
-  private static final int MOST_WRITE_BYTES = 1 << 16;
 
   private static final int INPUT_BYTES = 1 << 13;
 
@@ -41,6 +36,7 @@ final class Connection {
   private final Endpoint endpoint;
   private final RecorderSettings settings;
   private final Selector selector;
+  private final Segments segments;
   private final Settlement settlement;
   private final Outbox outbox = new Outbox();
   private final ByteBuffer input = ByteBuffer.allocateDirect(INPUT_BYTES);
@@ -58,11 +54,13 @@ final class Connection {
       Endpoint endpoint,
       RecorderSettings settings,
       Selector selector,
+      Segments segments,
       Settlement settlement,
       long nowNanos) {
     this.endpoint = endpoint;
     this.settings = settings;
     this.selector = selector;
+    this.segments = segments;
     this.settlement = settlement;
     connectAtNanos = nowNanos;
   }
@@ -111,45 +109,40 @@ final class Connection {
   /**
    * Sends fresh spans, as many as the socket takes. Only if {@link #takesSpans}.
    *
-   * @return whether any span left the intake
+   * @return whether any byte of a span was written
    */
-  boolean send(Intake intake, long nowNanos) {
-    Message head = intake.head();
-    if (head == null) {
+  boolean send(Staging staging, long nowNanos) {
+    if (!staging.hasMore()) {
       return false;
     }
     if (state == State.IDLE) {
-      open(new Batch(), nowNanos);
+      open(new Batch(segments), nowNanos);
     }
-    List<Message> messages = new ArrayList<>();
-    long bytes = 0;
-    while (head != null && bytes < MOST_WRITE_BYTES && fits(head)) {
-      intake.remove();
-      batch.add(head);
-      messages.add(head);
-      bytes += head.sizeBytes();
-      head = intake.head();
-    }
-    frame(messages);
-    write(nowNanos);
-    int withdrawn = state == State.OPEN ? outbox.withdraw() : 0;
-    for (int i = 0; i < withdrawn; i++) {
-      intake.giveBack(batch.removeLast());
-    }
-    if (state == State.OPEN && withdrawn == 0 && head != null && !fits(head)) {
+    ByteBuffer chunks = staging.fitting(settings.requestBytes() - batch.bytes());
+    if (!chunks.hasRemaining()) {
       end(nowNanos);
+      return false;
     }
-    return withdrawn < messages.size();
+    return write(chunks, staging, nowNanos);
   }
 
-  private boolean fits(Message message) {
-    return batch.bytes() + message.sizeBytes() <= settings.requestBytes();
+  private boolean write(ByteBuffer chunks, Staging staging, long nowNanos) {
+    try {
+      long written = outbox.writeTo(channel);
+      int begun = outbox.isEmpty() ? channel.write(chunks) : 0;
+      batch.lastBytes(staging.moveBegun(begun, batch)).forEach(outbox::add);
+      wrote(written + begun, !chunks.hasRemaining(), nowNanos);
+      return begun > 0;
+    } catch (IOException lost) {
+      fail(lost, nowNanos);
+      return false;
+    }
   }
 
   /** Sends a batch once more, as a request of its own. Only if {@link #isIdle}. */
   void sendAgain(Batch again, long nowNanos) {
     open(again, nowNanos);
-    frame(again.messages());
+    again.chunks().forEach(outbox::add);
     end(nowNanos);
   }
 
@@ -160,21 +153,7 @@ final class Connection {
     outbox.add(Frames.head(endpoint, settings.headers()));
   }
 
-  private void frame(List<Message> messages) {
-    if (messages.isEmpty()) {
-      return;
-    }
-    switch (settings.framing()) {
-      case CHUNK_PER_SPAN -> {
-        for (int i = 0; i < messages.size(); i++) {
-          outbox.addChunk(messages, i, i + 1);
-        }
-      }
-      case CHUNK_PER_WRITE, GROUP_PER_WRITE -> outbox.addChunk(messages, 0, messages.size());
-    }
-  }
-
-  /** Ends an open request whose spans are awaited: nothing older is in the intake. */
+  /** Ends an open request whose spans are awaited: nothing older is in the staging. */
   void endIfAwaited(long target, long nowNanos) {
     if (state == State.OPEN && oldest() < target) {
       end(nowNanos);
@@ -188,17 +167,23 @@ final class Connection {
     write(nowNanos);
   }
 
-  /** Writes what the socket takes, and asks to be told when it takes the rest. */
+  /** Writes what is due, as much as the socket takes. */
   private void write(long nowNanos) {
     try {
-      if (outbox.writeTo(channel) > 0) {
-        progressAtNanos = nowNanos;
-      }
-      int writing = outbox.isEmpty() ? 0 : SelectionKey.OP_WRITE;
-      channel.keyFor(selector).interestOps(SelectionKey.OP_READ | writing);
+      long written = outbox.writeTo(channel);
+      wrote(written, outbox.isEmpty(), nowNanos);
     } catch (IOException lost) {
       fail(lost, nowNanos);
     }
+  }
+
+  /** Asks to be told when the socket takes the rest. */
+  private void wrote(long bytes, boolean all, long nowNanos) {
+    if (bytes > 0) {
+      progressAtNanos = nowNanos;
+    }
+    int writing = all ? 0 : SelectionKey.OP_WRITE;
+    channel.keyFor(selector).interestOps(SelectionKey.OP_READ | writing);
   }
 
   /** The selector says that the socket is ready. */

@@ -2,21 +2,32 @@ package tollbooth.telemetry.recorder;
 
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongSupplier;
 
 /** What became of every ended span. Any thread may read it. */
 public final class Ledger {
 
-  private final LongAdder ended = new LongAdder();
+  private final LongAdder notQueued = new LongAdder();
   private final LongAdder queueFull = new LongAdder();
   private final AtomicLong acknowledged = new AtomicLong();
   private final AtomicLong tooLarge = new AtomicLong();
   private final AtomicLong rejected = new AtomicLong();
   private final AtomicLong givenUp = new AtomicLong();
   private final AtomicLong resent = new AtomicLong();
+  private volatile LongSupplier queued = () -> 0;
 
-  /** Counts a span that ended; its thread calls it before it puts the span into the queue. */
-  public void countEnded() {
-    ended.increment();
+  /**
+   * Says who counts the ended spans that got into the queue: the queue does it anyway.
+   *
+   * @param count how many so far
+   */
+  public void queuedBy(LongSupplier count) {
+    queued = count;
+  }
+
+  /** Counts a span that ended and did not get into the queue. */
+  public void countNotQueued() {
+    notQueued.increment();
   }
 
   /** Counts a span that found no room: the queue was full, or all buffers were in use. */
@@ -49,7 +60,7 @@ public final class Ledger {
   /** The counts now. While spans are under way they do not balance yet. */
   public Counts counts() {
     return new Counts(
-        ended.sum(),
+        queued.getAsLong() + notQueued.sum(),
         acknowledged.get(),
         queueFull.sum(),
         tooLarge.get(),

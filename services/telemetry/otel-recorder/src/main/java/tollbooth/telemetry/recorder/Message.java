@@ -8,17 +8,11 @@ import java.nio.ByteBuffer;
  */
 public abstract class Message {
 
-  /** The place in the order of taking; set when the recorder takes the message. */
-  long sequence;
-
-  /** The sum of its buffers' bytes; at least 1. */
+  /** The number of its bytes; at least 1. */
   public abstract int sizeBytes();
 
-  /**
-   * Its bytes, in order; direct, so that the kernel reads them without a copy. The recorder moves
-   * their positions, and sets them to 0 before each sending.
-   */
-  public abstract ByteBuffer[] buffers();
+  /** Puts all its bytes. */
+  public abstract void copyTo(ByteBuffer out);
 
   /**
    * What begins the {@code ResourceSpans} of this message and others of its group.
@@ -35,6 +29,6 @@ public abstract class Message {
     return true;
   }
 
-  /** Gives the buffers back. The recorder calls it once, when it needs the bytes no longer. */
+  /** Gives its memory back. The recorder calls it once, as soon as it has copied the bytes. */
   public abstract void release();
 }

@@ -22,14 +22,13 @@ public final class Recorder implements Sender {
   private static final Logger LOG = System.getLogger(Recorder.class.getName());
 
   private final Source source;
-  private final Ledger ledger;
   private final RecorderSettings settings;
   private final Selector selector;
 
   /** Held while the selector is woken or closed. It holds its own monitor while it waits. */
   private final Object waking = new Object();
 
-  private final Intake intake;
+  private final Staging staging;
   private final Settlement settlement;
   private final List<Connection> connections = new ArrayList<>();
   private final Queue<Flush> flushes = new ConcurrentLinkedQueue<>();
@@ -42,13 +41,14 @@ public final class Recorder implements Sender {
 
   private Recorder(Source source, Ledger ledger, RecorderSettings settings, Selector selector) {
     this.source = source;
-    this.ledger = ledger;
     this.settings = settings;
     this.selector = selector;
-    intake = new Intake(source, ledger, settings.requestBytes());
+    Segments segments = new Segments();
+    staging = new Staging(source, ledger, settings, segments);
     settlement = new Settlement(ledger, InstantSource.system());
     for (Endpoint endpoint : settings.endpoints()) {
-      connections.add(new Connection(endpoint, settings, selector, settlement, System.nanoTime()));
+      connections.add(
+          new Connection(endpoint, settings, selector, segments, settlement, System.nanoTime()));
     }
     thread = Thread.ofPlatform().daemon().name("span-recorder").unstarted(this::run);
   }
@@ -151,7 +151,7 @@ public final class Recorder implements Sender {
       connection.sendAgain(again, nowNanos);
       return true;
     }
-    return connection.takesSpans(mayOpen()) && connection.send(intake, nowNanos);
+    return connection.takesSpans(mayOpen()) && connection.send(staging, nowNanos);
   }
 
   /** Whether one more request stays within the bound, if every connection's one gets full. */
@@ -162,7 +162,7 @@ public final class Recorder implements Sender {
 
   private void serveFlushes(long nowNanos) {
     for (Flush flush : flushes) {
-      if (intake.oldest() >= flush.target()) {
+      if (staging.oldest() >= flush.target()) {
         connections.forEach(connection -> connection.endIfAwaited(flush.target(), nowNanos));
       }
       if (oldest() >= flush.target()) {
@@ -178,7 +178,7 @@ public final class Recorder implements Sender {
     for (Connection connection : connections) {
       unanswered = Math.min(unanswered, connection.oldest());
     }
-    return Math.min(intake.oldest(), Math.min(unanswered, settlement.oldest()));
+    return Math.min(staging.oldest(), Math.min(unanswered, settlement.oldest()));
   }
 
   private long nanosUntilDue(long nowNanos) {
@@ -195,10 +195,7 @@ public final class Recorder implements Sender {
   private void giveUpAll() {
     connections.forEach(Connection::close);
     settlement.giveUpAll();
-    while (intake.head() != null) {
-      intake.remove().release();
-      ledger.countGivenUp(1);
-    }
+    staging.giveUpAll();
     source.close();
     flushes.forEach(flush -> flush.done().countDown());
   }

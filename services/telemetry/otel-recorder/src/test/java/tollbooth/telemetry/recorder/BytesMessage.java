@@ -3,23 +3,19 @@ package tollbooth.telemetry.recorder;
 import java.nio.ByteBuffer;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A message of eight bytes (its number) and padding, in two direct buffers. */
+/** A message of eight bytes (its number) and padding. */
 final class BytesMessage extends Message {
 
   static final int LEAST_BYTES = Long.BYTES + 1;
 
-  private final ByteBuffer[] buffers;
+  private final long number;
   private final int sizeBytes;
   private final AtomicInteger releases;
 
   BytesMessage(long number, int sizeBytes, AtomicInteger releases) {
+    this.number = number;
     this.sizeBytes = sizeBytes;
     this.releases = releases;
-    buffers =
-        new ByteBuffer[] {
-          ByteBuffer.allocateDirect(Long.BYTES).putLong(0, number),
-          ByteBuffer.allocateDirect(sizeBytes - Long.BYTES)
-        };
   }
 
   @Override
@@ -28,8 +24,8 @@ final class BytesMessage extends Message {
   }
 
   @Override
-  public ByteBuffer[] buffers() {
-    return buffers;
+  public void copyTo(ByteBuffer out) {
+    out.putLong(number).put(new byte[sizeBytes - Long.BYTES]);
   }
 
   @Override

@@ -14,10 +14,13 @@ final class QueueSource implements Source {
   private final AtomicLong offered = new AtomicLong();
   volatile boolean closed;
 
+  QueueSource() {
+    ledger.queuedBy(offered::get);
+  }
+
   /** Puts in messages of this size with the numbers from {@code first} on. */
   void put(long first, int count, int sizeBytes) {
     for (int i = 0; i < count; i++) {
-      ledger.countEnded();
       queue.add(new BytesMessage(first + i, sizeBytes, releases));
       offered.incrementAndGet();
     }

@@ -50,10 +50,14 @@ final class BufferPool {
     while (buffer != null) {
       Buffer next = buffer.next;
       buffer.next = null;
-      buffer.bytes.clear();
       free.offer(buffer);
       buffer = next;
     }
+  }
+
+  /** The number of buffers that may exist. */
+  int most() {
+    return most;
   }
 
   /** The number of buffers that exist, in use or free. */

@@ -4,8 +4,8 @@ import java.nio.ByteBuffer;
 
 /**
  * A growing chain of buffers to append to. Where it can grow no more, it remembers why, gives back
- * what it has, and goes on as if nothing had happened: its bytes are then worthless. Not
- * thread-safe.
+ * what it has, and goes on as if nothing had happened: its bytes are then worthless. Serves again
+ * after {@link #clear}, and keeps its first buffer. Not thread-safe.
  */
 final class Chain {
 
@@ -17,23 +17,50 @@ final class Chain {
 
   private final BufferPool pool;
   private final int mostBytes;
-  private Buffer head;
+  private final Buffer head;
   private Buffer tail;
-  private int fullBytes;
+
+  /** Those of the tail, and how many of them are filled. */
+  private byte[] bytes;
+
+  private int position;
+
+  /** Bytes before the tail. */
+  private int earlierBytes;
+
   private Failure failure;
 
-  Chain(BufferPool pool, int mostBytes) {
+  /**
+   * Makes an empty chain.
+   *
+   * @param pool where it takes more buffers from
+   * @param head its first one
+   */
+  Chain(BufferPool pool, int mostBytes, Buffer head) {
     this.pool = pool;
     this.mostBytes = mostBytes;
+    this.head = head;
+    tail = head;
+    bytes = head.bytes;
   }
 
-  /** Starts an empty chain; false if the pool has no buffer left. */
-  boolean begin() {
-    head = pool.take();
-    tail = head;
-    fullBytes = 0;
+  /** Becomes empty. */
+  void clear() {
+    shorten(head);
+    earlierBytes = 0;
+    position = 0;
     failure = null;
-    return head != null;
+  }
+
+  /** Makes a buffer the last one. */
+  private void shorten(Buffer last) {
+    // A chain lives long: there, storing a reference costs the garbage collector more than a look.
+    if (last != tail) {
+      pool.give(last.next);
+      last.next = null;
+      tail = last;
+      bytes = last.bytes;
+    }
   }
 
   /** Null while the chain's bytes are what was appended. */
@@ -43,61 +70,64 @@ final class Chain {
 
   /** Bytes. */
   int length() {
-    return fullBytes + tail.bytes.position();
+    return earlierBytes + position;
+  }
+
+  /**
+   * Makes room in one piece.
+   *
+   * @param count bytes, at most {@link Buffer#SIZE}
+   * @return the index in {@link #bytes} from which they may be written; {@link #endAt} must follow
+   */
+  int reserve(int count) {
+    if (position > Buffer.SIZE - count) {
+      grow();
+    }
+    return position;
+  }
+
+  /** Where {@link #reserve} made room. */
+  byte[] bytes() {
+    return bytes;
+  }
+
+  /** Says where the reserved bytes end that are written. */
+  void endAt(int index) {
+    position = index;
   }
 
   void put(int value) {
-    room().put((byte) value);
+    int at = reserve(1);
+    bytes[at] = (byte) value;
+    position = at + 1;
   }
 
   void putFixed32(int value) {
-    for (int shift = 0; shift < Integer.SIZE; shift += Byte.SIZE) {
-      put(value >>> shift);
-    }
+    int at = reserve(Integer.BYTES);
+    position = Protobuf.putFixed32(bytes, at, value);
   }
 
   void putFixed64(long value) {
-    if (tail.bytes.remaining() >= Long.BYTES) {
-      tail.bytes.putLong(value);
-      return;
-    }
-    for (int shift = 0; shift < Long.SIZE; shift += Byte.SIZE) {
-      put((int) (value >>> shift));
-    }
+    int at = reserve(Long.BYTES);
+    position = Protobuf.putFixed64(bytes, at, value);
   }
 
   void putVarint(long value) {
-    long rest = value;
-    while ((rest & ~0x7fL) != 0) {
-      put((int) rest & 0x7f | 0x80);
-      rest >>>= 7;
-    }
-    put((int) rest);
+    int at = reserve(Protobuf.MOST_VARINT_BYTES);
+    position = Protobuf.putVarint(bytes, at, value);
   }
 
-  /** An id as protobuf wants it: the highest byte first. */
-  void putBigEndian(long value) {
-    if (tail.bytes.remaining() >= Long.BYTES) {
-      tail.bytes.putLong(Long.reverseBytes(value));
-      return;
-    }
-    for (int shift = Long.SIZE - Byte.SIZE; shift >= 0; shift -= Byte.SIZE) {
-      put((int) (value >>> shift));
-    }
-  }
-
-  void put(byte[] bytes) {
-    put(ByteBuffer.wrap(bytes));
+  void put(byte[] from) {
+    put(ByteBuffer.wrap(from));
   }
 
   /** Appends what remains in another buffer, which becomes empty. */
   void put(ByteBuffer from) {
     while (from.hasRemaining()) {
-      ByteBuffer to = room();
-      int count = Math.min(to.remaining(), from.remaining());
-      to.put(to.position(), from, from.position(), count);
-      to.position(to.position() + count);
-      from.position(from.position() + count);
+      int at = reserve(1);
+      int count = Math.min(Buffer.SIZE - at, from.remaining());
+      from.get(bytes, at, count);
+      position = at + count;
     }
   }
 
@@ -107,32 +137,30 @@ final class Chain {
    * @param utf8Length what {@link Utf8#length} says
    */
   void putText(String text, int utf8Length) {
-    if (utf8Length == text.length() && tail.bytes.remaining() >= utf8Length) {
-      putShortAscii(text);
+    if (utf8Length == text.length()) {
+      putUnits(text);
     } else {
       Utf8.put(text, this);
     }
   }
 
-  private void putShortAscii(String text) {
-    ByteBuffer bytes = tail.bytes;
-    int start = bytes.position();
-    for (int i = 0; i < text.length(); i++) {
-      bytes.put(start + i, Utf8.ascii(text.charAt(i)));
+  /** Appends a text of which each unit becomes one byte. */
+  private void putUnits(String text) {
+    int done = 0;
+    while (done < text.length()) {
+      int at = reserve(1);
+      int count = Math.min(Buffer.SIZE - at, text.length() - done);
+      for (int i = 0; i < count; i++) {
+        bytes[at + i] = Utf8.ascii(text.charAt(done + i));
+      }
+      position = at + count;
+      done += count;
     }
-    bytes.position(start + text.length());
-  }
-
-  private ByteBuffer room() {
-    if (!tail.bytes.hasRemaining()) {
-      grow();
-    }
-    return tail.bytes;
   }
 
   private void grow() {
     if (failure != null) {
-      tail.bytes.clear();
+      position = 0;
       return;
     }
     if (length() >= mostBytes) {
@@ -144,18 +172,17 @@ final class Chain {
       fail(Failure.NO_BUFFER_LEFT);
       return;
     }
-    fullBytes += Buffer.SIZE;
+    tail.length = position;
+    earlierBytes += position;
     tail.next = next;
     tail = next;
+    bytes = next.bytes;
+    position = 0;
   }
 
   private void fail(Failure why) {
+    clear();
     failure = why;
-    pool.give(head.next);
-    head.next = null;
-    tail = head;
-    fullBytes = 0;
-    tail.bytes.clear();
   }
 
   /**
@@ -169,6 +196,7 @@ final class Chain {
       return;
     }
     int length = length();
+    tail.length = position;
     Cursor to = new Cursor(head);
     to.skip(starts[0]);
     Cursor from = new Cursor(head);
@@ -179,65 +207,56 @@ final class Chain {
         to.set(from.get());
       }
     }
-    cut(to.offset);
+    earlierBytes = to.offset - to.index;
+    position = to.index;
+    shorten(to.buffer);
   }
 
-  /** Keeps this many bytes, at least one. */
-  private void cut(int length) {
-    Buffer last = head;
-    fullBytes = 0;
-    while (length - fullBytes > Buffer.SIZE) {
-      fullBytes += Buffer.SIZE;
-      last = last.next;
+  /** Puts all bytes. */
+  void copyTo(ByteBuffer out) {
+    for (Buffer buffer = head; buffer != tail; buffer = buffer.next) {
+      out.put(buffer.bytes, 0, buffer.length);
     }
-    pool.give(last.next);
-    last.next = null;
-    last.bytes.position(length - fullBytes);
-    tail = last;
+    out.put(bytes, 0, position);
   }
 
-  /** Ends the chain: its buffers are ready to be read, until they are given back. */
-  Buffer read() {
-    for (Buffer buffer = head; buffer != null; buffer = buffer.next) {
-      buffer.bytes.flip();
-    }
+  /** The chain's first buffer, when nobody uses the chain any more. */
+  Buffer head() {
     return head;
-  }
-
-  /** Gives all buffers back; the chain must not be used any more. */
-  void release() {
-    pool.give(head);
-    head = null;
-    tail = null;
   }
 
   /** A place in the chain, for single bytes. */
   private static final class Cursor {
 
     private Buffer buffer;
+
+    /** In the chain. */
     private int offset;
+
+    /** In the buffer. */
+    private int index;
 
     Cursor(Buffer buffer) {
       this.buffer = buffer;
     }
 
     void skip(int count) {
-      int target = offset + count;
-      while (target / Buffer.SIZE > offset / Buffer.SIZE) {
-        offset = (offset / Buffer.SIZE + 1) * Buffer.SIZE;
+      offset += count;
+      index += count;
+      while (index >= buffer.length && buffer.next != null) {
+        index -= buffer.length;
         buffer = buffer.next;
       }
-      offset = target;
     }
 
     byte get() {
-      byte value = buffer.bytes.get(offset % Buffer.SIZE);
+      byte value = buffer.bytes[index];
       skip(1);
       return value;
     }
 
     void set(byte value) {
-      buffer.bytes.put(offset % Buffer.SIZE, value);
+      buffer.bytes[index] = value;
       skip(1);
     }
   }

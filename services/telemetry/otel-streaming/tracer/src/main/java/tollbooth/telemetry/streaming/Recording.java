@@ -1,12 +1,22 @@
 package tollbooth.telemetry.streaming;
 
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 
 /**
  * A span's bytes, and where each attribute's are, so that a later value of the same key replaces
- * them. Serves one span after another; not thread-safe.
+ * them. Serves one span after another; not thread-safe. Lives long: in it, storing a reference
+ * costs more than a number, so keys are ids here.
  */
 final class Recording {
+
+  /** What is known of an attribute: the id of its key, and where its bytes are. */
+  private static final int KEY = 0;
+
+  private static final int START = 1;
+  private static final int END = 2;
+  private static final int FIELDS = 3;
 
   /** The span's bytes. */
   final Chain chain;
@@ -14,28 +24,50 @@ final class Recording {
   /** What the span is on its way. */
   final SpanMessage message = new SpanMessage(this);
 
-  /** What its tracer's scope is on the wire; see {@link WireFormat#scope}. */
-  byte[] scope;
-
   /** When the span started. */
   long startEpochNanos;
 
+  /** Those that came, dropped ones included. */
   int events;
+
+  /** Those that came, dropped ones included. */
   int links;
 
-  private final int mostAttributes;
-  private String[] keys = new String[16];
-  private int[] starts = new int[16];
-  private int[] ends = new int[16];
-  private int attributes;
+  private final Limits limits;
+  private byte[] scope;
+  private int[] attributes = new int[16 * FIELDS];
+  private int count;
   private int refused;
+
+  /** Of each attribute's id the last six bits: most ids are small, and new ones quickly told. */
+  private long seen;
+
+  /** Names of keys without an id: the first one gets the id -1, the next one -2. Mostly null. */
+  private List<String> looseNames;
+
   private int[] deadStarts = new int[4];
   private int[] deadEnds = new int[4];
   private int dead;
 
-  Recording(BufferPool buffers, Limits limits) {
-    chain = new Chain(buffers, limits.bytes());
-    mostAttributes = limits.attributes();
+  /**
+   * Makes an empty recording.
+   *
+   * @param first the buffer that it keeps
+   */
+  Recording(BufferPool buffers, Limits limits, Buffer first) {
+    this.limits = limits;
+    chain = new Chain(buffers, limits.bytes(), first);
+  }
+
+  /** What its tracer's scope is on the wire; see {@link WireFormat#scope}. */
+  byte[] scope() {
+    return scope;
+  }
+
+  void setScope(byte[] newScope) {
+    if (scope != newScope) {
+      scope = newScope;
+    }
   }
 
   /**
@@ -43,43 +75,56 @@ final class Recording {
    *
    * @return what {@link #close} needs; negative if the attribute is one too many
    */
-  int open(String key) {
-    int slot = slot(key);
-    if (slot < attributes) {
-      bury(starts[slot], ends[slot]);
-    } else if (attributes >= mostAttributes) {
+  int open(Key key) {
+    int id = key.id() == Key.NONE ? looseId(key.name()) : key.id();
+    long bit = 1L << id;
+    int slot = (seen & bit) == 0 ? -1 : slot(id);
+    if (slot >= 0) {
+      bury(attributes[slot + START], attributes[slot + END]);
+    } else if (count >= limits.attributes()) {
       refused++;
       return -1;
     } else {
-      keep(key);
+      seen |= bit;
+      slot = add(id);
     }
-    starts[slot] = chain.length();
+    attributes[slot + START] = chain.length();
     return slot;
   }
 
   /** Closes the attribute that {@link #open} opened. */
   void close(int slot) {
-    ends[slot] = chain.length();
+    attributes[slot + END] = chain.length();
   }
 
-  private int slot(String key) {
-    int hash = key.hashCode();
-    for (int i = 0; i < attributes; i++) {
-      // A text knows its hash code: keys that differ are seldom compared.
-      if (keys[i].hashCode() == hash && keys[i].equals(key)) {
-        return i;
+  private int looseId(String name) {
+    if (looseNames == null) {
+      looseNames = new ArrayList<>();
+    }
+    int index = looseNames.indexOf(name);
+    if (index < 0) {
+      index = looseNames.size();
+      looseNames.add(name);
+    }
+    return -1 - index;
+  }
+
+  private int slot(int id) {
+    for (int slot = 0; slot < count * FIELDS; slot += FIELDS) {
+      if (attributes[slot + KEY] == id) {
+        return slot;
       }
     }
-    return attributes;
+    return -1;
   }
 
-  private void keep(String key) {
-    if (attributes == keys.length) {
-      keys = Arrays.copyOf(keys, 2 * attributes);
-      starts = Arrays.copyOf(starts, 2 * attributes);
-      ends = Arrays.copyOf(ends, 2 * attributes);
+  private int add(int id) {
+    int slot = count++ * FIELDS;
+    if (slot == attributes.length) {
+      attributes = Arrays.copyOf(attributes, 2 * slot);
     }
-    keys[attributes++] = key;
+    attributes[slot + KEY] = id;
+    return slot;
   }
 
   /** Keeps the ranges in ascending order. */
@@ -98,9 +143,22 @@ final class Recording {
     deadEnds[place] = end;
   }
 
+  /** Whether a limit refused anything. */
+  boolean droppedAny() {
+    return refused > 0 || events > limits.events() || links > limits.links();
+  }
+
   /** The calls that the limit refused. A value that a later one replaced does not count. */
   int droppedAttributes() {
     return refused;
+  }
+
+  int droppedEvents() {
+    return Math.max(0, events - limits.events());
+  }
+
+  int droppedLinks() {
+    return Math.max(0, links - limits.links());
   }
 
   /** Removes the bytes of replaced attributes. */
@@ -108,11 +166,12 @@ final class Recording {
     chain.remove(deadStarts, deadEnds, dead);
   }
 
-  /** Forgets everything but the chain. */
-  void reset() {
-    Arrays.fill(keys, 0, attributes, null);
-    scope = null;
-    attributes = 0;
+  /** Becomes empty. */
+  void clear() {
+    chain.clear();
+    looseNames = null;
+    count = 0;
+    seen = 0;
     refused = 0;
     dead = 0;
     events = 0;

@@ -3,37 +3,39 @@ package tollbooth.telemetry.streaming;
 import java.util.Queue;
 import org.jctools.queues.atomic.MpmcAtomicArrayQueue;
 
-/** Recordings for reuse. */
+/** Recordings for reuse, each with its first buffer. */
 final class RecordingPool {
 
-  private static final int KEPT = 4096;
+  private static final int LEAST_KEPT = 2;
+  private static final int MOST_KEPT = 4096;
 
-  private final Queue<Recording> free = new MpmcAtomicArrayQueue<>(KEPT);
+  private final Queue<Recording> free;
   private final BufferPool buffers;
   private final Limits limits;
 
   RecordingPool(BufferPool buffers, Limits limits) {
     this.buffers = buffers;
     this.limits = limits;
+    // The other buffers remain for spans that need more than one.
+    free = new MpmcAtomicArrayQueue<>(Math.clamp(buffers.most() / 4, LEAST_KEPT, MOST_KEPT));
   }
 
   /** An empty recording; null if no buffer is left. Never blocks. */
   Recording take() {
     Recording recording = free.poll();
-    if (recording == null) {
-      recording = new Recording(buffers, limits);
-    }
-    if (recording.chain.begin()) {
-      return recording;
-    }
-    free.offer(recording);
-    return null;
+    return recording != null ? recording : create();
+  }
+
+  private Recording create() {
+    Buffer first = buffers.take();
+    return first == null ? null : new Recording(buffers, limits, first);
   }
 
   /** Takes back a recording and its buffers. */
   void give(Recording recording) {
-    recording.chain.release();
-    recording.reset();
-    free.offer(recording);
+    recording.clear();
+    if (!free.offer(recording)) {
+      buffers.give(recording.chain.head());
+    }
   }
 }

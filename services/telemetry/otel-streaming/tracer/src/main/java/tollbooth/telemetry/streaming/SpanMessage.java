@@ -4,21 +4,18 @@ import java.nio.ByteBuffer;
 import tollbooth.telemetry.recorder.Message;
 
 /**
- * An ended span as the recorder sends it: what precedes it, and the buffers of its recording.
- * Belongs to one recording and serves its spans one after another. Only the recorder's thread uses
- * it.
+ * An ended span as the recorder sends it: what precedes it, and the bytes of its recording. Belongs
+ * to one recording and serves its spans one after another. Only the recorder's thread uses it.
  */
 final class SpanMessage extends Message {
 
-  private static final ByteBuffer EMPTY = ByteBuffer.allocateDirect(0);
-
-  /** Of the buffer for what precedes a span: resources differ, but seldom much. */
-  private static final int HEAD_STEP = 256;
-
   private final Recording recording;
   private Wire wire;
-  private ByteBuffer head = EMPTY;
-  private ByteBuffer[] parts = new ByteBuffer[2];
+
+  /** Of the span, and of the field that it is. */
+  private int spanBytes;
+
+  private int fieldBytes;
   private int sizeBytes;
 
   SpanMessage(Recording recording) {
@@ -27,45 +24,16 @@ final class SpanMessage extends Message {
 
   /** Prepares the recording's span for its way. */
   SpanMessage over(Wire over) {
-    wire = over;
-    int spanBytes = recording.chain.length();
-    putHead(spanBytes);
-    sizeBytes = head.limit() + spanBytes;
-    gather(recording.chain.read());
-    return this;
-  }
-
-  private void putHead(int spanBytes) {
-    WireFormat format = wire.format();
-    int fieldBytes = Protobuf.bytesSize(spanBytes);
-    int groupBytes = wire.grouped() ? 0 : format.groupHeadSize(recording.scope, fieldBytes);
-    int headBytes = groupBytes + fieldBytes - spanBytes;
-    if (head.capacity() < headBytes) {
-      head = ByteBuffer.allocateDirect((headBytes / HEAD_STEP + 1) * HEAD_STEP);
+    if (wire != over) {
+      wire = over;
     }
-    head.clear();
+    spanBytes = recording.chain.length();
+    fieldBytes = Protobuf.bytesSize(spanBytes);
+    sizeBytes = fieldBytes;
     if (!wire.grouped()) {
-      format.putGroupHead(head, recording.scope, fieldBytes);
+      sizeBytes += wire.format().groupHeadSize(recording.scope(), fieldBytes);
     }
-    head.put((byte) format.spanTag());
-    Protobuf.putVarint(head, spanBytes);
-    head.flip();
-  }
-
-  private void gather(Buffer chain) {
-    int count = 1;
-    for (Buffer buffer = chain; buffer != null; buffer = buffer.next) {
-      count++;
-    }
-    if (parts.length != count) {
-      parts = new ByteBuffer[count];
-    }
-    parts[0] = head;
-    Buffer buffer = chain;
-    for (int i = 1; i < count; i++) {
-      parts[i] = buffer.bytes;
-      buffer = buffer.next;
-    }
+    return this;
   }
 
   @Override
@@ -74,8 +42,14 @@ final class SpanMessage extends Message {
   }
 
   @Override
-  public ByteBuffer[] buffers() {
-    return parts;
+  public void copyTo(ByteBuffer out) {
+    WireFormat format = wire.format();
+    if (!wire.grouped()) {
+      format.putGroupHead(out, recording.scope(), fieldBytes);
+    }
+    out.put((byte) format.spanTag());
+    Protobuf.putVarint(out, spanBytes);
+    recording.chain.copyTo(out);
   }
 
   @Override
@@ -84,8 +58,8 @@ final class SpanMessage extends Message {
       return null;
     }
     int spans = Math.toIntExact(bytes);
-    ByteBuffer group = ByteBuffer.allocate(wire.format().groupHeadSize(recording.scope, spans));
-    wire.format().putGroupHead(group, recording.scope, spans);
+    ByteBuffer group = ByteBuffer.allocate(wire.format().groupHeadSize(recording.scope(), spans));
+    wire.format().putGroupHead(group, recording.scope(), spans);
     return group.flip();
   }
 
@@ -93,7 +67,7 @@ final class SpanMessage extends Message {
   public boolean sharesHeadWith(Message other) {
     return wire.grouped()
         && other instanceof SpanMessage span
-        && span.recording.scope == recording.scope;
+        && span.recording.scope() == recording.scope();
   }
 
   @Override

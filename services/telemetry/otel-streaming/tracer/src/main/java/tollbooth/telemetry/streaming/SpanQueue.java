@@ -31,6 +31,7 @@ final class SpanQueue implements Source {
     half = Math.max(1, queue.capacity() / 2);
     this.wire = wire;
     this.ledger = ledger;
+    ledger.queuedBy(queue::currentProducerIndex);
   }
 
   /** Says what to call when the queue is half full. It must not block. */
@@ -41,6 +42,7 @@ final class SpanQueue implements Source {
   /** Takes an ended span, or drops and counts it. Never blocks. */
   void add(Recording span) {
     if (!queue.offer(span)) {
+      ledger.countNotQueued();
       ledger.countQueueFull();
       wire.recordings().give(span);
     } else if (closed) {

@@ -20,7 +20,8 @@ final class SpanWriter {
     this.limits = limits;
   }
 
-  void attribute(Recording span, String key, String value) {
+  void attribute(Recording span, String name, String value) {
+    Key key = format.key(name);
     int slot = span.open(key);
     if (slot >= 0) {
       format.attribute(span.chain, key, limits.cut(value));
@@ -28,7 +29,8 @@ final class SpanWriter {
     }
   }
 
-  void attribute(Recording span, String key, long value) {
+  void attribute(Recording span, String name, long value) {
+    Key key = format.key(name);
     int slot = span.open(key);
     if (slot >= 0) {
       format.attribute(span.chain, key, value);
@@ -36,7 +38,8 @@ final class SpanWriter {
     }
   }
 
-  void attribute(Recording span, String key, double value) {
+  void attribute(Recording span, String name, double value) {
+    Key key = format.key(name);
     int slot = span.open(key);
     if (slot >= 0) {
       format.attribute(span.chain, key, value);
@@ -44,7 +47,8 @@ final class SpanWriter {
     }
   }
 
-  void attribute(Recording span, String key, boolean value) {
+  void attribute(Recording span, String name, boolean value) {
+    Key key = format.key(name);
     int slot = span.open(key);
     if (slot >= 0) {
       format.attribute(span.chain, key, value);
@@ -59,9 +63,10 @@ final class SpanWriter {
       case Double number -> attribute(span, key.getKey(), number.doubleValue());
       case Boolean flag -> attribute(span, key.getKey(), flag.booleanValue());
       default -> {
-        int slot = span.open(key.getKey());
+        Key known = format.key(key.getKey());
+        int slot = span.open(known);
         if (slot >= 0) {
-          format.attribute(span.chain, key.getKey(), limits.cut(value));
+          format.attribute(span.chain, known, limits.cut(value));
           span.close(slot);
         }
       }
@@ -89,14 +94,19 @@ final class SpanWriter {
     }
   }
 
-  /** The event of an exception. Attributes of the caller replace those of the exception. */
-  void exception(Recording span, long epochNanos, Throwable exception, Attributes attributes) {
+  /**
+   * The event of an exception. Attributes of the caller replace those of the exception.
+   *
+   * @param own what {@link #exceptionAttributes} returned
+   */
+  void exception(
+      Recording span, long epochNanos, Map<AttributeKey<?>, Object> own, Attributes attributes) {
     if (span.events++ >= limits.events()) {
       return;
     }
     Map<String, Entry> entries = new LinkedHashMap<>();
     int[] refused = new int[1];
-    exceptionAttributes(exception).forEach((key, value) -> refused[0] += keep(entries, key, value));
+    own.forEach((key, value) -> refused[0] += keep(entries, key, value));
     attributes.forEach((key, value) -> refused[0] += keep(entries, key, value));
     AttributesBuilder kept = Attributes.builder();
     entries.values().forEach(entry -> put(kept, entry.key(), entry.value()));
@@ -114,7 +124,8 @@ final class SpanWriter {
 
   private record Entry(AttributeKey<?> key, Object value) {}
 
-  private static Map<AttributeKey<?>, Object> exceptionAttributes(Throwable exception) {
+  /** What an exception says of itself. It may call anything, even its span. */
+  static Map<AttributeKey<?>, Object> exceptionAttributes(Throwable exception) {
     Map<AttributeKey<?>, Object> attributes = new LinkedHashMap<>();
     String type = exception.getClass().getCanonicalName();
     if (type != null) {

@@ -17,8 +17,8 @@ import tollbooth.telemetry.streaming.StreamingSettings.Exporter;
 /** OpenTelemetry's API over the streaming tracer. Metrics and logs are not there. */
 public final class StreamingOpenTelemetry implements OpenTelemetry, Closeable {
 
-  /** The least that an encoded span with its resource takes, in bytes, cautiously. */
-  private static final int SMALLEST_SPAN_BYTES = 256;
+  /** Of the bytes that may be on their way, one buffer more for each of these. */
+  private static final int BYTES_OF_LONG_SPANS = 256;
 
   private final Optional<StreamingTracerProvider> tracers;
   private final ContextPropagators propagators;
@@ -53,10 +53,10 @@ public final class StreamingOpenTelemetry implements OpenTelemetry, Closeable {
         sender);
   }
 
-  /** As many spans as the queue takes are under way, as many are queued, the rest is being sent. */
+  /** For as many spans under way as the queue takes, as many queued ones, and long ones. */
   private static int mostBuffers(StreamingSettings settings) {
     return Math.toIntExact(
-        2L * settings.queueSize() + settings.recorder().retainedBytes() / SMALLEST_SPAN_BYTES);
+        2L * settings.queueSize() + settings.recorder().retainedBytes() / BYTES_OF_LONG_SPANS);
   }
 
   @Override

@@ -44,7 +44,7 @@ public record StreamingSettings(
   private static final String TRACES_PATH = "/v1/traces";
   private static final int MIB = 1 << 20;
 
-  /** Above it, direct memory would become scarce in a container of 512 MiB. */
+  /** Above it, memory would become scarce in a container of 512 MiB. */
   private static final int MOST_QUEUED = 1 << 16;
 
   /** The Collector takes requests of 20 MiB. */

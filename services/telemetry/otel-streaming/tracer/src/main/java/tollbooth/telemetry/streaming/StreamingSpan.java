@@ -9,58 +9,109 @@ import io.opentelemetry.api.trace.StatusCode;
 import io.opentelemetry.api.trace.TraceFlags;
 import io.opentelemetry.api.trace.TraceId;
 import io.opentelemetry.api.trace.TraceState;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import tollbooth.telemetry.recorder.Ledger;
 
 /**
- * A sampled span. It has no attributes, events or links itself: they are bytes of its recording,
- * which it gives away at its end. Its own monitor guards what changes: one object fewer per span.
+ * A span. It has no attributes, events or links itself: they are bytes of its recording, which it
+ * gives away at its end. One thread at a time is in a call that changes it; another one waits for
+ * the less than a microsecond that the call takes. That takes one atomic operation, and a lock of
+ * the JVM two.
  */
 final class StreamingSpan implements Span {
 
-  /** What a span's ids and clock are. */
-  record Identity(
-      long traceHigh, long traceLow, long id, int flags, TraceState traceState, long clockNanos) {}
+  static final int SAMPLED = 1;
+
+  private static final VarHandle STATE = state();
+
+  /** States: not started, or a thread is in a call. */
+  private static final int BUSY = 0;
+
+  private static final int IDLE = 1;
+  private static final int ENDED = 2;
+
+  /** How often to look whether the other thread's call is over before giving up the processor. */
+  private static final int LOOKS = 100;
 
   private final StreamingTracer tracer;
   private final long traceHigh;
   private final long traceLow;
-  private final long id;
+  private final long id = newId();
   private final byte flags;
   private final TraceState traceState;
 
   /** The epoch's time minus that of {@link System#nanoTime}, as at the start of the local root. */
   private final long clockNanos;
 
-  /** Made when it is asked for. */
+  private volatile int state;
+
+  /** Made when it is asked for; several threads may make the same. */
   private SpanContext context;
 
   private String name;
   private StatusCode status = StatusCode.UNSET;
   private String description = "";
-  private boolean ended;
 
   /** Null after the end, and where no buffer was left for it. */
   private Recording recording;
 
-  private Chain.Failure failure;
+  /** Whether the recording was given back because the span was too large. */
+  private boolean tooLarge;
 
   /**
-   * Makes a started span.
+   * Makes a span that has yet to be started.
    *
-   * @param recording null if no buffer was left for it
+   * @param flags the trace's
    */
-  StreamingSpan(StreamingTracer tracer, Identity identity, String name, Recording recording) {
+  StreamingSpan(
+      StreamingTracer tracer,
+      long traceHigh,
+      long traceLow,
+      int flags,
+      TraceState traceState,
+      long clockNanos,
+      String name) {
     this.tracer = tracer;
-    traceHigh = identity.traceHigh();
-    traceLow = identity.traceLow();
-    id = identity.id();
-    flags = (byte) identity.flags();
-    traceState = identity.traceState();
-    clockNanos = identity.clockNanos();
+    this.traceHigh = traceHigh;
+    this.traceLow = traceLow;
+    this.flags = (byte) flags;
+    this.traceState = traceState;
+    this.clockNanos = clockNanos;
     this.name = name;
-    this.recording = recording;
-    failure = recording == null ? Chain.Failure.NO_BUFFER_LEFT : null;
+  }
+
+  private static VarHandle state() {
+    try {
+      return MethodHandles.lookup().findVarHandle(StreamingSpan.class, "state", int.class);
+    } catch (ReflectiveOperationException impossible) {
+      throw new ExceptionInInitializerError(impossible);
+    }
+  }
+
+  /** A random number other than 0. */
+  static long newId() {
+    long id;
+    do {
+      id = ThreadLocalRandom.current().nextLong();
+    } while (id == 0);
+    return id;
+  }
+
+  /**
+   * Starts the span.
+   *
+   * @param taken null if no buffer was left for it
+   */
+  void start(Recording taken) {
+    recording = taken;
     giveUpWhereFailed();
+    leave();
   }
 
   long traceHigh() {
@@ -79,6 +130,10 @@ final class StreamingSpan implements Span {
     return flags;
   }
 
+  boolean isSampled() {
+    return (flags & SAMPLED) != 0;
+  }
+
   TraceState traceState() {
     return traceState;
   }
@@ -95,56 +150,116 @@ final class StreamingSpan implements Span {
     return clockNanos + System.nanoTime();
   }
 
+  /** Begins a call that changes the span; {@link #leave} must follow. False after the end. */
+  private boolean enter() {
+    return STATE.compareAndSet(this, IDLE, BUSY) || enterAfterAnother();
+  }
+
+  private boolean enterAfterAnother() {
+    for (int looks = 0; state != ENDED; looks++) {
+      if (state == IDLE && STATE.compareAndSet(this, IDLE, BUSY)) {
+        return true;
+      }
+      if (looks < LOOKS) {
+        Thread.onSpinWait();
+      } else {
+        Thread.yield();
+      }
+    }
+    return false;
+  }
+
+  /** As {@link #enter}. False, too, where no buffer was left: then there is nothing to do. */
+  private boolean enterRecording() {
+    if (!enter()) {
+      return false;
+    }
+    if (recording == null) {
+      leave();
+      return false;
+    }
+    return true;
+  }
+
+  private void leave() {
+    STATE.setRelease(this, IDLE);
+  }
+
   /** Gives the buffers back as soon as their bytes are worthless. */
   private void giveUpWhereFailed() {
     if (recording != null && recording.chain.failure() != null) {
-      failure = recording.chain.failure();
+      tooLarge = recording.chain.failure() == Chain.Failure.TOO_LARGE;
       tracer.pipeline.recordings().give(recording);
       recording = null;
     }
   }
 
   @Override
-  public synchronized Span setAttribute(String key, String value) {
-    if (recording != null && key != null && !key.isEmpty() && value != null) {
-      writer().attribute(recording, key, value);
-      giveUpWhereFailed();
+  public Span setAttribute(String key, String value) {
+    if (key != null && !key.isEmpty() && value != null && enterRecording()) {
+      try {
+        writer().attribute(recording, key, value);
+        giveUpWhereFailed();
+      } finally {
+        leave();
+      }
     }
     return this;
   }
 
   @Override
-  public synchronized Span setAttribute(String key, long value) {
-    if (recording != null && key != null && !key.isEmpty()) {
-      writer().attribute(recording, key, value);
-      giveUpWhereFailed();
+  public Span setAttribute(String key, long value) {
+    if (key != null && !key.isEmpty() && enterRecording()) {
+      try {
+        writer().attribute(recording, key, value);
+        giveUpWhereFailed();
+      } finally {
+        leave();
+      }
     }
     return this;
   }
 
   @Override
-  public synchronized Span setAttribute(String key, double value) {
-    if (recording != null && key != null && !key.isEmpty()) {
-      writer().attribute(recording, key, value);
-      giveUpWhereFailed();
+  public Span setAttribute(String key, double value) {
+    if (key != null && !key.isEmpty() && enterRecording()) {
+      try {
+        writer().attribute(recording, key, value);
+        giveUpWhereFailed();
+      } finally {
+        leave();
+      }
     }
     return this;
   }
 
   @Override
-  public synchronized Span setAttribute(String key, boolean value) {
-    if (recording != null && key != null && !key.isEmpty()) {
-      writer().attribute(recording, key, value);
-      giveUpWhereFailed();
+  public Span setAttribute(String key, boolean value) {
+    if (key != null && !key.isEmpty() && enterRecording()) {
+      try {
+        writer().attribute(recording, key, value);
+        giveUpWhereFailed();
+      } finally {
+        leave();
+      }
     }
     return this;
   }
 
   @Override
-  public synchronized <T> Span setAttribute(AttributeKey<T> key, T value) {
-    if (recording != null && key != null && !key.getKey().isEmpty() && value != null) {
-      writer().attribute(recording, key, value);
-      giveUpWhereFailed();
+  public <T> Span setAttribute(AttributeKey<T> key, T value) {
+    if (key == null || key.getKey().isEmpty() || value == null) {
+      return this;
+    }
+    // The caller's list may change, or call this span.
+    Object own = value instanceof List<?> list ? new ArrayList<>(list) : value;
+    if (enterRecording()) {
+      try {
+        writer().attribute(recording, key, own);
+        giveUpWhereFailed();
+      } finally {
+        leave();
+      }
     }
     return this;
   }
@@ -159,49 +274,70 @@ final class StreamingSpan implements Span {
     return unit == null ? this : event(name, attributes, unit.toNanos(timestamp));
   }
 
-  private synchronized Span event(String name, Attributes attributes, long epochNanos) {
-    if (recording != null && name != null) {
-      writer()
-          .event(recording, epochNanos, name, attributes == null ? Attributes.empty() : attributes);
-      giveUpWhereFailed();
+  private Span event(String name, Attributes attributes, long epochNanos) {
+    if (name != null && enterRecording()) {
+      try {
+        writer().event(recording, epochNanos, name, orEmpty(attributes));
+        giveUpWhereFailed();
+      } finally {
+        leave();
+      }
+    }
+    return this;
+  }
+
+  private static Attributes orEmpty(Attributes attributes) {
+    return attributes == null ? Attributes.empty() : attributes;
+  }
+
+  @Override
+  public Span recordException(Throwable exception, Attributes additional) {
+    if (exception == null || !isRecording()) {
+      return this;
+    }
+    Map<AttributeKey<?>, Object> own = SpanWriter.exceptionAttributes(exception);
+    if (enterRecording()) {
+      try {
+        writer().exception(recording, now(), own, orEmpty(additional));
+        giveUpWhereFailed();
+      } finally {
+        leave();
+      }
     }
     return this;
   }
 
   @Override
-  public synchronized Span recordException(Throwable exception, Attributes additional) {
-    if (recording != null && exception != null) {
-      writer()
-          .exception(
-              recording, now(), exception, additional == null ? Attributes.empty() : additional);
-      giveUpWhereFailed();
-    }
-    return this;
-  }
-
-  @Override
-  public synchronized Span addLink(SpanContext linked, Attributes attributes) {
-    if (recording != null && linked != null && linked.isValid()) {
-      writer().lateLink(recording, linked, attributes == null ? Attributes.empty() : attributes);
-      giveUpWhereFailed();
+  public Span addLink(SpanContext linked, Attributes attributes) {
+    if (linked != null && linked.isValid() && enterRecording()) {
+      try {
+        writer().lateLink(recording, linked, orEmpty(attributes));
+        giveUpWhereFailed();
+      } finally {
+        leave();
+      }
     }
     return this;
   }
 
   /** OK is final, UNSET is no status, and only an error has a description. */
   @Override
-  public synchronized Span setStatus(StatusCode code, String text) {
-    if (!ended && code != null && code != StatusCode.UNSET && status != StatusCode.OK) {
-      status = code;
-      description = code == StatusCode.ERROR && text != null ? text : "";
+  public Span setStatus(StatusCode code, String text) {
+    if (code != null && code != StatusCode.UNSET && enter()) {
+      if (status != StatusCode.OK) {
+        status = code;
+        description = code == StatusCode.ERROR && text != null ? text : "";
+      }
+      leave();
     }
     return this;
   }
 
   @Override
-  public synchronized Span updateName(String newName) {
-    if (!ended && newName != null) {
+  public Span updateName(String newName) {
+    if (newName != null && enter()) {
       name = newName;
+      leave();
     }
     return this;
   }
@@ -218,65 +354,59 @@ final class StreamingSpan implements Span {
   }
 
   private void endAt(long epochNanos) {
+    if (!enter()) {
+      return;
+    }
     Recording done;
-    synchronized (this) {
-      if (ended) {
-        return;
-      }
-      ended = true;
+    try {
       if (recording != null) {
         finish(epochNanos);
         giveUpWhereFailed();
       }
+    } finally {
       done = recording;
       recording = null;
+      STATE.setRelease(this, ENDED);
     }
-    Pipeline pipeline = tracer.pipeline;
-    pipeline.ledger().countEnded();
     if (done != null) {
-      pipeline.queue().add(done);
-    } else if (failure == Chain.Failure.TOO_LARGE) {
-      pipeline.ledger().countTooLarge();
+      tracer.pipeline.queue().add(done);
     } else {
-      pipeline.ledger().countQueueFull();
+      drop(tracer.pipeline.ledger());
+    }
+  }
+
+  private void drop(Ledger ledger) {
+    ledger.countNotQueued();
+    if (tooLarge) {
+      ledger.countTooLarge();
+    } else {
+      ledger.countQueueFull();
     }
   }
 
   private void finish(long epochNanos) {
-    recording.scope = tracer.scope;
+    recording.setScope(tracer.scope);
     recording.removeReplaced();
-    Limits limits = tracer.pipeline.limits();
-    tracer
-        .pipeline
-        .format()
-        .end(
-            recording.chain,
-            new WireFormat.End(
-                name,
-                recording.startEpochNanos,
-                epochNanos,
-                status,
-                description,
-                recording.droppedAttributes(),
-                Math.max(0, recording.events - limits.events()),
-                Math.max(0, recording.links - limits.links())));
+    tracer.pipeline.format().end(recording, name, epochNanos, status, description);
   }
 
   @Override
-  public synchronized SpanContext getSpanContext() {
-    if (context == null) {
-      context =
+  public SpanContext getSpanContext() {
+    SpanContext known = context;
+    if (known == null) {
+      known =
           SpanContext.create(
               TraceId.fromLongs(traceHigh, traceLow),
               SpanId.fromLong(id),
               TraceFlags.fromByte(flags),
               traceState);
+      context = known;
     }
-    return context;
+    return known;
   }
 
   @Override
-  public synchronized boolean isRecording() {
-    return !ended;
+  public boolean isRecording() {
+    return state != ENDED;
   }
 }

@@ -31,6 +31,21 @@ final class Utf8 {
     return (byte) (unit < 0x80 ? unit : REPLACEMENT);
   }
 
+  /**
+   * Writes a text as if it were ASCII: one byte for each unit.
+   *
+   * @return whether it is; otherwise what is written is worthless
+   */
+  static boolean putAscii(String text, byte[] to, int at) {
+    int units = 0;
+    for (int i = 0; i < text.length(); i++) {
+      char unit = text.charAt(i);
+      to[at + i] = (byte) unit;
+      units |= unit;
+    }
+    return units < 0x80;
+  }
+
   /** Appends a text. */
   static void put(String text, Chain out) {
     for (int i = 0; i < text.length(); i++) {

@@ -9,26 +9,40 @@ import java.nio.ByteBuffer;
 /**
  * How spans look on the wire. Each method appends one call's bytes to a span; {@link #attribute}
  * may come before {@link #start}, and its bytes may be removed again. Texts and values are already
- * within their limits. Implementations have no state that changes.
+ * within their limits. Implementations keep encoded keys, and have no other state that changes.
  */
 interface WireFormat {
 
   /** The media type of a request with spans. */
   String contentType();
 
-  /** What a span knows at its start. */
-  void start(Chain out, Start start);
+  /**
+   * What a span knows at its start.
+   *
+   * @param parentId 0 if it has no parent
+   * @param parentIsRemote false if it has no parent
+   */
+  void start(
+      Chain out,
+      StreamingSpan span,
+      long parentId,
+      boolean parentIsRemote,
+      SpanKind kind,
+      long epochNanos);
 
-  void attribute(Chain out, String key, String value);
+  /** The key of attributes with this name, which is not empty. */
+  Key key(String name);
 
-  void attribute(Chain out, String key, long value);
+  void attribute(Chain out, Key key, String value);
 
-  void attribute(Chain out, String key, double value);
+  void attribute(Chain out, Key key, long value);
 
-  void attribute(Chain out, String key, boolean value);
+  void attribute(Chain out, Key key, double value);
+
+  void attribute(Chain out, Key key, boolean value);
 
   /** An attribute whose value is a list or a {@link io.opentelemetry.api.common.Value}. */
-  void attribute(Chain out, String key, Object value);
+  void attribute(Chain out, Key key, Object value);
 
   /**
    * An event.
@@ -44,8 +58,13 @@ interface WireFormat {
    */
   void link(Chain out, SpanContext context, Attributes attributes, int dropped);
 
-  /** What a span knows at its end. */
-  void end(Chain out, End end);
+  /**
+   * What a span knows at its end.
+   *
+   * @param span to whose bytes it is appended; it knows the start and what was dropped
+   * @param description empty unless the status is an error with one
+   */
+  void end(Recording span, String name, long epochNanos, StatusCode status, String description);
 
   /** What must precede the spans of a scope, encoded once. */
   byte[] scope(Scope scope);
@@ -63,37 +82,4 @@ interface WireFormat {
 
   /** Appends what precedes a group of spans, so that all together can stand in any request. */
   void putGroupHead(ByteBuffer out, byte[] scope, int bytes);
-
-  /**
-   * A span's start.
-   *
-   * @param parentId 0 if it has no parent
-   * @param traceState empty if there is none
-   * @param flags the trace's flags
-   * @param parentIsRemote false if it has no parent
-   */
-  record Start(
-      long traceHigh,
-      long traceLow,
-      long id,
-      long parentId,
-      String traceState,
-      int flags,
-      boolean parentIsRemote,
-      SpanKind kind,
-      long epochNanos) {}
-
-  /**
-   * A span's end, with its start again; the description is empty unless the status is an error with
-   * one.
-   */
-  record End(
-      String name,
-      long startEpochNanos,
-      long epochNanos,
-      StatusCode status,
-      String description,
-      int droppedAttributes,
-      int droppedEvents,
-      int droppedLinks) {}
 }

@@ -10,6 +10,7 @@ import io.opentelemetry.api.trace.SpanContext;
 import io.opentelemetry.api.trace.SpanKind;
 import io.opentelemetry.api.trace.StatusCode;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -18,7 +19,11 @@ import java.util.concurrent.TimeUnit;
  */
 final class ZipkinFormat implements WireFormat {
 
+  /** IDs of the trace, the parent and the span. */
+  private static final int ID_BYTES = 18 + 10 + 10;
+
   private final byte[] endpoint;
+  private final Keys keys = new Keys(ZipkinFormat::encodedKey);
 
   /**
    * A format for the spans of one service.
@@ -35,15 +40,23 @@ final class ZipkinFormat implements WireFormat {
   }
 
   @Override
-  public void start(Chain out, Start start) {
-    Protobuf.putId(out, 1, start.traceHigh(), start.traceLow());
-    if (start.parentId() != 0) {
-      Protobuf.putId(out, 2, start.parentId());
+  public void start(
+      Chain out,
+      StreamingSpan span,
+      long parentId,
+      boolean parentIsRemote,
+      SpanKind kind,
+      long epochNanos) {
+    int at = out.reserve(ID_BYTES);
+    byte[] to = out.bytes();
+    at = Protobuf.putId(to, at, 1, span.traceHigh(), span.traceLow());
+    if (parentId != 0) {
+      at = Protobuf.putId(to, at, 2, parentId);
     }
-    Protobuf.putId(out, 3, start.id());
-    Protobuf.putCount(out, 4, kind(start.kind()));
+    out.endAt(Protobuf.putId(to, at, 3, span.id()));
+    Protobuf.putCount(out, 4, kind(kind));
     out.put(tag(6, FIXED64));
-    out.putFixed64(TimeUnit.NANOSECONDS.toMicros(start.epochNanos()));
+    out.putFixed64(TimeUnit.NANOSECONDS.toMicros(epochNanos));
     out.put(tag(8, BYTES));
     out.putVarint(endpoint.length);
     out.put(endpoint);
@@ -59,32 +72,45 @@ final class ZipkinFormat implements WireFormat {
     };
   }
 
+  @Override
+  public Key key(String name) {
+    return keys.get(name);
+  }
+
+  private static byte[] encodedKey(String name) {
+    byte[] text = name.getBytes(StandardCharsets.UTF_8);
+    ByteBuffer encoded = ByteBuffer.allocate(Protobuf.bytesSize(text.length));
+    encoded.put((byte) tag(1, BYTES));
+    Protobuf.putVarint(encoded, text.length);
+    return encoded.put(text).array();
+  }
+
   /** A tag: an entry of a map from text to text. */
   @Override
-  public void attribute(Chain out, String key, String value) {
+  public void attribute(Chain out, Key key, String value) {
     out.put(tag(11, BYTES));
-    out.putVarint(Protobuf.textSize(key) + Protobuf.textSize(value));
-    Protobuf.putText(out, 1, key);
+    out.putVarint(key.length() + Protobuf.textSize(value));
+    out.put(key.bytes());
     Protobuf.putText(out, 2, value);
   }
 
   @Override
-  public void attribute(Chain out, String key, long value) {
+  public void attribute(Chain out, Key key, long value) {
     attribute(out, key, Long.toString(value));
   }
 
   @Override
-  public void attribute(Chain out, String key, double value) {
+  public void attribute(Chain out, Key key, double value) {
     attribute(out, key, Double.toString(value));
   }
 
   @Override
-  public void attribute(Chain out, String key, boolean value) {
+  public void attribute(Chain out, Key key, boolean value) {
     attribute(out, key, Boolean.toString(value));
   }
 
   @Override
-  public void attribute(Chain out, String key, Object value) {
+  public void attribute(Chain out, Key key, Object value) {
     attribute(out, key, value.toString());
   }
 
@@ -102,16 +128,18 @@ final class ZipkinFormat implements WireFormat {
   public void link(Chain out, SpanContext context, Attributes attributes, int dropped) {}
 
   @Override
-  public void end(Chain out, End end) {
-    Protobuf.putText(out, 5, end.name());
-    long micros = TimeUnit.NANOSECONDS.toMicros(end.epochNanos() - end.startEpochNanos());
+  public void end(
+      Recording span, String name, long epochNanos, StatusCode status, String description) {
+    Chain out = span.chain;
+    Protobuf.putText(out, 5, name);
+    long micros = TimeUnit.NANOSECONDS.toMicros(epochNanos - span.startEpochNanos);
     out.put(tag(7, VARINT));
     out.putVarint(Math.max(1, micros));
-    if (end.status() != StatusCode.UNSET) {
-      attribute(out, "otel.status_code", end.status().name());
+    if (status != StatusCode.UNSET) {
+      attribute(out, key("otel.status_code"), status.name());
     }
-    if (end.status() == StatusCode.ERROR) {
-      attribute(out, "error", end.description());
+    if (status == StatusCode.ERROR) {
+      attribute(out, key("error"), description);
     }
   }
 

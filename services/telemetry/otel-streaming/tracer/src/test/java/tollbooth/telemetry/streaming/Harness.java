@@ -74,7 +74,7 @@ final class Harness implements Sender {
     ByteArrayOutputStream request = new ByteArrayOutputStream();
     for (Message span = queue.poll(); span != null; span = queue.poll()) {
       int before = request.size();
-      append(request, span.buffers());
+      append(request, span);
       if (request.size() - before != span.sizeBytes()) {
         throw new AssertionError("not the size that it says");
       }
@@ -83,12 +83,16 @@ final class Harness implements Sender {
     return request.toByteArray();
   }
 
-  static void append(ByteArrayOutputStream request, ByteBuffer... parts) {
-    for (ByteBuffer part : parts) {
-      byte[] bytes = new byte[part.remaining()];
-      part.get(bytes);
-      request.writeBytes(bytes);
-    }
+  static void append(ByteArrayOutputStream request, Message span) {
+    ByteBuffer bytes = ByteBuffer.allocate(2 * span.sizeBytes());
+    span.copyTo(bytes);
+    append(request, bytes.flip());
+  }
+
+  static void append(ByteArrayOutputStream request, ByteBuffer part) {
+    byte[] bytes = new byte[part.remaining()];
+    part.get(bytes);
+    request.writeBytes(bytes);
   }
 
   /** What the queued spans are on the wire, decoded. */

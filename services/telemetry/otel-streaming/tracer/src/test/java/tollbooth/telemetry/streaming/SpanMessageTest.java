@@ -31,8 +31,8 @@ class SpanMessageTest {
     assertThat(one.sharesHeadWith(two)).isTrue();
     ByteArrayOutputStream request = new ByteArrayOutputStream();
     Harness.append(request, one.groupHead((long) one.sizeBytes() + two.sizeBytes()));
-    Harness.append(request, one.buffers());
-    Harness.append(request, two.buffers());
+    Harness.append(request, one);
+    Harness.append(request, two);
 
     var groups = ExportTraceServiceRequest.parseFrom(request.toByteArray()).getResourceSpansList();
     assertThat(groups).hasSize(1);

@@ -1,0 +1,42 @@
+package tollbooth.telemetry.streaming;
+
+import java.time.Duration;
+import java.time.Instant;
+
+/**
+ * What the epoch's time and that of {@link System#nanoTime} differ by. Reading both for each trace
+ * would cost more than the rest of a span's start, and they drift slowly.
+ */
+final class EpochClock {
+
+  /** For so long the difference is used again. */
+  private static final long VALID_NANOS = Duration.ofMillis(10).toNanos();
+
+  private static volatile Reading last = Reading.now();
+
+  private EpochClock() {}
+
+  /**
+   * The epoch's time minus that of {@link System#nanoTime}.
+   *
+   * @param nowNanos of {@link System#nanoTime}
+   */
+  static long differenceNanos(long nowNanos) {
+    Reading known = last;
+    if (nowNanos - known.atNanos() > VALID_NANOS) {
+      known = Reading.now();
+      last = known;
+    }
+    return known.differenceNanos();
+  }
+
+  private record Reading(long atNanos, long differenceNanos) {
+
+    static Reading now() {
+      Instant epoch = Instant.now();
+      long nanos = System.nanoTime();
+      return new Reading(
+          nanos, Duration.ofSeconds(epoch.getEpochSecond(), epoch.getNano()).toNanos() - nanos);
+    }
+  }
+}

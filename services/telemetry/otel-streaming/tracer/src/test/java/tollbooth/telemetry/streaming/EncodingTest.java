@@ -1,0 +1,151 @@
+package tollbooth.telemetry.streaming;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.opentelemetry.api.common.AttributeKey;
+import io.opentelemetry.api.trace.Span;
+import io.opentelemetry.api.trace.Tracer;
+import java.util.AbstractList;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Texts and keys of sizes at which the encoding differs. */
+class EncodingTest {
+
+  private final Harness harness = Harness.of(Limits.DEFAULT);
+  private final Tracer tracer = harness.provider.get("test");
+
+  /** One byte of length and two, a piece of a buffer, several buffers. */
+  @ParameterizedTest
+  @ValueSource(strings = {"x", "ü", "日", "\ud83d\ude00"})
+  void textsOfEveryLength(String unit) {
+    for (int length = 0; length < 1_100; length++) {
+      String text = "a".repeat(length) + unit;
+      Span span = tracer.spanBuilder(text).startSpan();
+      span.setAttribute("first", text).setAttribute("second", text).end();
+
+      var sent = harness.sentSpans().getFirst();
+      assertThat(sent.getName()).isEqualTo(text);
+      assertThat(sent.getAttributesList())
+          .extracting(attribute -> attribute.getValue().getStringValue())
+          .containsExactly(text, text);
+    }
+  }
+
+  @Test
+  void keysOfEveryLength() {
+    for (int length = 1; length < 1_100; length++) {
+      String key = "k".repeat(length);
+      Span span = tracer.spanBuilder("span").startSpan();
+      span.setAttribute(key, "first").setAttribute(key + "l", Long.MIN_VALUE);
+      span.setAttribute(key + "d", 0.5).setAttribute(key + "b", true).setAttribute(key, "last");
+      span.end();
+
+      var attributes = harness.sentSpans().getFirst().getAttributesList();
+      assertThat(attributes)
+          .extracting(attribute -> attribute.getKey())
+          .containsExactly(key + "l", key + "d", key + "b", key);
+      assertThat(attributes.get(0).getValue().getIntValue()).isEqualTo(Long.MIN_VALUE);
+      assertThat(attributes.get(1).getValue().getDoubleValue()).isEqualTo(0.5);
+      assertThat(attributes.get(2).getValue().getBoolValue()).isTrue();
+      assertThat(attributes.get(3).getValue().getStringValue()).isEqualTo("last");
+    }
+  }
+
+  @Test
+  void moreKeysThanAreKept() {
+    for (int i = 0; i < 3_000; i++) {
+      Span span = tracer.spanBuilder("span").startSpan();
+      span.setAttribute("key" + i, "first").setAttribute("key0", "other");
+      span.setAttribute("key" + i, "last").end();
+
+      var attributes = harness.sentSpans().getFirst().getAttributesList();
+      assertThat(attributes).hasSize(i == 0 ? 1 : 2);
+      assertThat(attributes.getLast().getKey()).isEqualTo("key" + i);
+      assertThat(attributes.getLast().getValue().getStringValue()).isEqualTo("last");
+    }
+  }
+
+  @Test
+  void replacesValuesInAnyBuffer() {
+    Span span = tracer.spanBuilder("span").startSpan();
+    for (int i = 0; i < 100; i++) {
+      span.setAttribute("key" + i % 30, "x".repeat(37 * (i % 50)) + i);
+    }
+    span.end();
+
+    var attributes = harness.sentSpans().getFirst().getAttributesList();
+    assertThat(attributes).hasSize(30);
+    for (int i = 0; i < 30; i++) {
+      int last = 70 + i;
+      assertThat(attributes.get(i).getKey()).isEqualTo("key" + last % 30);
+      assertThat(attributes.get(i).getValue().getStringValue())
+          .isEqualTo("x".repeat(37 * (last % 50)) + last);
+    }
+  }
+
+  @Test
+  void encodesAKeyOnce() {
+    AtomicInteger encodings = new AtomicInteger();
+    Keys keys =
+        new Keys(name -> {
+          encodings.incrementAndGet();
+          return new byte[0];
+        });
+    for (int round = 0; round < 2; round++) {
+      for (int i = 0; i < 1_024; i++) {
+        assertThat(keys.get(new String("key" + i)).id()).isEqualTo(i);
+      }
+    }
+    assertThat(encodings).hasValue(1_024);
+    assertThat(keys.get("one more").id()).isEqualTo(Key.NONE);
+  }
+
+  /** A list that changes while it is read would break the lengths that precede its elements. */
+  @Test
+  void aListIsCopiedFirst() {
+    List<String> list = new ArrayList<>(List.of("one"));
+    Span span = tracer.spanBuilder("span").startSpan();
+    span.setAttribute(
+        AttributeKey.stringArrayKey("list"),
+        new AbstractList<String>() {
+          @Override
+          public String get(int index) {
+            span.setAttribute("read", true);
+            return list.get(index);
+          }
+
+          @Override
+          public int size() {
+            return list.size();
+          }
+        });
+    span.end();
+
+    assertThat(harness.sentSpans().getFirst().getAttributesList())
+        .extracting(attribute -> attribute.getKey())
+        .containsExactly("read", "list");
+  }
+
+  @Test
+  void anExceptionMayCallItsSpan() {
+    Span span = tracer.spanBuilder("span").startSpan();
+    span.recordException(
+        new IllegalStateException() {
+          @Override
+          public String getMessage() {
+            span.setAttribute("asked", true);
+            return "message";
+          }
+        });
+    span.end();
+
+    var sent = harness.sentSpans().getFirst();
+    assertThat(sent.getAttributesList()).hasSize(1);
+    assertThat(sent.getEventsCount()).isEqualTo(1);
+  }
+}
