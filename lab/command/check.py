@@ -9,9 +9,11 @@ import typer
 from lab.analysis.checklist import Row
 from lab.analysis.collector import required
 from lab.analysis.effects import half_effects, place_effects, predecessor_effects, slice_costs
+from lab.analysis.generator_rates import held
 from lab.analysis.known_answer import known_answer
 from lab.analysis.repeated import QUESTION, repeated
 from lab.analysis.searches import known_rate, search_spread
+from lab.analysis.sick_receivers import sick
 from lab.analysis.tracing_costs import changes, precise
 from lab.command.commands import console
 from lab.command.model import required_rows
@@ -105,6 +107,23 @@ def threshold(run: Run = None) -> None:
     """Prints exports per second before and after Envoy's runtime changed, and how soon (proxy-batching)."""
     rows = changes(_summary(run, "proxy-batching"))
     _print([checklist_table("When does a new threshold take effect?", rows)])
+    _exit(rows)
+
+
+@app.command(epilog="Example: lab check generator results/proxy-generator/latest")
+def generator(run: Run = None) -> None:
+    """Prints which rate the open-loop generator holds while a proxy runs (experiment proxy-generator)."""
+    rows = held(_summary(run, "proxy-generator"))
+    _print([checklist_table("Which rate does the generator hold?", rows)])
+    # Rates above the required one may be missed: they show where the limit is.
+    _exit(rows[-1:])
+
+
+@app.command(epilog="Example: lab check receivers results/proxy-faults/latest")
+def receivers(run: Run = None) -> None:
+    """Checks that a proxy goes on serving while the receiver of its spans is sick (experiment proxy-faults)."""
+    rows = sick(_summary(run, "proxy-faults"))
+    _print([checklist_table("What do requests feel of a sick receiver?", rows)])
     _exit(rows)
 
 
