@@ -19,6 +19,11 @@ experiment: setup ## run an experiment and write its report: make experiment EXP
 experiments: setup-python ## list the experiments and how long each takes on this machine
 	@$(LAB) list
 
+bench: setup ## which rate does the open-loop generator hold beside a proxy? 300 to 2,400 requests/s; exit code 1 below 1,200
+	@# Exit code 6: trials were rejected. The check says whether the generator was too slow in them.
+	@$(LAB) experiment proxy-generator $(ARGS) || [ $$? -eq 6 ]
+	@$(LAB) check generator
+
 report: setup-python ## write the report of a result again (default: the newest): make report ARGS=results/quick/latest
 	@$(LAB) report $(ARGS)
 

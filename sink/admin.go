@@ -22,15 +22,16 @@ func (s *sink) adminHandler() http.Handler {
 func (s *sink) showCounters(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(struct {
-		Format        string `json:"format"`
-		Version       int    `json:"version"`
-		AcceptedSpans uint64 `json:"accepted_spans"`
-		RefusedSpans  uint64 `json:"refused_spans"`
-		Requests      uint64 `json:"requests"`
-		Bytes         uint64 `json:"bytes"`
+		Format          string `json:"format"`
+		Version         int    `json:"version"`
+		AcceptedSpans   uint64 `json:"accepted_spans"`
+		RefusedSpans    uint64 `json:"refused_spans"`
+		Requests        uint64 `json:"requests"`
+		DelayedRequests uint64 `json:"delayed_requests"`
+		Bytes           uint64 `json:"bytes"`
 	}{
 		"tollbooth.sink", 1, s.counters.acceptedSpans.Load(), s.counters.refusedSpans.Load(),
-		s.counters.requests.Load(), s.counters.bytes.Load(),
+		s.counters.requests.Load(), s.counters.delayedRequests.Load(), s.counters.bytes.Load(),
 	})
 }
 

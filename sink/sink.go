@@ -26,7 +26,7 @@ type sink struct {
 
 // counters since the sink started.
 type counters struct {
-	acceptedSpans, refusedSpans, requests, bytes atomic.Uint64
+	acceptedSpans, refusedSpans, requests, delayedRequests, bytes atomic.Uint64
 }
 
 func newSink(initial behaviour) *sink {
@@ -120,6 +120,9 @@ func (s *sink) behave(ctx context.Context, told *behaviour, spans int) *refusal 
 		return toldToRefuse
 	case limited:
 		delay = s.pace.wait(time.Now(), spans, told.spansPerS)
+	}
+	if delay > 0 {
+		s.counters.delayedRequests.Add(1)
 	}
 	timer := time.NewTimer(delay)
 	defer timer.Stop()

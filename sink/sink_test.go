@@ -54,6 +54,9 @@ func TestASlowSinkAnswersLateAndAccepts(t *testing.T) {
 				t.Errorf("it took %v", took)
 			}
 			s.expectSpans(3, 0)
+			if c := s.counters(); c.DelayedRequests != 1 {
+				t.Errorf("counters are %+v", c)
+			}
 		})
 	}
 }

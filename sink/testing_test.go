@@ -105,12 +105,13 @@ func (s *stage) trySend(ctx context.Context, r request) (answer, error) {
 }
 
 type counts struct {
-	Format        string
-	Version       int
-	AcceptedSpans int `json:"accepted_spans"`
-	RefusedSpans  int `json:"refused_spans"`
-	Requests      int
-	Bytes         int
+	Format          string
+	Version         int
+	AcceptedSpans   int `json:"accepted_spans"`
+	RefusedSpans    int `json:"refused_spans"`
+	Requests        int
+	DelayedRequests int `json:"delayed_requests"`
+	Bytes           int
 }
 
 func (s *stage) counters() (c counts) {

@@ -10,9 +10,11 @@ from lab.analysis import span_costs, span_pipeline
 from lab.analysis.checklist import Row
 from lab.analysis.collector import required
 from lab.analysis.effects import half_effects, place_effects, predecessor_effects, slice_costs
+from lab.analysis.generator_rates import held
 from lab.analysis.known_answer import known_answer
 from lab.analysis.repeated import QUESTION, repeated
 from lab.analysis.searches import known_rate, search_spread
+from lab.analysis.sick_receivers import sick
 from lab.analysis.tracing_costs import changes, precise
 from lab.command.commands import console
 from lab.command.model import required_rows
@@ -124,6 +126,23 @@ def span_pipeline_(run: Run = None) -> None:
     folder = results_folder(run or _newest("span-pipeline"))
     rows = span_pipeline.required(read_summary(folder / "summary.json"), _seed(folder))
     _print([checklist_table(span_pipeline.QUESTION, rows)])
+    _exit(rows)
+
+
+@app.command(epilog="Example: lab check generator results/proxy-generator/latest")
+def generator(run: Run = None) -> None:
+    """Prints which rate the open-loop generator holds while a proxy runs (experiment proxy-generator)."""
+    rows = held(_summary(run, "proxy-generator"))
+    _print([checklist_table("Which rate does the generator hold?", rows)])
+    # Rates above the required one may be missed: they show where the limit is.
+    _exit(rows[-1:])
+
+
+@app.command(epilog="Example: lab check receivers results/proxy-faults/latest")
+def receivers(run: Run = None) -> None:
+    """Checks that a proxy goes on serving while the receiver of its spans is sick (experiment proxy-faults)."""
+    rows = sick(_summary(run, "proxy-faults"))
+    _print([checklist_table("What do requests feel of a sick receiver?", rows)])
     _exit(rows)
 
 

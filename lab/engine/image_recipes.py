@@ -138,6 +138,13 @@ TABLE: dict[str, Image] = {
         bases={"TOOLCHAIN": "toolchain-java", "JRE": "jre"},
         stage="benchmarks",
     ),
+    # One module of services/, whose pom.xml it needs. Changes of the other modules do not change it.
+    "exporter-model": Image(
+        ("services/exporter-model", "services/pom.xml", "services/.mvn"),
+        "services",
+        "services/exporter-model/Dockerfile",
+        bases={"TOOLCHAIN": "toolchain-java", "JRE": "jre"},
+    ),
     "observer": _from_module("observer"),
     "sink": _from_module("sink"),
     "testserver": _from_module("testserver"),
@@ -154,6 +161,7 @@ BUILD_S = {
     "traces": 60,
     "ghz": 60,
     "fortio": 40,
+    "exporter-model": 40,
     "zipkin": 60,
     "locust": 35,
     "toolchain-java": 30,

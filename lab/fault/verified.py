@@ -1,6 +1,6 @@
 """Whether a trial's records verify its faults: a trial with an unverified fault is rejected."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from lab.fault.fault import DeclaredFault
 from lab.fault.kinds import parse_fault
@@ -10,16 +10,20 @@ from lab.record import Course, Injection, TrialData
 EDGE_NS = 1_000_000_000
 
 
-def unverified(data: TrialData, injections: Sequence[Injection]) -> Iterator[str]:
+def unverified(
+    data: TrialData,
+    injections: Sequence[Injection],
+    parse: Callable[[Mapping[str, object]], DeclaredFault] = parse_fault,
+) -> Iterator[str]:
     """Yield why the trial's faults are not verified, one sentence each; nothing if every declared one is.
 
-    The level's settings say how many were declared (`faults`).
+    The level's settings say how many were declared (`faults`). `parse` returns one of the target's kinds.
     """
     declared = len(data.trial.settings.get("faults") or ())
     if len(injections) != declared:
         yield f"{len(injections)} of {declared} declared faults are on record"
     for injection in injections:
-        fault = parse_fault(injection.fault)
+        fault = parse(injection.fault)
         if doubt := _doubt(data, fault, injection):
             yield f"fault {fault.what}: {doubt}"
 

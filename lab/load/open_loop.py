@@ -24,7 +24,7 @@ class OpenLoopLoad(Load):
     schedule: Annotated[OpenLoop | Slices, Field(discriminator="kind")]
 
     capabilities: ClassVar[frozenset[Capability]] = frozenset(
-        {"warms-up", "reusable", "timed", "at-times", "begins-traces"}
+        {"warms-up", "reusable", "timed", "at-times", "begins-traces", "rate-by-level"}
     )
     protocol: ClassVar[EntryProtocol | None] = "http"
 

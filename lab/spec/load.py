@@ -19,6 +19,7 @@ Capability = Literal[
     "calibratable",
     "receives-traces",
     "begins-traces",
+    "rate-by-level",
 ]
 """What a generator can do.
 
@@ -27,7 +28,7 @@ Capability = Literal[
 a known time after the trial's load, whatever the warm-up. `open-ended`: it sends until it is stopped.
 `at-times`: it sends from a given time on, so that several can send in the same window.
 `calibratable`: its load can follow from the cost of a request. `receives-traces`: traces that it sent can come back to
-it. `begins-traces`: its requests can have a traceparent.
+it. `begins-traces`: its requests can have a traceparent. `rate-by-level`: a level can have a rate of its own.
 """
 
 

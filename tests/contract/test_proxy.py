@@ -26,6 +26,8 @@ pytestmark = [pytest.mark.containers, pytest.mark.beside, pytest.mark.timeout(12
 
 SOURCE = load(paths.ROOT / "envoy" / "proxy")
 VALUES: dict[str, Any] = {
+    "release": "1.39",
+    "workers": 2,
     "random_sampling_percent": 12.5,
     "min_flush_spans": 125,
     "flush_interval_ms": 1000,
@@ -69,10 +71,11 @@ def running(
     out: Path, generators: Sequence[str] = (), variables: Mapping[str, str] = MappingProxyType({}), **given: object
 ) -> Iterator[ProxyDeployment]:
     """A proxy of a level, ready, with ports that the engine chose; removed afterwards. Generators are only created."""
-    provide("envoy", "testserver", "sink", "collector", "observer", *generators)
     driver = Remembering(paths.ROOT, out.parent / "scratch", f"{PROJECT}-contract-proxy")
     settings = ProxyLevelSettings.model_validate({"server_delay_ms": 0, "flush_interval_ms": 500, **given})
-    system = ProxyDeployment(SOURCE, ProxyLevel("x", settings), replace(place(), driver=driver, alone=False), out)
+    provide(settings.image, "testserver", "sink", "collector", "observer", *generators)
+    where = replace(place(), driver=driver, alone=False, journal=out.parent / "journal.json")
+    system = ProxyDeployment(SOURCE, ProxyLevel("x", settings), where, out)
     driver.remove()
     try:
         system.deploy(variables, (OBSERVER, *generators))

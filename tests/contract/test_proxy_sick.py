@@ -1,4 +1,7 @@
-"""Receivers of spans that refuse, are slow, or come back: Envoy keeps serving, and every span is accounted for."""
+"""Receivers of spans that refuse, are slow, or come back: Envoy keeps serving, and every span is accounted for.
+
+Told by the test, and by a level's faults in the middle of a trial.
+"""
 
 import json
 import time
@@ -9,8 +12,10 @@ import pytest
 
 from lab.backend import span_counters
 from lab.engine import SystemClock, wait_until
+from lab.record.faults import read_injections
 from lab.target.proxy.deployment import ProxyDeployment
 from lab.target.proxy.settings import NEEDS
+from lab.target.proxy.sick import FILE
 from tests.contract.test_proxy import REQUESTS, all_exports_ended, ledger, running, send
 
 pytestmark = [pytest.mark.containers, pytest.mark.beside, pytest.mark.timeout(120)]
@@ -80,3 +85,39 @@ def test_a_receiver_that_comes_back_gets_later_spans_only(tmp_path: Path) -> Non
     assert found["spans_sent"] == found["requests_proxied"] > REQUESTS
     assert found["spans_accepted"] > 0
     assert lost(found) >= REQUESTS
+
+
+def lifted(system: ProxyDeployment) -> bool:
+    """Send requests; return whether the level's fault is over."""
+    send(system)
+    injections = read_injections(system.out / FILE)
+    return bool(injections and injections[0].lifted)
+
+
+@pytest.mark.parametrize(
+    ("receiver", "fault", "shows"),
+    [
+        ("collector", {"kind": "killed", "target": "collector"}, "spans_lost"),
+        ("sink", {"kind": "slow", "target": "sink", "delay_ms": 300}, "delayed_requests"),
+        ("sink", {"kind": "refusing", "target": "sink"}, "spans_refused"),
+    ],
+)
+def test_a_level_with_a_receiver_that_falls_sick(
+    receiver: str, fault: Mapping[str, object], shows: str, tmp_path: Path
+) -> None:
+    faults = [{**fault, "start_s": 0, "length_s": 3}]
+    given = {"tracer": "opentelemetry-grpc", "receiver": receiver, "min_flush_spans": 7, "faults": faults}
+    with running(tmp_path / "out", **given) as system:
+        with system.measuring(system.level, 1, 0.0):
+            assert wait_until(lambda: lifted(system), 60.0, 0.0, SystemClock())
+        found = ledger(system)
+    # Every request was answered, as `send` checks.
+    assert found["requests_proxied"] == found["requests_at_server"] == found["spans_sent"]
+    (injection,) = read_injections(system.out / FILE)
+    assert injection.injected is not None
+    assert injection.lifted is not None
+    if shows == "delayed_requests":
+        assert injection.lifted.seen[shows] != injection.injected.seen[shows]
+        assert lost(found) == 0
+    else:
+        assert {**found, "spans_lost": lost(found)}[shows] > 0

@@ -92,8 +92,10 @@ NEW = (
     # How much a Collector can take: sampling by trace ID, swings, the capacity model, the search for a rate.
     "analysis/collector",
     "analysis/searches.py",
-    # How precisely a run tells what Envoy's tracers cost.
+    # How precisely a run tells what Envoy's tracers cost; what requests feel of a sick receiver; which rate is held.
     "analysis/tracing_costs.py",
+    "analysis/sick_receivers.py",
+    "analysis/generator_rates.py",
     "load/rate_search.py",
     "command/model.py",
     "report/capacity.py",

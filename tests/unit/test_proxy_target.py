@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -117,6 +118,14 @@ def test_a_generator_that_sends_no_traceparent_is_rejected() -> None:
     with pytest.raises(SpecError) as wrong:
         parse_experiment(text, "test", LAB.grammar)
     assert "visitors sends no traceparent, which level 'otel-grpc-125' wants" in wrong.value.problems[0].text
+
+
+def test_a_generator_that_sends_all_levels_one_load_is_rejected() -> None:
+    text = SPEC.replace("generator: open-loop", "generator: fortio")
+    text = text.replace("{kind: open-loop, requests_per_s: 300}", "{kind: saturated, connections: 4}")
+    with pytest.raises(SpecError) as wrong:
+        parse_experiment(text.replace("min_flush_spans: 125", "requests_per_s: 600"), "test", LAB.grammar)
+    assert "level 'otel-grpc-125' wants its own rate" in wrong.value.problems[0].text
 
 
 def test_a_generator_of_another_protocol_is_rejected() -> None:
@@ -276,6 +285,12 @@ def test_requests_carry_the_clients_flag(sampled: bool | None, carried: Mapping[
     assert deployment.ProxyDeployment(SOURCE, level, place(), tmp_path).request(level) == carried
 
 
+def test_a_level_may_have_a_rate_of_its_own(tmp_path: Path) -> None:
+    level = ProxyLevel("x", settings(tracer="opentelemetry-grpc", requests_per_s=600.0, traceparent_sampled=True))
+    made = deployment.ProxyDeployment(SOURCE, level, place(), tmp_path)
+    assert made.request(level) == {"requests_per_s": 600.0, "trace_flags": "01"}
+
+
 class Answers:
     """Pages of the containers; Envoy's timers fire once between two readings."""
 
@@ -374,35 +389,37 @@ def requests_csv(late_ms: float = 0.0, status: int = 200) -> str:
 Judged = Callable[..., TrialData]
 
 
+def judged_in(
+    folder: Path,
+    without: tuple[str, ...] = (),
+    cores: Mapping[str, float] = CORES,
+    sent: str | None = None,
+    given: Mapping[str, object] = OTEL_GRPC,
+    **changed: float,
+) -> TrialData:
+    """Judge a trial whose records are as a good one's, but for what is given."""
+    (folder / "counters.jsonl").write_text(counters(cores, throttled=0.25, more=sent_bytes))
+    (folder / "requests.csv").write_text(sent or requests_csv())
+    found = {name: value for name, value in {**COUNTED, **changed}.items() if name not in without}
+    write_results(folder, "proxy", Results(values=found))
+    containers = {
+        name: ContainerRecord(role=role, image="x", restarts=0, oom_killed=False, exit_code=0)
+        for name, role in ROLES.items()
+    }
+    start_ns, end_ns = START_NS + 4 * SECOND_NS, START_NS + 16 * SECOND_NS
+    recorded = settings(**given).model_dump(mode="json")
+    record = TrialRecord.of(
+        HeadPart(number=1, attempt=1, block=0, position=0, level="x", settings=recorded),
+        WindowPart(window=Window(load_start_ns=START_NS, start_ns=start_ns, end_ns=end_ns)),
+        StartPart(containers=containers),
+    )
+    return judge(folder, record, TARGET.judgement)
+
+
 @pytest.fixture
 def judged(tmp_path: Path) -> Judged:
     """Return what judges a trial whose records are as a good one's, but for what is given."""
-
-    def made(
-        without: tuple[str, ...] = (),
-        cores: Mapping[str, float] = CORES,
-        sent: str | None = None,
-        given: Mapping[str, object] = OTEL_GRPC,
-        **changed: float,
-    ) -> TrialData:
-        (tmp_path / "counters.jsonl").write_text(counters(cores, throttled=0.25, more=sent_bytes))
-        (tmp_path / "requests.csv").write_text(sent or requests_csv())
-        found = {name: value for name, value in {**COUNTED, **changed}.items() if name not in without}
-        write_results(tmp_path, "proxy", Results(values=found))
-        containers = {
-            name: ContainerRecord(role=role, image="x", restarts=0, oom_killed=False, exit_code=0)
-            for name, role in ROLES.items()
-        }
-        start_ns, end_ns = START_NS + 4 * SECOND_NS, START_NS + 16 * SECOND_NS
-        recorded = settings(**given).model_dump(mode="json")
-        record = TrialRecord.of(
-            HeadPart(number=1, attempt=1, block=0, position=0, level="x", settings=recorded),
-            WindowPart(window=Window(load_start_ns=START_NS, start_ns=start_ns, end_ns=end_ns)),
-            StartPart(containers=containers),
-        )
-        return judge(tmp_path, record, TARGET.judgement)
-
-    return made
+    return partial(judged_in, tmp_path)
 
 
 def test_a_good_trial_is_valid_and_has_its_measures(judged: Judged) -> None:
@@ -428,6 +445,7 @@ def test_a_good_trial_is_valid_and_has_its_measures(judged: Judged) -> None:
 def test_latency_since_the_intended_start_has_the_generators_delay(judged: Judged) -> None:
     found = values(judged(sent=requests_csv(late_ms=7)), TARGET.judgement.metrics)
     assert found["latency_intended_p999_ms"] - found["latency_p999_ms"] == pytest.approx(7)
+    assert found["start_delay_p99_ms"] == pytest.approx(7)
 
 
 def test_the_size_of_a_span_is_not_known_where_the_client_decides(judged: Judged) -> None:

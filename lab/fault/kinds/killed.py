@@ -32,6 +32,11 @@ class Killed(DeclaredFault):
 
     def doubts(self, data: TrialData, course: Course) -> Iterator[str]:
         """Yield why the observer's events, or the requests, do not show it."""
+        yield from self.unseen(data, course)
+        yield from not_felt(data, course)
+
+    def unseen(self, data: TrialData, course: Course) -> Iterator[str]:
+        """Yield why the observer's events do not show it."""
         gone, restarted = (
             [event.t_ns for event in data.counters.events if (event.name, event.event) == (self.target, what)]
             for what in ("gone", "restarted")
@@ -44,4 +49,3 @@ class Killed(DeclaredFault):
             yield "it was not seen to come back"
         if course.injected.seen["address"] != course.lifted.seen["address"]:
             yield f"it came back with another address, {course.lifted.seen['address']}, which its peers do not know"
-        yield from not_felt(data, course)

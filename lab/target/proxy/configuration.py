@@ -62,7 +62,7 @@ def configuration(source: Source, level: ProxyLevelSettings) -> dict[str, Any]:
 
 def prefix(source: Source, level: ProxyLevelSettings) -> str:
     """Return what the names of the tracer's counters begin with."""
-    return f"tracing.{source.tracers[level.tracer]['stats']}."
+    return "tracing.model." if level.modelled else f"tracing.{source.tracers[level.tracer]['stats']}."
 
 
 def _runtime(tracer: Part, level: ProxyLevelSettings) -> dict[str, int]:

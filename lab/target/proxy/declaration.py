@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from lab.contract import Needs
+from lab.fault import rules
 from lab.record import Column, Headline
 from lab.spec import Experiment, Problem, Shape, suggestion
 from lab.target.proxy.saturated import COLUMNS
 from lab.target.proxy.settings import NEEDS, RUNTIME_KEYS, ZIPKIN, ProxyLevel, ProxyLevelSettings, ProxySettings
 
-PROXY, SERVER, COLLECTOR, SINK = "proxy", "testserver", "collector", "sink"
+SERVER, COLLECTOR, SINK = "testserver", "collector", "sink"
 PROTOCOL: Literal["http"] = "http"
 # Exports are counted each second: so long after a change are enough of them to tell a rate.
 AFTER_CHANGE_S = 4.0
@@ -54,7 +55,7 @@ class ProxyDeclaration:
     level = ProxyLevelSettings
     example: ClassVar[tuple[Mapping[str, object], Mapping[str, object]]] = ({}, {"tracer": "opentelemetry-grpc"})
     files: ClassVar[Mapping[str, type[Shape]]] = {}
-    streams = {"requests": 1, "counters": 1, "results": 1, "speed": 1, "exports": 1}  # noqa: RUF012
+    streams = {"requests": 1, "counters": 1, "results": 1, "speed": 1, "exports": 1, "faults": 1}  # noqa: RUF012
 
     def headline(self, metrics: Collection[str]) -> Headline:
         """See `Declaration.headline`."""
@@ -71,6 +72,10 @@ class ProxyDeclaration:
             yield Problem(("protocol", "side_by_side"), text)
         for level in experiment.levels():
             yield from _level_problems(level)
+            yield from _fault_problems(level, experiment.protocol.window_s)
+            if level.settings.requests_per_s is not None and not experiment.load.can("rate-by-level"):
+                text = f"{experiment.load.generator} sends all levels one load; level '{level.name}' wants its own rate"
+                yield Problem(("load", "generator"), text)
             if level.settings.traceparent_sampled is not None and not experiment.load.can("begins-traces"):
                 text = f"{experiment.load.generator} sends no traceparent, which level '{level.name}' wants"
                 yield Problem(("load", "generator"), text)
@@ -79,12 +84,13 @@ class ProxyDeclaration:
     def needs(self, experiment: Experiment) -> Needs:
         """See `Declaration.needs`."""
         behind = sorted({name for level in experiment.levels() for name in receivers(level.settings)})
-        envoys = dict.fromkeys(level.settings.image for level in experiment.levels())
-        return Needs((PROXY, SERVER, *behind), (*envoys, SERVER, *behind), SYSTEM_BYTES)
+        proxies = dict.fromkeys(level.settings.container for level in experiment.levels())
+        images = dict.fromkeys(level.settings.image for level in experiment.levels())
+        return Needs((*proxies, SERVER, *behind), (*images, SERVER, *behind), SYSTEM_BYTES)
 
     def start_group(self, level: ProxyLevel) -> str:
         """See `Declaration.start_group`: Envoy starts equally fast with every tracer."""
-        return PROXY
+        return level.settings.container
 
     def manifest(self, experiment: Experiment) -> Mapping[str, Any]:
         """See `Declaration.manifest`."""
@@ -104,6 +110,15 @@ def _level_problems(level: ProxyLevel) -> Iterator[Problem]:
             yield Problem(("factors",), f"{text}; it needs one of {', '.join(sorted(NEEDS[name]))}")
     if settings.tracer in ZIPKIN and settings.receiver == COLLECTOR:
         yield Problem(("factors",), f"level '{level.name}': the Collector takes no Zipkin; wanted receiver: {SINK}")
+
+
+def _fault_problems(level: ProxyLevel, window_s: float | None) -> Iterator[Problem]:
+    faults, receiver = level.settings.faults, level.settings.receiver
+    yield from rules.contradictions(faults, window_s, ("factors",))
+    for fault in faults:
+        if fault.target != receiver or not level.settings.traced:
+            text = f"level '{level.name}': {fault.what} changes nothing"
+            yield Problem(("factors",), f"{text}; wanted a tracer, and receiver: {fault.target}")
 
 
 def _change_problems(level: ProxyLevel, window_s: float) -> Iterator[Problem]:

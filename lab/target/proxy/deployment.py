@@ -17,8 +17,9 @@ from lab.target.measuring import NothingAdded
 from lab.target.proxy.changing import RECORD, Changing
 from lab.target.proxy.configuration import Source, prefix, text
 from lab.target.proxy.counted import EXPORTS, attribute_values, export_values, numbers, proxy_values
-from lab.target.proxy.declaration import COLLECTOR, PROTOCOL, PROXY, SERVER, SINK, receivers
-from lab.target.proxy.settings import CURRENT, DEFAULT_FLUSH_INTERVAL_MS, ProxyLevel, ProxyLevelSettings
+from lab.target.proxy.declaration import COLLECTOR, PROTOCOL, SERVER, SINK, receivers
+from lab.target.proxy.settings import CURRENT, DEFAULT_FLUSH_INTERVAL_MS, PROXY, ProxyLevel, ProxyLevelSettings
+from lab.target.proxy.sick import Receiver, injecting
 
 PROXY_PORT = 8080
 ROUTES = ("ten-bytes",)
@@ -31,7 +32,10 @@ READY_BOUND_S = 30.0
 READY_EVERY_S = 0.1
 FLUSHED_SPARE_S = 5.0
 FLUSHED_EVERY_S = 0.5
-OK = 200
+OK, NO_CONTENT = 200, 204
+# Where the exporter model sends spans, of any receiver.
+OTLP_HTTP_PORT = 4318
+SICK_COUNTERS = ("requests", "delayed_requests", "refused_spans", "accepted_spans")
 
 
 def stack(level: ProxyLevel, place: Place, out: Path, variables: Mapping[str, str], extra: Sequence[str]) -> Stack:
@@ -42,7 +46,7 @@ def stack(level: ProxyLevel, place: Place, out: Path, variables: Mapping[str, st
         receiver["volumes"] = [f"{place.root / PIPELINE}:/etc/otelcol/config.yaml:ro"]
     return Stack(
         services=(*services(settings), *extra),
-        overlay={"services": {settings.receiver: receiver, **_earlier_envoy(settings)}},
+        overlay={"services": {settings.receiver: receiver, **_proxy(settings)}},
         environment={
             "TRIAL_DIR": str(out),
             "PROXY_WORKERS": str(settings.workers),
@@ -53,16 +57,28 @@ def stack(level: ProxyLevel, place: Place, out: Path, variables: Mapping[str, st
     )
 
 
-def _earlier_envoy(settings: ProxyLevelSettings) -> Mapping[str, object]:
-    """Return the overlay of an Envoy that is not the current one. Compose fills its version in."""
+def _proxy(settings: ProxyLevelSettings) -> Mapping[str, object]:
+    """Return the overlay of a proxy that is not the current Envoy. Compose fills an earlier one's version in."""
+    if settings.modelled:
+        return {settings.container: {"environment": model_environment(settings)}}
     if settings.release == CURRENT:
         return {}
     return {PROXY: {"image": f"tollbooth/{settings.image}:${{{TABLE[settings.image].version}}}"}}
 
 
+def model_environment(settings: ProxyLevelSettings) -> dict[str, str]:
+    """Return what the exporter model is told. What is left out is Envoy's default there, too."""
+    given = {"MIN_FLUSH_SPANS": settings.min_flush_spans, "FLUSH_INTERVAL_MS": settings.flush_interval_ms}
+    return {
+        "EXPORTER": settings.tracer.removeprefix("model-"),
+        "RECEIVER": f"{settings.receiver}:{OTLP_HTTP_PORT}",
+        **{name: str(value) for name, value in given.items() if value is not None},
+    }
+
+
 def services(settings: ProxyLevelSettings) -> tuple[str, ...]:
     """Return the Compose services of a level in the order in which they start."""
-    return (*receivers(settings), SERVER, PROXY)
+    return (*receivers(settings), SERVER, settings.container)
 
 
 @dataclass(frozen=True)
@@ -89,7 +105,8 @@ class ProxyDeployment:
         self.out.mkdir(parents=True)
         # Containers run as a user of their own.
         self.out.chmod(0o777)
-        (self.out / FILE).write_text(text(self.source, self.settings))
+        if not self.settings.modelled:
+            (self.out / FILE).write_text(text(self.source, self.settings))
         if not self.place.alone:
             variables = {**variables, **ports.engines_choice()}
         self.place.driver.create(stack(self.level, self.place, self.out, variables, instruments))
@@ -108,12 +125,13 @@ class ProxyDeployment:
 
     def endpoint(self) -> Endpoint:
         """See `Deployment.endpoint`."""
-        return Endpoint(PROXY, PROXY_PORT, PROTOCOL, ROUTES)
+        return Endpoint(self.settings.container, PROXY_PORT, PROTOCOL, ROUTES)
 
     def request(self, level: ProxyLevel) -> Mapping[str, object]:
-        """See `Deployment.request`. The requests of the warm-up carry nothing."""
-        sampled = level.settings.traceparent_sampled
-        return {} if sampled is None else {"trace_flags": TRACE_FLAGS[sampled]}
+        """See `Deployment.request`. The requests of the warm-up carry nothing, and have the load's rate."""
+        sampled, per_s = level.settings.traceparent_sampled, level.settings.requests_per_s
+        flags = {} if sampled is None else {"trace_flags": TRACE_FLAGS[sampled]}
+        return flags if per_s is None else {**flags, "requests_per_s": per_s}
 
     def settled(self, level: ProxyLevel) -> None:
         """See `Deployment.settled`: every level has a start of its own."""
@@ -121,11 +139,15 @@ class ProxyDeployment:
     @contextmanager
     def measuring(self, level: ProxyLevel, seed: int, lead_s: float) -> Iterator[Measuring]:
         """See `Deployment.measuring`."""
-        with self._changing(lead_s) if level.settings.runtime_change else nullcontext():
+        changing = self._changing(lead_s) if level.settings.runtime_change else nullcontext()
+        with changing, self._sick(seed, lead_s) if level.settings.faults else nullcontext():
             yield NothingAdded()
 
     def drain(self) -> TrialPart:
         """See `Deployment.drain`: write what everyone counted to `results-proxy.json`, once nothing is on its way."""
+        if self.settings.faults:
+            # A Collector that was killed has only just been started again.
+            self._await(receivers(self.settings), self._behind_ready)
         if self.settings.traced:
             self._await_flushed()
         delivered = settled(self._sink.accepted_spans, self.place.clock)
@@ -135,19 +157,19 @@ class ProxyDeployment:
         }
         if self.settings.traced:
             values |= self._received(float(delivered or 0)) | attribute_values(self._sink.newest_trace())
-        self.place.driver.stop([PROXY, OBSERVER])
+        self.place.driver.stop([self.settings.container, OBSERVER])
         write_results(self.out, PROXY, Results(values=values))
         return TrialPart()
 
     def roles(self) -> Mapping[str, str]:
         """See `Deployment.roles`."""
-        return {PROXY: PROXY, **dict.fromkeys((SERVER, *receivers(self.settings)), "backend")}
+        return {self.settings.container: PROXY, **dict.fromkeys((SERVER, *receivers(self.settings)), "backend")}
 
     def pages(self) -> Sequence[str]:
         """See `Deployment.pages`."""
         return [
             f"curl {self.http.url('PROXY_PORT', '/' + ROUTES[0])}",
-            f"Envoy's page: {self.http.url(ADMIN, '/')}",
+            f"administration page: {self.http.url(ADMIN, '/stats' if self.settings.modelled else '/')}",
             f"curl {self.http.url('SINK_PORT', '/counters')}",
         ]
 
@@ -164,6 +186,22 @@ class ProxyDeployment:
                 raise start_failed(self.place.driver, PROXY, f"did not change its runtime: {error}") from None
 
         return beside(play, "runtime")
+
+    def _sick(self, seed: int, lead_s: float) -> AbstractContextManager[None]:
+        """Return what injects the level's faults while the block waits for the load."""
+        place = self.place
+        subject = Receiver(place.driver, place.clock, self.out, behave=self._behave, counted=self._sink_counted)
+        return injecting(self.settings.faults, subject, place, self.out, seed, place.clock.now_s() + lead_s)
+
+    def _behave(self, behaviour: Mapping[str, object]) -> None:
+        """Tell the sink how to behave. Raises `OSError` if it does not take it."""
+        status, answer = self.http.send("PUT", "SINK_PORT", "/behaviour", json.dumps(behaviour).encode())
+        if status != NO_CONTENT:
+            raise OSError(f"the sink answered with {status}: {answer.decode().strip()}")
+
+    def _sink_counted(self) -> Mapping[str, int]:
+        found = json.loads(self.http.get("SINK_PORT", "/counters"))
+        return {name: found[name] for name in SICK_COUNTERS}
 
     def _set_runtime(self) -> None:
         """Set the values that change, for all further spans. Raises `OSError` if Envoy does not take them."""
@@ -211,11 +249,8 @@ class ProxyDeployment:
         return collector and self._sink.ready() and self.http.answers(SERVER_ADMIN, "/healthz")
 
     def _await_flushed(self) -> None:
-        """Wait until the timer of every thread has fired once more: then no thread holds a span back.
-
-        Envoy's main thread has a tracer and a timer too.
-        """
-        name, threads = f"{self._prefix}timer_flushed", self.settings.workers + 1
+        """Wait until the timer of every thread has fired once more: then no thread holds a span back."""
+        name, threads = f"{self._prefix}timer_flushed", self.settings.timers
         before = self._counters().get(name, 0)
         interval_s = (self.settings.flush_interval_ms or DEFAULT_FLUSH_INTERVAL_MS) / 1000
         wait_until(
@@ -236,7 +271,8 @@ class ProxyDeployment:
             }
         counters = span_counters(self.http.get("COLLECTOR_METRICS_PORT", "/metrics").decode())
         return {
-            "spans_accepted": counters["accepted_spans"],
+            # One that was killed counts from zero again: what it had passed on is all that is known.
+            "spans_accepted": delivered if self.settings.faults else counters["accepted_spans"],
             "spans_refused": counters["refused_spans"],
             "spans_dropped_by_collector": counters["dropped_spans"],
             "spans_delivered": delivered,

@@ -4,12 +4,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+import numpy as np
+
 from lab.analysis import checks
 from lab.analysis.metrics import requests, resources, speed
-from lab.analysis.metrics.window import cpu_cores, grown, increase, per_request
+from lab.analysis.metrics.window import MS_NS, cpu_cores, grown, increase, per_request, window_requests
 from lab.contract import Check, Metric, PairedMetric
-from lab.record import TrialData
-from lab.target.proxy import changed, saturated
+from lab.fault.verified import unverified
+from lab.record import NotDerivableError, TrialData
+from lab.target.proxy import changed, saturated, sick
 from lab.target.proxy.counted import REQUIRED
 from lab.target.proxy.settings import NO_TRACER
 
@@ -53,6 +56,19 @@ def all_served(data: TrialData) -> Iterator[str]:
             f"the proxy counted {proxied:.0f} requests, the test server answered {served:.0f} "
             f"(limit ±{SERVED_FRACTION:.0%})"
         )
+
+
+def faults_verified(data: TrialData) -> Iterator[str]:
+    """Reject trials whose receiver was not seen to be as sick as declared."""
+    yield from unverified(data, data.injections, sick.parse)
+
+
+def start_delay_p99_ms(data: TrialData) -> float:
+    """Return how late the generator began its requests: the 99th percentile of those that ended in the window."""
+    requests = window_requests(data)
+    if len(requests) == 0:
+        raise NotDerivableError("no request ended in the window")
+    return float(np.percentile(requests.start_ns - requests.intended_ns, 99)) / MS_NS
 
 
 def cpu_per_request_us(data: TrialData) -> float:
@@ -162,6 +178,7 @@ METRICS: Mapping[str, Metric] = {
         Metric(
             "receiver_throttled_fraction", "Receiver stopped by its CPU limit", "fraction", compute=throttled_fraction
         ),
+        Metric("start_delay_p99_ms", "Start after the intended one, 99th percentile", "ms", compute=start_delay_p99_ms),
         Metric("cpu_proxy_cores", "CPU, proxy", "cores", compute=resources.cores(ROLE)),
         Metric("cpu_server_cores", "CPU, test server", "cores", compute=lambda data: cpu_cores(data, ["testserver"])),
         Metric(
@@ -192,6 +209,7 @@ class ProxyJudgement:
             checks.load_held,
             checks.answers_right,
             all_served,
+            faults_verified,
         ),
         (checks.generator_had_cpu, checks.host_left_alone),
     )

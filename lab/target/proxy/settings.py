@@ -6,19 +6,33 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from lab.spec import Level, LevelSettings, TargetSettings
+from lab.target.proxy.sick import Faults
 
-Tracer = Literal["none", "opentelemetry-grpc", "opentelemetry-http", "zipkin-json", "zipkin-protobuf"]
-ENVOY = "envoy"
+Tracer = Literal[
+    "none",
+    "opentelemetry-grpc",
+    "opentelemetry-http",
+    "zipkin-json",
+    "zipkin-protobuf",
+    "model-async",
+    "model-waiting",
+    "model-thread",
+]
+PROXY, ENVOY, EXPORTER_MODEL = "proxy", "envoy", "exporter-model"
 NO_TRACER: Tracer = "none"
 Release = Literal["current", "1.36", "1.37", "1.38", "1.39"]
 CURRENT: Release = "current"
 OPENTELEMETRY = frozenset({"opentelemetry-grpc", "opentelemetry-http"})
 ZIPKIN = frozenset({"zipkin-json", "zipkin-protobuf"})
+# Exporters that Envoy does not have, in a proxy of the lab's own (services/exporter-model).
+MODEL = frozenset({"model-async", "model-waiting", "model-thread"})
 # Settings that only some tracers have.
 NEEDS = {
+    "release": OPENTELEMETRY | ZIPKIN | {NO_TRACER},
+    "workers": OPENTELEMETRY | ZIPKIN | {NO_TRACER},
     "random_sampling_percent": OPENTELEMETRY | ZIPKIN,
-    "min_flush_spans": OPENTELEMETRY | ZIPKIN,
-    "flush_interval_ms": OPENTELEMETRY | ZIPKIN,
+    "min_flush_spans": OPENTELEMETRY | ZIPKIN | MODEL,
+    "flush_interval_ms": OPENTELEMETRY | ZIPKIN | MODEL,
     # Envoy 1.40 exports over gRPC without a timeout, whatever its configuration says.
     "export_timeout_ms": ZIPKIN | {"opentelemetry-http"},
     "receiver_max_requests": OPENTELEMETRY | ZIPKIN,
@@ -47,7 +61,9 @@ class ProxySettings(TargetSettings):
 class ProxyLevelSettings(LevelSettings):
     """What a level of a proxy may set. What is left out is Envoy's default."""
 
-    tracer: Tracer = Field(default=NO_TRACER, description="how Envoy traces requests")
+    tracer: Tracer = Field(
+        default=NO_TRACER, description="how Envoy traces requests; model-*: an exporter of the exporter model"
+    )
     release: Release = Field(default=CURRENT, description="of Envoy: ENVOY_VERSION, or an earlier one")
     workers: int = Field(default=1, ge=1, le=64, description="Envoy's worker threads")
     server_delay_ms: int = Field(default=10, ge=0, le=60_000, description="how long the test server waits; 0: not")
@@ -73,6 +89,10 @@ class ProxyLevelSettings(LevelSettings):
         description="values of Envoy's runtime that change in the window, such as tracing.zipkin.min_flush_spans",
     )
     runtime_change_after_s: float = Field(default=5, ge=2, le=3600, description="from the window's start to the change")
+    requests_per_s: float | None = Field(
+        default=None, gt=0, le=100_000, description="rate of an open loop, if not the load's"
+    )
+    faults: Faults = Field(default_factory=tuple, description="of the receiver, injected while the load is sent")
 
     @property
     def needs_own_start(self) -> bool:
@@ -80,9 +100,26 @@ class ProxyLevelSettings(LevelSettings):
         return True
 
     @property
+    def modelled(self) -> bool:
+        """Whether the exporter model is in the place of Envoy."""
+        return self.tracer in MODEL
+
+    @property
+    def container(self) -> str:
+        """The Compose service that takes the requests."""
+        return EXPORTER_MODEL if self.modelled else PROXY
+
+    @property
     def image(self) -> str:
-        """The name of Envoy's image."""
+        """The name of its image."""
+        if self.modelled:
+            return EXPORTER_MODEL
         return ENVOY if self.release == CURRENT else f"{ENVOY}-{self.release}"
+
+    @property
+    def timers(self) -> int:
+        """How many of its threads flush: Envoy's main thread has a tracer and a timer too."""
+        return 1 if self.modelled else self.workers + 1
 
     @property
     def traced(self) -> bool:

@@ -31,8 +31,9 @@ class Proxy:
 
         One that several levels have is validated once, named by the first of them.
         """
-        for image in dict.fromkeys(level.settings.image for level in experiment.levels()):
-            levels = [level for level in reversed(experiment.levels()) if level.settings.image == image]
+        envoys = [level for level in experiment.levels() if not level.settings.modelled]
+        for image in dict.fromkeys(level.settings.image for level in envoys):
+            levels = [level for level in reversed(envoys) if level.settings.image == image]
             named = {text(self.source, level.settings): level.name for level in levels}
             envoy_check.reject_invalid({f"{name}.json": one for one, name in named.items()}, images[image])
 
