@@ -32,9 +32,10 @@ doctor: setup-python ## check whether this machine is fit for measuring; each pr
 
 ##@ Explore
 
-up: setup ## start the services and their pages: make up TELEMETRY=otel-manual TOPOLOGY=mesh SIDECAR=none
-	@$(LAB) up $(ARGS) $(if $(TELEMETRY),--set telemetry=$(TELEMETRY)) \
-	  $(if $(TOPOLOGY),--set topology=$(TOPOLOGY)) $(if $(SIDECAR),--set sidecar=$(SIDECAR))
+up: setup ## start or change a system to explore, with a light load: make up TELEMETRY=zipkin FAULT=packet-delay
+	@$(LAB) up $(ARGS) $(if $(TELEMETRY),--set 'telemetry=$(TELEMETRY)') \
+	  $(if $(TOPOLOGY),--set 'topology=$(TOPOLOGY)') $(if $(SIDECAR),--set 'sidecar=$(SIDECAR)') \
+	  $(if $(FAULT),--fault '$(FAULT)')
 
 down: setup-python ## stop and remove all containers of the lab
 	@$(LAB) down

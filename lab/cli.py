@@ -13,14 +13,16 @@ from rich.markup import escape
 from typer.exceptions import TyperException
 
 from lab.analysis.lab import Lab
-from lab.command import check, commands, model, overview, play, runs
+from lab.command import check, commands, held_fault, model, overview, runs
 from lab.command import migrate as migration
+from lab.command import up as standing_up
 from lab.command.paths import EXPERIMENTS, RESULTS, ROOT, SCRATCH, results_folder
 from lab.command.prepare import read_experiment
 from lab.command.schema import print_schema
 from lab.engine.doctor import run as run_doctor
 from lab.errors import UserError
 from lab.load import LOADS
+from lab.run.progress import Progress
 from lab.target.collector.target import Collector
 from lab.target.jmh.target import Jmh
 from lab.target.mesh import version1
@@ -119,19 +121,34 @@ def list_() -> None:
     overview.print_experiments(commands.console, LAB, EXPERIMENTS, RESULTS)
 
 
-@app.command(epilog="Example: lab up --set telemetry=otel-agent")
+@app.command(
+    epilog="Examples: lab up · lab up --set telemetry=zipkin · lab up --set topology=duo --set sidecar=retries "
+    "--fault envoy-delay · lab up proxy"
+)
 def up(
     kind: Annotated[str, typer.Argument(help=f"A kind of target: {', '.join(LAB.targets)}.")] = next(iter(LAB.targets)),
     set_: Overrides = None,
+    fault: Annotated[
+        str | None, typer.Option(help="A kind of fault. It begins when the system is ready, and ends after 10 minutes.")
+    ] = None,
 ) -> None:
-    """Starts a system to try out, and prints its addresses. --set changes what an experiment file may say of it."""
-    play.up(LAB, kind, set_ or [], commands.console)
+    """Starts a system with a light load, or changes the one that runs, and prints addresses.
+
+    --set changes what an experiment file may say of it.
+    """
+    standing_up.up(LAB, kind, set_ or [], fault, commands.console)
 
 
 @app.command()
 def down() -> None:
     """Stops and removes everything that the lab started."""
-    commands.down()
+    standing_up.down(Progress(commands.console))
+
+
+@app.command(name=held_fault.COMMAND, hidden=True)
+def hold_fault(id_: str) -> None:
+    """Holds the fault of a system that `lab up` started."""
+    held_fault.hold(LAB, id_)
 
 
 @app.command()

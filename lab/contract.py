@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar
 
 from lab.record import Censoring, Headline, TrialData, TrialPart
-from lab.spec import Experiment, Level, LevelSettings, Problem, Shape, TargetSettings
+from lab.spec import Example, Experiment, Level, LevelSettings, Problem, Shape, TargetSettings
 
 Place_contra = TypeVar("Place_contra", contravariant=True)
 
@@ -53,8 +53,8 @@ class Declaration(Protocol):
         """What a level may set. The schema, the level and its record come from this model."""
 
     @property
-    def example(self) -> tuple[Mapping[str, object], Mapping[str, object]]:
-        """What `lab up` starts if nothing else is set: settings of the target and of a level."""
+    def example(self) -> Example:
+        """What `lab up` starts if nothing else is set."""
 
     @property
     def streams(self) -> Mapping[str, int]:

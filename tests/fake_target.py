@@ -22,6 +22,7 @@ from lab.record.results import FORMAT, VERSION, Censoring
 from lab.record.series import NotDerivableError
 from lab.record.summary import Column, Headline
 from lab.record.trial import TrialPart
+from lab.spec.example import Example
 from lab.spec.experiment import Experiment
 from lab.spec.level import Level, LevelSettings, TargetSettings
 from lab.spec.problems import Problem
@@ -57,7 +58,7 @@ class FakeDeclaration:
     containers = False
     settings = FakeSettings
     level = FakeLevelSettings
-    example: tuple[Mapping[str, object], Mapping[str, object]] = ({"operations": 10}, {"capacity_per_s": 50})
+    example = Example({"operations": 10}, {"capacity_per_s": 50})
     streams: Mapping[str, int] = {"results": 1, "counters": 1}
     files: Mapping[str, Any] = {}
 

@@ -63,7 +63,7 @@ class Backend(Protocol):
 
     def pages(self) -> list[str]:
         """Addresses of its pages for `lab up`."""
-        return [self.http.url(*self.page)] if self.page else []
+        return [f"{self.http.url(*self.page)} ({self.services[-1]})"] if self.page else []
 
 
 def settled(read: Callable[[], int | None], clock: Clock) -> int | None:

@@ -18,7 +18,8 @@ class Jaeger(Backend):
     images: tuple[str, ...] = ("jaeger",)
     keeps_traces = True
     health = ("JAEGER_HEALTH_PORT", "/")
-    page = ("JAEGER_PORT", "/")
+    # Its pages are not in the image that is built from packages; its query API is in every image.
+    page = ("JAEGER_PORT", "/api/services")
 
     def counters(self) -> dict[str, float]:
         """See `Backend.counters`: spans over all receivers."""

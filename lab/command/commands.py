@@ -15,7 +15,7 @@ from lab.analysis.claims.records import write_verdicts
 from lab.analysis.lab import Lab
 from lab.analysis.sets import check_rejected
 from lab.command import keep as keeping
-from lab.command import prepare
+from lab.command import prepare, standing
 from lab.command.paths import LOCK, RESULTS, shown
 from lab.engine import images
 from lab.engine.lock import only_run
@@ -85,13 +85,6 @@ def keep(lab: Lab, folder: Path, out: Path) -> None:
     say(f"kept: {shown(out)}")
 
 
-def down() -> None:
-    """Removes the lab's containers."""
-    with only_run(LOCK):
-        prepare.remove_all()
-    say("the lab is down")
-
-
 def images_for(lab: Lab, name: str) -> None:
     """Makes the images of an experiment."""
     context = prepare.context(lab, prepare.read_experiment(lab, name, []))
@@ -104,10 +97,11 @@ def say(text: str) -> None:
 
 
 def clean_up() -> None:
-    """After an interruption: leaves nothing running, whatever else fails."""
+    """After an interruption: leaves nothing running, whatever else fails. What `lab up` started is left alone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with contextlib.suppress(UserError), only_run(LOCK):
-        prepare.remove_all()
+        if not standing.runs():
+            prepare.remove_all()
 
 
 def _measure(lab: Lab, name: str, overrides: Sequence[str], resume: bool) -> Path:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from lab.analysis.claims.spec import Study, load_claims
 from lab.analysis.lab import Lab
 from lab.analysis.metrics import measures
+from lab.command import standing
 from lab.command.paths import CLAIMS, EXPERIMENTS, JOURNAL, RESULTS, ROOT, SCRATCH
 from lab.contract import Needs
 from lab.engine import (
@@ -96,6 +97,7 @@ def prepare(of: Context, progress: Progress) -> dict[str, str]:
         return {}
     if not engine_answers():
         raise EngineGone("no Docker engine answers", "run `make doctor`")
+    standing.reject_beside()
     lift_leftovers(Journal(JOURNAL), of.place.driver, progress.say)
     wanted = needs(of)
     images.ensure(wanted.images, progress.say)

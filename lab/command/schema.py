@@ -30,4 +30,4 @@ def print_schema(lab: Lab, kind: str) -> None:
 
 def schema_text(schema: Mapping[str, Any]) -> str:
     """Return the text of a schema's file."""
-    return json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}, indent=2) + "\n"
+    return json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}, indent=1) + "\n"

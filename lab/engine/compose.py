@@ -30,6 +30,8 @@ class ComposeDriver:
     Systems that run at the same time are separate Compose projects.
     """
 
+    recreate: tuple[str, ...] = ("--force-recreate",)
+
     def __init__(self, root: Path, scratch: Path, project: str = PROJECT) -> None:
         self.root = root
         self.project = project
@@ -43,14 +45,21 @@ class ComposeDriver:
         self.environment = dict(stack.environment)
         self.overlay_path.parent.mkdir(parents=True, exist_ok=True)
         write_json_atomic(self.overlay_path, stack.overlay)
-        self._compose("up", "--no-start", "--force-recreate", "--remove-orphans", *stack.services)
+        self._compose("up", "--no-start", *self.recreate, "--remove-orphans", *stack.services)
         # Compose creates the named services and their dependencies, not other services of the overlay.
+        self.attach()
+
+    def attach(self) -> None:
+        """Finds the project's containers, also those that another process created."""
         listed = self._docker(
             "ps",
             "--all",
             "--no-trunc",
             "--filter",
             self._label,
+            # Not a command that runs beside a container.
+            "--filter",
+            "label=com.docker.compose.oneoff=False",
             "--format",
             '{{.ID}} {{.Label "com.docker.compose.service"}}',
         )

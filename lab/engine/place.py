@@ -16,7 +16,8 @@ class Place:
     """One engine with its CPUs.
 
     `root` is the repository; `journal` the file that lists the faults in force. `alone`: the system has the ports that
-    `compose.yaml` names; otherwise the engine chooses them, since other systems run at the same time.
+    `compose.yaml` names; otherwise the engine chooses them, since other systems run at the same time. `keeps`: what the
+    driver finds as it is wanted runs on, and so do its files.
     """
 
     root: Path
@@ -25,3 +26,4 @@ class Place:
     clock: Clock
     journal: Path
     alone: bool = True
+    keeps: bool = False

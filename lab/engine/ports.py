@@ -42,12 +42,19 @@ def port(variable: str) -> int:
     return next(ports[variable] for ports in published(_compose(), os.environ).values() if variable in ports)
 
 
-def require_free(services: Iterable[str]) -> None:
-    """Raises `UserError` with the first port of `services` that another program uses."""
+def of(services: Iterable[str]) -> dict[str, int]:
+    """Returns the ports that `services` publish, by their variables."""
     by_service = published(_compose(), os.environ)
+    return {variable: number for service in services for variable, number in by_service.get(service, {}).items()}
+
+
+def require_free(services: Iterable[str], held_by: Iterable[str] = ()) -> None:
+    """Raises `UserError` with the first port of `services` that a program uses, other than the services `held_by`."""
+    by_service = published(_compose(), os.environ)
+    held = set(of(held_by).values())
     for service in services:
         for variable, number in by_service.get(service, {}).items():
-            if not _free(number):
+            if number not in held and not _free(number):
                 raise UserError(
                     f"port {number} on 127.0.0.1, wanted for {service}, is in use",
                     f"stop what listens there, or choose another: {variable}=<port> make ...",

@@ -101,6 +101,10 @@ class LoadGenerator(Protocol):
         """Ends it, where it does not end by itself."""
         return
 
+    def send_on(self, plan: LoadPlan, stage: Stage) -> None:
+        """Starts it with its one load, and returns at once."""
+        stage.driver.start([self.service])
+
 
 class TurnsGenerator(LoadGenerator, Protocol):
     """A generator that sends at given times: several can take turns, or share a window. Its methods return at once."""

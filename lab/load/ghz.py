@@ -48,6 +48,11 @@ class Ghz(ByFiles):
         # A window ends before its end: the last request is to be in it.
         return Loaded(path, start_ns, start_ns, requests.last_end_ns() + 1)
 
+    def send_on(self, plan: LoadPlan, stage: Stage) -> None:
+        """See `LoadGenerator.send_on`."""
+        self.ordered(stage, {**self.fields(plan), "requests": _schedule(plan).requests}, 0.0)
+        super().send_on(plan, stage)
+
     def fields(self, plan: LoadPlan) -> Mapping[str, object]:
         """See `ByFiles.fields`."""
         return {

@@ -1,6 +1,7 @@
 """The experiment file: frozen models, and messages that name the place and the nearest valid name."""
 
 from lab.spec.design import without_ends
+from lab.spec.example import Example
 from lab.spec.experiment import PLACEBO, Experiment, FileName, Protocol
 from lab.spec.level import Environment, Level, LevelSettings, TargetSettings
 from lab.spec.load import Capability, EntryProtocol, Load, Schedule
@@ -23,6 +24,7 @@ __all__ = [
     "Capability",
     "EntryProtocol",
     "Environment",
+    "Example",
     "Experiment",
     "FileName",
     "Frontier",

@@ -19,6 +19,7 @@ from lab.command import paths
 from lab.engine import images, ports
 from lab.engine.clock import SystemClock, wait_until
 from lab.engine.driver import Stack
+from lab.record import write_packed
 from tests import backend_kit as kit
 from tests.contract.deployed import Remembering
 
@@ -131,4 +132,4 @@ def record(case: str, backend: str, start_ns: int, fresh: object, after: object)
     if os.environ.get("RECORD"):
         kit.RECORDED.mkdir(parents=True, exist_ok=True)
         recording = {"backend": backend, "start_ns": start_ns, "fresh": fresh, "after": after}
-        (kit.RECORDED / f"{case}.json").write_text(json.dumps(recording, indent=1) + "\n")
+        write_packed(kit.RECORDED / f"{case}.json", json.dumps(recording, indent=1) + "\n")

@@ -12,9 +12,11 @@ from lab.backend.jaeger import total
 from lab.backend.prometheus import TARGETS, Prometheus, metrics_by_service, targets
 from lab.backend.sink import Sink
 from lab.errors import UserError
+from lab.record import read_text
 from tests import backend_kit as kit
 
-RECORDED = {path.stem: json.loads(path.read_text()) for path in sorted(kit.RECORDED.glob("*.json"))}
+CASES = sorted(path.name.removesuffix(".json.xz") for path in kit.RECORDED.glob("*.json.xz"))
+RECORDED = {case: json.loads(read_text(kit.RECORDED / f"{case}.json")) for case in CASES}
 
 
 def replay(monkeypatch: pytest.MonkeyPatch, answers: dict[str, Any]) -> None:

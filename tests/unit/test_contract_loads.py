@@ -20,6 +20,7 @@ from lab.load.traces import COUNTED
 from lab.record.requests import REQUESTS_COLUMNS, REQUESTS_FIRST_LINE, read_requests
 from lab.spec.experiment import Protocol
 from lab.spec.load import Capability, EntryProtocol, Load
+from lab.target.mesh.example import LOADS as LIGHT_LOADS
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEDULES: Mapping[str, Mapping[str, Any]] = {
@@ -68,6 +69,8 @@ EXAMPLES = {name: load for (name, kind), load in ALL.items() if kind == kinds_of
 each_load = pytest.mark.parametrize("load", ALL.values(), ids=map(" ".join, ALL))
 alternating = pytest.mark.parametrize("load", [load for load in ALL.values() if load.schedule.alternates], ids=str)
 each_generator = pytest.mark.parametrize("name", GENERATORS)
+EXPLORED = sorted(str(parts["load"]["generator"]) for parts in LIGHT_LOADS)  # type: ignore[index]
+"""What `lab up` uses."""
 
 
 class Failed(Exception):
@@ -239,6 +242,17 @@ def test_a_reusable_one_serves_several_trials(name: str, tmp_path: Path) -> None
     first, second = (generator(name).measure(of, stage(program), {}) for _ in range(2))
     assert first.requests != second.requests
     assert first.requests.exists()
+
+
+@pytest.mark.parametrize("name", EXPLORED)
+def test_a_load_that_goes_on_is_not_waited_for(name: str, tmp_path: Path) -> None:
+    program, of = Program(tmp_path, silent=True), plan(name)
+    generator(name).send_on(of, stage(program))
+    assert program.running == {generator(name).service}
+    assert program.time_s == 0
+    # What is driven by files has its load before it looks for one.
+    loads = [json.loads(path.read_text()) for path in tmp_path.glob("load-*.json")]
+    assert [load["requests"] for load in loads] == ([200] if EXAMPLES[name].can("reusable") else [])
 
 
 @each_generator

@@ -17,6 +17,10 @@ MISTAKES = [
     (["run", "quick", "--set", "topology=mesch"], "mesh"),
     (["up", "mehs"], "did you mean 'mesh'?"),
     (["up", "--set", "telemetry=otel-manua"], "otel-manual"),
+    (["up", "--set", "topology=mesch"], "did you mean 'mesh'?"),
+    (["up", "--set", "sidecar=retrys"], "did you mean 'retries'?"),
+    (["up", "--fault", "packet-dela"], "did you mean 'packet-delay'?"),
+    (["up", "--fault", "envoy-delay"], "needs a sidecar"),
     (["analyse", "results/none"], "results/none is not a results folder"),
     (["experimnt"], "experiment"),
 ]

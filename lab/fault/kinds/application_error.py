@@ -14,7 +14,9 @@ class ApplicationError(ByService):
     """The target's operations fail with this probability, whatever the topology and the request set."""
 
     kind: Literal["application-error"]
-    size: float = Field(ge=0.0001, le=1, description="the probability that an operation fails, drawn from the seed")
+    size: float = Field(
+        ge=0.0001, le=1, description="the probability that an operation fails, drawn from the seed", examples=[0.3]
+    )
     setting: ClassVar[str] = "error_probability"
 
     def doubts(self, data: TrialData, course: Course) -> Iterator[str]:

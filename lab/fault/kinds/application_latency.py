@@ -16,7 +16,7 @@ class ApplicationLatency(ByService):
     """The target's operations wait this long, whatever the topology and the request set."""
 
     kind: Literal["application-latency"]
-    size: int = Field(ge=1, le=60_000, description="whole ms that every operation waits")
+    size: int = Field(ge=1, le=60_000, description="whole ms that every operation waits", examples=[50])
     setting: ClassVar[str] = "latency_ms"
 
     def doubts(self, data: TrialData, course: Course) -> Iterator[str]:

@@ -22,7 +22,7 @@ class BandwidthCap(ByNetwork):
     """What the target sends to the network of requests passes a token bucket filter (tbf) of `size` kbit/s."""
 
     kind: Literal["bandwidth-cap"]
-    size: float = Field(ge=8, le=10_000_000, description="kbit/s that it may send")
+    size: float = Field(ge=8, le=10_000_000, description="kbit/s that it may send", examples=[256])
 
     def discipline(self) -> Sequence[str]:
         """See `ByNetwork.discipline`."""

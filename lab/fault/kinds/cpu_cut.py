@@ -17,7 +17,7 @@ class CpuCut(DeclaredFault):
     """The target gets at most a fraction of one CPU's time (CFS quota, periods of 100 ms)."""
 
     kind: Literal["cpu-cut"]
-    size: float = Field(ge=0.01, le=1, description="the fraction of one CPU that it may use")
+    size: float = Field(ge=0.01, le=1, description="the fraction of one CPU that it may use", examples=[0.1])
     part: ClassVar[Part] = "cpu"
 
     def inject(self, subject: Subject) -> Seen:

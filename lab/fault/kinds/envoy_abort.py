@@ -14,7 +14,7 @@ class EnvoyAbort(ByProxy):
     """The sidecar in front of the target answers a share of the requests itself, with 503 (gRPC: UNAVAILABLE)."""
 
     kind: Literal["envoy-abort"]
-    size: float = Field(ge=0.0001, le=1, description="the share of requests")
+    size: float = Field(ge=0.0001, le=1, description="the share of requests", examples=[0.3])
     part: ClassVar[Part] = "proxy aborts"
     counter: ClassVar[str] = "aborts_injected"
 

@@ -16,7 +16,7 @@ class EnvoyDelay(ByProxy):
     """The sidecar in front of the target holds every request for `size` ms."""
 
     kind: Literal["envoy-delay"]
-    size: int = Field(ge=1, le=60_000, description="ms for which a request is held")
+    size: int = Field(ge=1, le=60_000, description="ms for which a request is held", examples=[50])
     part: ClassVar[Part] = "proxy delays"
     counter: ClassVar[str] = "delays_injected"
 

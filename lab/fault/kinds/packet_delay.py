@@ -17,7 +17,7 @@ class PacketDelay(ByNetwork):
     """Every packet that the target sends to the network of requests is delayed (netem)."""
 
     kind: Literal["packet-delay"]
-    size: float = Field(ge=1, le=60_000, description="ms by which a packet is delayed")
+    size: float = Field(ge=1, le=60_000, description="ms by which a packet is delayed", examples=[20])
 
     def discipline(self) -> Sequence[str]:
         """See `ByNetwork.discipline`."""

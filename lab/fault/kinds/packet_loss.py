@@ -14,7 +14,7 @@ class PacketLoss(ByNetwork):
     """A share of the packets that the target sends to the network of requests is lost (netem)."""
 
     kind: Literal["packet-loss"]
-    size: float = Field(ge=0.0001, le=1, description="the share of packets that is lost")
+    size: float = Field(ge=0.0001, le=1, description="the share of packets that is lost", examples=[0.05])
 
     def discipline(self) -> Sequence[str]:
         """See `ByNetwork.discipline`."""

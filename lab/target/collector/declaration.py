@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from lab.contract import Needs
 from lab.record import Column, Headline
-from lab.spec import Experiment, Problem, Shape, suggestion
+from lab.spec import Example, Experiment, Problem, Shape, suggestion
 from lab.target import traffic
 from lab.target.collector.settings import CollectorLevel, CollectorLevelSettings, CollectorSettings
 
@@ -46,7 +46,7 @@ class CollectorDeclaration:
     containers = True
     settings = CollectorSettings
     level = CollectorLevelSettings
-    example = ({"pipeline": "discard"}, {"memory_mib": 512})
+    example = Example({"pipeline": "discard"}, {"memory_mib": 512})
     files: ClassVar[Mapping[str, type[Shape]]] = {}
     streams = dict.fromkeys(("counters", "results", "speed", "trace-log", "generator", "collectors", "search"), 1)
 

@@ -8,7 +8,8 @@ from lab.analysis.metrics.memory import PAGE_CACHE, RSS, with_known_memory
 from lab.contract import Needs
 from lab.fault import rules
 from lab.record import NO_SIDECAR, Column, Headline
-from lab.spec import Experiment, Path, Problem, SpecError, suggestion
+from lab.spec import Example, Experiment, Path, Problem, SpecError, suggestion
+from lab.target.mesh.example import example
 from lab.target.mesh.settings import MeshLevel, MeshLevelSettings, MeshSettings
 from lab.target.mesh.system import Parts
 from lab.target.mesh.topology import Topology
@@ -76,9 +77,13 @@ class MeshDeclaration:
     containers = True
     settings = MeshSettings
     level = MeshLevelSettings
-    example = ({"topology": "mesh"}, {"telemetry": "otel-manual", "sidecar": NO_SIDECAR})
     files = {"topology": Topology}  # noqa: RUF012
     streams = {"requests": 1, "counters": 1, "trace": 1, "speed": 1, "faults": 1, "results": 1}  # noqa: RUF012
+
+    @property
+    def example(self) -> Example:
+        """See `Declaration.example`."""
+        return example(lambda name: self.parts(name).topology)
 
     def headline(self, metrics: Collection[str]) -> Headline:
         """See `Declaration.headline`: the sidecars' CPU is a part of what a level with sidecars costs."""

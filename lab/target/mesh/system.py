@@ -94,7 +94,7 @@ class System:
         """See `Deployment.deploy`."""
         level, topology = self.level, self.topology
         for folder in (self.out, self.out / "ready"):
-            folder.mkdir(parents=True)
+            folder.mkdir(parents=True, exist_ok=self.place.keeps)
             # Containers run as another user.
             folder.chmod(0o777)
         telemetry, cpus, root = self.telemetry, self.place.cpus, self.place.root
@@ -117,6 +117,8 @@ class System:
         if not self.place.alone:
             variables = {**variables, **ports.engines_choice()}
         self.driver.create(stack(telemetry, topology, cpus, root, self.out, variables, instruments, added))
+        if self.place.keeps:
+            self._forget_ended()
 
     def ready(self, instruments: Sequence[str] = ()) -> Mapping[str, float]:
         """See `Deployment.ready`: start-up times are those of the nodes.
@@ -153,6 +155,12 @@ class System:
         if not all(self._file(node).exists() for node in self.topology.nodes) or not backend.ready():
             return False
         return all(admin.ready() for admin in self.admins().values())
+
+    def _forget_ended(self) -> None:
+        """Deletes what containers that will start wrote when they last did."""
+        for name, container in self.driver.containers().items():
+            if not container.running:
+                self._file(name).unlink(missing_ok=True)
 
     def _file(self, node: str) -> Path:
         return self.out / "ready" / f"{node}.json"

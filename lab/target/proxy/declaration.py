@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 from lab.contract import Needs
 from lab.fault import rules
 from lab.record import Column, Headline
-from lab.spec import Experiment, Problem, Shape, suggestion
+from lab.spec import Example, Experiment, Problem, Shape, suggestion
 from lab.target.proxy.saturated import COLUMNS
 from lab.target.proxy.settings import NEEDS, RUNTIME_KEYS, ZIPKIN, ProxyLevel, ProxyLevelSettings, ProxySettings
 
@@ -53,7 +53,7 @@ class ProxyDeclaration:
     containers = True
     settings = ProxySettings
     level = ProxyLevelSettings
-    example: ClassVar[tuple[Mapping[str, object], Mapping[str, object]]] = ({}, {"tracer": "opentelemetry-grpc"})
+    example = Example({}, {"tracer": "opentelemetry-grpc"})
     files: ClassVar[Mapping[str, type[Shape]]] = {}
     streams = {"requests": 1, "counters": 1, "results": 1, "speed": 1, "exports": 1, "faults": 1}  # noqa: RUF012
 

@@ -102,7 +102,7 @@ class ProxyDeployment:
 
     def deploy(self, variables: Mapping[str, str], instruments: Sequence[str]) -> None:
         """See `Deployment.deploy`."""
-        self.out.mkdir(parents=True)
+        self.out.mkdir(parents=True, exist_ok=self.place.keeps)
         # Containers run as a user of their own.
         self.out.chmod(0o777)
         if not self.settings.modelled:

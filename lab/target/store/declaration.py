@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from lab.backend import BACKENDS
 from lab.contract import Needs
 from lab.record import Column, Headline
-from lab.spec import Experiment, Problem, Shape
+from lab.spec import Example, Experiment, Problem, Shape
 from lab.target import traffic
 from lab.target.store.settings import StoreLevel, StoreLevelSettings, StoreSettings
 
@@ -44,7 +44,7 @@ class StoreDeclaration:
     containers = True
     settings = StoreSettings
     level = StoreLevelSettings
-    example: ClassVar[tuple[Mapping[str, object], Mapping[str, object]]] = ({}, {"backend": "jaeger"})
+    example = Example({}, {"backend": "jaeger"})
     files: ClassVar[Mapping[str, type[Shape]]] = {}
     streams = dict.fromkeys(("counters", "results", "speed", "trace-log", "generator", "lookups"), 1)
 

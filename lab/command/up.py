@@ -1,0 +1,169 @@
+"""`lab up` and `lab down`: a system that stands, with a light load, until it is taken down."""
+
+import shutil
+import signal
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+
+from rich.console import Console
+
+from lab.analysis.lab import Lab
+from lab.command import held_fault, prepare, standing
+from lab.command.choice import changes_in_place, chosen, described, has_faults, recorded
+from lab.command.exploring import FOLDER, driver, start_of
+from lab.command.paths import JOURNAL, LOCK, shown
+from lab.command.standing import Standing
+from lab.contract import Needs
+from lab.engine import EngineGone, engine_answers, images, ports
+from lab.engine.keeping import KeepingDriver
+from lab.engine.lock import only_run
+from lab.engine.machine import read_machine
+from lab.errors import UserError
+from lab.fault.journal import Journal, lift_leftovers
+from lab.run.progress import Progress
+from lab.run.start import Start
+from lab.spec import Experiment
+
+# Of the load generator, sidecars, and what a backend takes beyond a system's own estimate.
+OTHERS_BYTES = 512 << 20
+GIB = 1 << 30
+
+
+class Interrupted(UserError):
+    """Ctrl-C."""
+
+    exit_code = 130
+
+
+def up(lab: Lab, kind: str, overrides: Sequence[str], fault: str | None, console: Console) -> None:
+    """Starts an example of a kind of target, or makes what stands become it, and prints addresses.
+
+    Raises `UserError`. If it was not ready by then, everything is stopped.
+    """
+    experiment, progress = chosen(lab, kind, overrides, fault), Progress(console)
+    with only_run(LOCK):
+        try:
+            _up(lab, experiment, progress)
+        except KeyboardInterrupt:
+            left = "what stood before stands: make down stops it" if standing.PATH.exists() else "nothing is running"
+            raise Interrupted("interrupted", left) from None
+
+
+def down(progress: Progress) -> None:
+    """Removes all of the lab's containers, networks and volumes, also those of a start that was broken off."""
+    with only_run(LOCK):
+        standing.forget()
+        held_fault.await_lifted()
+        prepare.remove_all()
+        Journal(JOURNAL).clear()
+        shutil.rmtree(FOLDER, ignore_errors=True)
+    progress.say("the lab is down")
+
+
+def require_memory(needed_bytes: int, available_bytes: int | None) -> None:
+    """Raises `UserError` where a system may need more memory than there is (None: unknown)."""
+    if available_bytes is not None and available_bytes < needed_bytes:
+        raise UserError(
+            f"the system may need {needed_bytes / GIB:.1f} GiB of memory, {available_bytes / GIB:.1f} GiB are free",
+            "close other programs, or choose a smaller system: make up TOPOLOGY=duo",
+        )
+
+
+def stands(now: Standing, wanted: Experiment, on: KeepingDriver) -> bool:
+    """Whether what stands is what is wanted, with its fault in force or all of its containers running."""
+    if not now.ready or now.spec != recorded(wanted) or now.ports != ports.of(now.services):
+        return False
+    if now.fault_until_s:
+        return held_fault.held()
+    containers = on.containers()
+    return all(name in containers and containers[name].running for name in now.services)
+
+
+def _up(lab: Lab, experiment: Experiment, progress: Progress) -> None:
+    if not engine_answers():
+        raise EngineGone("no Docker engine answers", "run `make doctor`")
+    on = driver()
+    start, now = start_of(lab, experiment, on), standing.read()
+    if now is None:
+        standing.reject_beside()
+    if now is not None and stands(now, experiment, on):
+        progress.say(f"runs already: {described(experiment)}")
+    else:
+        needs = lab.target(experiment).declaration.needs(experiment)
+        generator = [start.generator.service] if start.generator else []
+        images.ensure([*needs.images, *generator], progress.say)
+        with progress.step(f"starting {described(experiment)}"):
+            now = _changed(start, now, needs, progress)
+        if now.fault_until_s:
+            with progress.step("injecting the fault"):
+                held_fault.begin(now, on.environment)
+    _print_addresses(start, now, progress)
+
+
+def _changed(start: Start, before: Standing | None, needs: Needs, progress: Progress) -> Standing:
+    """Starts a system, or changes the one that stands, until it is ready; returns its record."""
+    experiment, on = start.context.experiment, start.place.driver
+    now = standing.new(recorded(experiment))
+    in_place = before is not None and before.ready and changes_in_place(before.spec, now.spec)
+    if before is not None and in_place:
+        ports.require_free([name for name in needs.services if name not in before.services], held_by=before.services)
+    with _or_nothing():
+        standing.write(now)
+        held_fault.await_lifted()
+        # What a fault's process left behind when it was killed is lifted with the containers.
+        if not in_place or Journal(JOURNAL).left():
+            _make_room(start, needs, progress)
+        start.create()
+        start.start()
+        if start.generator and not on.containers()[start.generator.service].running:
+            start.generator.send_on(start.plan, start.stage)
+        services = tuple(sorted(on.containers()))
+        until_s = time.time() + held_fault.LASTS_S if has_faults(experiment) else 0.0
+        now = Standing(
+            id=now.id,
+            spec=now.spec,
+            ready=True,
+            services=services,
+            ports=ports.of(services),
+            fault_until_s=until_s,
+        )
+        standing.write(now)
+    return now
+
+
+def _make_room(start: Start, needs: Needs, progress: Progress) -> None:
+    """Removes what is left of other systems, and checks ports and memory."""
+    lift_leftovers(Journal(JOURNAL), start.place.driver, progress.say)
+    prepare.remove_all()
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    ports.require_free(needs.services)
+    machine = read_machine(Path("/proc"), Path("/sys"), pause=lambda _: None)
+    require_memory(needs.system_bytes + OTHERS_BYTES, machine.memory_available_bytes or machine.memory_bytes)
+
+
+@contextmanager
+def _or_nothing() -> Iterator[None]:
+    """Removes everything if the block does not succeed: half a system would stand, and its record would not be true."""
+    try:
+        yield
+    except BaseException:
+        # Another signal would leave a part.
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
+        standing.forget()
+        prepare.remove_all()
+        raise
+
+
+def _print_addresses(start: Start, now: Standing, progress: Progress) -> None:
+    """Prints what can be done with the system that stands."""
+    lines = list(start.deployment.pages())
+    if start.generator:
+        lines.append(f"a light load: {start.generator.service}")
+    if now.fault_until_s:
+        lines.append(f"the fault ends at {datetime.fromtimestamp(now.fault_until_s):%H:%M:%S}")
+    for line in (*lines, f"files: {shown(FOLDER)}", "stop it: make down"):
+        progress.say(f"  {line}")
