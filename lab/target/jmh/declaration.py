@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from lab.contract import Needs
 from lab.record import Column, Headline
-from lab.spec import Experiment, Problem, Shape, suggestion
+from lab.spec import Example, Experiment, Problem, Shape, suggestion
 from lab.target.jmh.settings import JmhLevel, JmhLevelSettings, JmhSettings
 
 BENCHMARK, IMAGE = "benchmark", "benchmarks"
@@ -44,7 +44,7 @@ class JmhDeclaration:
     containers = True
     settings = JmhSettings
     level = JmhLevelSettings
-    example: ClassVar[tuple[Mapping[str, object], Mapping[str, object]]] = (
+    example = Example(
         {},
         {"benchmark": "CallerBenchmark", "parameters": {"tracer": "streaming-discard", "attributes": "10"}},
     )

@@ -85,7 +85,7 @@ class JmhDeployment:
 
     def deploy(self, variables: Mapping[str, str], instruments: Sequence[str]) -> None:
         """See `Deployment.deploy`."""
-        self.out.mkdir(parents=True)
+        self.out.mkdir(parents=True, exist_ok=self.place.keeps)
         # Containers run as a user of their own.
         self.out.chmod(0o777)
         self.place.driver.create(stack(self.level, self.place, self.out, variables, instruments))
