@@ -53,8 +53,7 @@ def quick(
     known = [read_run(folder) for folder in runs]
     reject_other_designs(known, runs)
     rows = repeated(known)
-    _print([checklist_table(QUESTION, rows)])
-    _exit(rows)
+    _conclude(QUESTION, rows)
 
 
 @app.command(epilog="Example: lab check model results/collector-model/latest results/collector-model-tail/latest")
@@ -63,8 +62,7 @@ def model(
 ) -> None:
     """Checks whether the capacity model predicts points of its grid that it was not fitted to."""
     rows = required_rows([read_run(folder) for folder in runs])
-    _print([checklist_table(required.QUESTION, rows)])
-    _exit(rows)
+    _conclude(required.QUESTION, rows)
 
 
 @app.command(epilog="Example: lab check effects results/quick/latest")
@@ -81,16 +79,14 @@ def effects(run: Run = None) -> None:
 def known_rate_(run: Run = None) -> None:
     """Checks whether searches find the rate of a sink that is known (experiment known-rate)."""
     rows = known_rate(_summary(run, "known-rate"))
-    _print([checklist_table("Do searches find a rate that is known?", rows)])
-    _exit(rows)
+    _conclude("Do searches find a rate that is known?", rows)
 
 
 @app.command(name="search-spread", epilog="Example: lab check search-spread results/collector-search/latest")
 def search_spread_(run: Run = None) -> None:
     """Checks whether searches of one Collector find the same rate (experiment collector-search)."""
     rows = search_spread(_summary(run, "collector-search"))
-    _print([checklist_table("Do searches find the same rate again?", rows)])
-    _exit(rows)
+    _conclude("Do searches find the same rate again?", rows)
 
 
 @app.command(epilog="Example: lab check proxy results/proxy-tracing/latest")
@@ -99,16 +95,14 @@ def proxy(run: Run = None) -> None:
     folder = results_folder(run or _newest("proxy-tracing"))
     minutes = sum(durations_s(read_manifest(folder)).values()) / 60
     rows = precise(read_summary(folder / "summary.json"), minutes)
-    _print([checklist_table("Is the cost of each tracer known well enough?", rows)])
-    _exit(rows)
+    _conclude("Is the cost of each tracer known well enough?", rows)
 
 
 @app.command(epilog="Example: lab check threshold results/proxy-batching/latest")
 def threshold(run: Run = None) -> None:
     """Prints exports per second before and after Envoy's runtime changed, and how soon (proxy-batching)."""
     rows = changes(_summary(run, "proxy-batching"))
-    _print([checklist_table("When does a new threshold take effect?", rows)])
-    _exit(rows)
+    _conclude("When does a new threshold take effect?", rows)
 
 
 @app.command(name="span-jmh", epilog="Example: lab check span-jmh results/span-jmh/latest")
@@ -116,8 +110,7 @@ def span_jmh(run: Run = None) -> None:
     """Checks whether spans that are streamed cost as little as is required (experiment span-jmh)."""
     folder = results_folder(run or _newest("span-jmh"))
     rows = span_costs.required(read_summary(folder / "summary.json"), _seed(folder))
-    _print([checklist_table(span_costs.QUESTION, rows)])
-    _exit(rows)
+    _conclude(span_costs.QUESTION, rows)
 
 
 @app.command(name="span-pipeline", epilog="Example: lab check span-pipeline results/span-pipeline/latest")
@@ -125,8 +118,7 @@ def span_pipeline_(run: Run = None) -> None:
     """Checks whether a streaming tracer saves a system as much as is required (experiment span-pipeline)."""
     folder = results_folder(run or _newest("span-pipeline"))
     rows = span_pipeline.required(read_summary(folder / "summary.json"), _seed(folder))
-    _print([checklist_table(span_pipeline.QUESTION, rows)])
-    _exit(rows)
+    _conclude(span_pipeline.QUESTION, rows)
 
 
 @app.command(epilog="Example: lab check generator results/proxy-generator/latest")
@@ -142,13 +134,18 @@ def generator(run: Run = None) -> None:
 def receivers(run: Run = None) -> None:
     """Checks that a proxy goes on serving while the receiver of its spans is sick (experiment proxy-faults)."""
     rows = sick(_summary(run, "proxy-faults"))
-    _print([checklist_table("What do requests feel of a sick receiver?", rows)])
-    _exit(rows)
+    _conclude("What do requests feel of a sick receiver?", rows)
 
 
 def _summary(run: Path | None, experiment: str) -> Summary:
     """The summary of a run, or of the newest one of an experiment."""
     return read_summary(results_folder(run or _newest(experiment)) / "summary.json")
+
+
+def _conclude(question: str, rows: Sequence[Row]) -> None:
+    """Prints the rows. Ends the program if one fails."""
+    _print([checklist_table(question, rows)])
+    _exit(rows)
 
 
 def _exit(rows: Sequence[Row]) -> None:
