@@ -31,7 +31,7 @@ from lab.record import (
 
 SAME = 1e-9
 """By how much a number of the kept run may differ from the run's own, as a share. Sums of other parts round so."""
-DIGITS = 10
+DIGITS = 12
 """Of the numbers of a kept summary: more are no part of any table or figure, and do not compress."""
 GAUGES = {"slow", "jvm"}
 """The kinds of samples with gauges, or with counters that only make sense together with one."""

@@ -125,6 +125,7 @@ def test_a_change_restarts_only_what_it_must() -> None:
     sends_on()
 
 
+@pytest.mark.long
 def test_sidecars_change_alone_and_follow_their_services() -> None:
     up(*DUO, "--set", "sidecar=passthrough")
     before = containers()
@@ -163,6 +164,7 @@ def test_a_fault_begins_and_ends_without_a_restart() -> None:
     assert containers() == before
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("broken_off_by", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)])
 def test_a_start_that_is_broken_off_leaves_nothing(broken_off_by: signal.Signals, code: int) -> None:
     lab("down")
