@@ -3,11 +3,9 @@
 The levels are those of experiments/span-pipeline.yaml.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
-from lab.analysis.checklist import Row, above, at_most
+from lab.analysis.checklist import MISSING, Row, above, at_most
 from lab.analysis.claims.evidence import evidence
 from lab.analysis.stats.intervals import Interval
 from lab.errors import UserError
@@ -28,7 +26,7 @@ def required(summary: Summary, seed: int) -> list[Row]:
     """Judge a run. `seed`: of the experiment, for intervals. Raises `UserError` if it lacks one of the levels."""
     if missing := [level for level in LEVELS if level not in summary.levels]:
         raise UserError(f"this run has no level {', '.join(missing)}", "name a run of `lab experiment span-pipeline`")
-    return [above("gone of what the SDK adds to unsampled", _gone(summary, seed), LEAST_GONE), *_lost(summary)]
+    return [above("gone of what the SDK adds to unsampled", _gone(summary, seed), LEAST_GONE), _lost(summary)]
 
 
 def _gone(summary: Summary, seed: int) -> Interval | None:
@@ -47,8 +45,10 @@ def _gone(summary: Summary, seed: int) -> Interval | None:
     return Interval(1 - found.estimate, None if high is None else 1 - high, None if low is None else 1 - low)
 
 
-def _lost(summary: Summary) -> Iterator[Row]:
-    """Yield the largest share of lost spans over the trials of the streaming tracer."""
+def _lost(summary: Summary) -> Row:
+    """Judge the largest share of lost spans over the trials of the streaming tracer. It fails where none is known."""
     lost = [one.values[LOST] for one in summary.trials if one.counts and one.level == STREAMING and LOST in one.values]
-    if lost:
-        yield at_most(f"spans lost, {STREAMING}", 100 * max(lost), MOST_LOST_PERCENT, " %")
+    name = f"spans lost, {STREAMING}"
+    if not lost:
+        return Row(name, MISSING, f"at most {MOST_LOST_PERCENT:g} %", "FAIL")
+    return at_most(name, 100 * max(lost), MOST_LOST_PERCENT, " %")

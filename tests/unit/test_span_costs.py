@@ -195,6 +195,7 @@ def test_a_tracer_that_saves_most_of_the_cost_passes() -> None:
     [
         ({"streaming-sink": {COST: 26, LOST: 0.0}}, "gone of what the SDK adds"),
         ({"streaming-sink": {COST: 23, LOST: 0.01}}, "spans lost, streaming-sink"),
+        ({"streaming-sink": {COST: 23}}, "spans lost, streaming-sink"),
         ({"manual-sink": {COST: 19}}, "gone of what the SDK adds"),
     ],
 )
