@@ -36,7 +36,7 @@ Run = Annotated[Path | None, typer.Argument(help="A results folder; the newest o
 @app.command(epilog="Example: lab check alternating docs/results/known-answer")
 def alternating(run: Run = None) -> None:
     """Checks whether alternating load finds costs that are known (experiment known-answer)."""
-    folder = results_folder(run or _newest("known-answer"))
+    folder = _folder(run, "known-answer")
     summary = read_summary(folder / "summary.json")
     rows = known_answer(summary, _seed(folder))
     _print([checklist_table("Does alternating load find what is known?", rows)])
@@ -92,7 +92,7 @@ def search_spread_(run: Run = None) -> None:
 @app.command(epilog="Example: lab check proxy results/proxy-tracing/latest")
 def proxy(run: Run = None) -> None:
     """Checks how precisely a run tells what Envoy's tracers cost (experiment proxy-tracing)."""
-    folder = results_folder(run or _newest("proxy-tracing"))
+    folder = _folder(run, "proxy-tracing")
     minutes = sum(durations_s(read_manifest(folder)).values()) / 60
     rows = precise(read_summary(folder / "summary.json"), minutes)
     _conclude("Is the cost of each tracer known well enough?", rows)
@@ -108,7 +108,7 @@ def threshold(run: Run = None) -> None:
 @app.command(name="span-jmh", epilog="Example: lab check span-jmh results/span-jmh/latest")
 def span_jmh(run: Run = None) -> None:
     """Checks whether spans that are streamed cost as little as is required (experiment span-jmh)."""
-    folder = results_folder(run or _newest("span-jmh"))
+    folder = _folder(run, "span-jmh")
     rows = span_costs.required(read_summary(folder / "summary.json"), _seed(folder))
     _conclude(span_costs.QUESTION, rows)
 
@@ -116,7 +116,7 @@ def span_jmh(run: Run = None) -> None:
 @app.command(name="span-pipeline", epilog="Example: lab check span-pipeline results/span-pipeline/latest")
 def span_pipeline_(run: Run = None) -> None:
     """Checks whether a streaming tracer saves a system as much as is required (experiment span-pipeline)."""
-    folder = results_folder(run or _newest("span-pipeline"))
+    folder = _folder(run, "span-pipeline")
     rows = span_pipeline.required(read_summary(folder / "summary.json"), _seed(folder))
     _conclude(span_pipeline.QUESTION, rows)
 
@@ -137,9 +137,14 @@ def receivers(run: Run = None) -> None:
     _conclude("What do requests feel of a sick receiver?", rows)
 
 
+def _folder(run: Path | None, experiment: str) -> Path:
+    """The folder of a run, or of the newest one of an experiment."""
+    return results_folder(run or _newest(experiment))
+
+
 def _summary(run: Path | None, experiment: str) -> Summary:
     """The summary of a run, or of the newest one of an experiment."""
-    return read_summary(results_folder(run or _newest(experiment)) / "summary.json")
+    return read_summary(_folder(run, experiment) / "summary.json")
 
 
 def _conclude(question: str, rows: Sequence[Row]) -> None:

@@ -63,10 +63,10 @@ def _parsed(lab: Lab, kind: str, example: Example, overrides: Sequence[str], fau
             # JSON is YAML.
             return parse_experiment(json.dumps(_file(kind, example, load, faults)), NAME, lab.grammar, overrides)
         except SpecError as wrong:
-            refused = wrong
+            rejected = wrong
             if all(problem.path != GENERATOR for problem in wrong.problems):
                 break
-    raise refused
+    raise rejected
 
 
 def _file(kind: str, example: Example, load: Fields, faults: Sequence[Fields]) -> dict[str, object]:

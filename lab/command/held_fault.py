@@ -35,7 +35,7 @@ COMMAND = "hold-fault"
 
 
 class NotInjected(UserError):
-    """The system stands without the fault that was asked for."""
+    """The system stands without the fault that was requested."""
 
     exit_code = 4
 

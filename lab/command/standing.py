@@ -17,7 +17,7 @@ PATH = SCRATCH / "up.json"
 
 
 class Standing(Record):
-    """A system that was asked for. `spec` is what was chosen, as a manifest has it.
+    """A system that was requested. `spec` is what was chosen, as a manifest has it.
 
     `ready`: it was complete once; until then, a start or a change goes on, or was broken off. `services`: its
     containers; `ports`: theirs, by variable. `fault_until_s`: when the faults in `spec` end, in Unix seconds.

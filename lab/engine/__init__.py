@@ -9,6 +9,7 @@ from lab.engine.compose import PROJECT, ComposeDriver, engine_answers
 from lab.engine.driver import Container, Driver, EngineGone, EngineRefused, Stack, StartFailed, start_failed
 from lab.engine.machine import CpuSplit, engine_cores, engine_memory_bytes, split_cpus
 from lab.engine.meanwhile import Wait, beside
+from lab.engine.observed import await_observed
 from lab.engine.place import OBSERVER, SPINNER, Place
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "StartFailed",
     "SystemClock",
     "Wait",
+    "await_observed",
     "beside",
     "engine_answers",
     "engine_cores",

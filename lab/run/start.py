@@ -7,14 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from lab.contract import Deployment, Endpoint, Target
-from lab.engine import OBSERVER, SPINNER, Container, Place, start_failed, wait_until
+from lab.engine import OBSERVER, SPINNER, Container, Place, await_observed, start_failed
 from lab.load import GENERATORS, LoadGenerator, LoadPlan, Stage
-from lab.record import ContainerRecord, StartPart, TrialPart, observed_until_ns, write_targets
+from lab.record import ContainerRecord, StartPart, TrialPart, write_targets
 from lab.spec import Experiment, Level, Protocol
 
-# A counter's increase over a window needs a sample after its end. Where none comes, a check rejects the trial.
-OBSERVED_BOUND_S = 10.0
-OBSERVED_EVERY_S = 0.2
 SLOW_EVERY_S = 1.0
 NOWHERE = Endpoint("", 0, "http")
 
@@ -108,8 +105,7 @@ class Start:
     def await_observed(self, end_ns: int) -> None:
         """Waits until the observer has sampled after `end_ns`."""
         if OBSERVER in self.instruments:
-            bound_s = OBSERVED_BOUND_S + self._observed_every_s()
-            wait_until(lambda: observed_until_ns(self.out) > end_ns, bound_s, OBSERVED_EVERY_S, self.place.clock)
+            await_observed(self.out, end_ns, self.place.clock, self._observed_every_s())
 
     def collect(self) -> None:
         """Stops what is left of it, and collects what it knows."""

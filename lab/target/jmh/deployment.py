@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab.contract import Measuring
-from lab.engine import OBSERVER, Place, Stack, start_failed, wait_until
-from lab.record import TrialPart, Window, WindowPart, observed_until_ns
+from lab.engine import OBSERVER, Place, Stack, await_observed, start_failed, wait_until
+from lab.record import TrialPart, Window, WindowPart
 from lab.record.jmh import read_jmh
 from lab.target.jmh.declaration import BENCHMARK
 from lab.target.jmh.settings import COMPILER_FLAGS, JmhLevel, JmhLevelSettings
@@ -23,8 +23,6 @@ OVERRUN = 3.0
 RECORD_EVERY_S = 0.5
 # To ask the engine costs CPU time inside the measured window.
 ALIVE_EVERY_S = 10.0
-OBSERVED_BOUND_S = 10.0
-OBSERVED_EVERY_S = 0.2
 
 
 def options(settings: JmhLevelSettings) -> list[str]:
@@ -112,12 +110,7 @@ class JmhDeployment:
         results = read_jmh(self.out / RECORD).results
         window = results[0].window if results else None
         if window:
-            wait_until(
-                lambda: observed_until_ns(self.out) > window.end_ns,
-                OBSERVED_BOUND_S,
-                OBSERVED_EVERY_S,
-                self.place.clock,
-            )
+            await_observed(self.out, window.end_ns, self.place.clock)
         yield Forked(window)
 
     def drain(self) -> TrialPart:

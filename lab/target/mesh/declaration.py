@@ -78,7 +78,7 @@ class MeshDeclaration:
     settings = MeshSettings
     level = MeshLevelSettings
     files = {"topology": Topology}  # noqa: RUF012
-    streams = {"requests": 1, "counters": 1, "trace": 1, "speed": 1, "faults": 1, "results": 1}  # noqa: RUF012
+    streams = dict.fromkeys(("requests", "counters", "trace", "speed", "faults", "results"), 1)
 
     @property
     def example(self) -> Example:

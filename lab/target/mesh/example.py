@@ -11,7 +11,7 @@ from lab.target.mesh.topology import Topology
 
 # In seconds. Then the fault is lifted.
 FAULT_S = 600
-# Whatever is asked for, services watch their faults' files: a fault then needs no restart.
+# Whatever is requested, services watch their faults' files: a fault then needs no restart.
 LEVEL: Fields = {
     "telemetry": "otel-manual",
     "sidecar": NO_SIDECAR,

@@ -55,7 +55,7 @@ class ProxyDeclaration:
     level = ProxyLevelSettings
     example = Example({}, {"tracer": "opentelemetry-grpc"})
     files: ClassVar[Mapping[str, type[Shape]]] = {}
-    streams = {"requests": 1, "counters": 1, "results": 1, "speed": 1, "exports": 1, "faults": 1}  # noqa: RUF012
+    streams = dict.fromkeys(("requests", "counters", "results", "speed", "exports", "faults"), 1)
 
     def headline(self, metrics: Collection[str]) -> Headline:
         """See `Declaration.headline`."""
