@@ -109,14 +109,16 @@ def _adjustment(summary: Summary) -> str:
     """Say how the first of the headline's times, and of its sizes of memory, was adjusted; empty where none was."""
     adjusted = [name for name in _first(summary) if name in summary.adjustments]
     by_unit = {summary.metrics[name].unit: name for name in reversed(adjusted)}
-    said = " ".join(_adjusted(summary, metric) for metric in sorted(by_unit.values(), key=adjusted.index))
+    metrics = sorted(by_unit.values(), key=adjusted.index)
+    said = " ".join(dict.fromkeys(sentence for metric in metrics for sentence in _adjusted(summary, metric)))
     return said and f"{said} The other measures include the values as measured."
 
 
-def _adjusted(summary: Summary, metric: str) -> str:
+def _adjusted(summary: Summary, metric: str) -> tuple[str, ...]:
+    """Return the sentences on one metric. Two metrics may share the first, which is then printed once."""
     found, title = summary.adjustments[metric], title_of(summary, metric)
     if isinstance(found, PlaceAdjustment):
-        return _places(found, title, "Memory is" if summary.metrics[metric].unit == "MiB" else "Times are")
+        return (_places(found, title, "Memory is" if summary.metrics[metric].unit == "MiB" else "Times are"),)
     return _followed(summary, found, title)
 
 
@@ -132,13 +134,13 @@ def _places(found: PlaceAdjustment, title: str, what: str) -> str:
     return f"{said} Chance alone explains {percent(found.by_chance)} (F test: p {p_value})."
 
 
-def _followed(summary: Summary, found: Adjustment, title: str) -> str:
+def _followed(summary: Summary, found: Adjustment, title: str) -> tuple[str, ...]:
     taken = [trial.values[found.covariate] for trial in summary.trials if found.covariate in trial.values]
     covariate = _COVARIATES[found.covariate]
     return (
-        f"{covariate.adjusted} {covariate.ranged} {number(min(taken))} to {number(max(taken))} {covariate.unit}. "
+        f"{covariate.adjusted} {covariate.ranged} {number(min(taken))} to {number(max(taken))} {covariate.unit}.",
         f"{covariate.compared.capitalize()}, {title} follows this time to the power of {number(found.exponent, 2)} ± "
-        f"{number(2 * found.standard_error, 2)}; this explains {percent(found.explained)} {covariate.explained}."
+        f"{number(2 * found.standard_error, 2)}; this explains {percent(found.explained)} {covariate.explained}.",
     )
 
 
