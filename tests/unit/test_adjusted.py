@@ -1,14 +1,18 @@
 """Times at equal machine speed: the slope is learned within windows, and taken out between trials."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from lab.analysis.metrics.speed import CACHE_STEP, as_measured, as_measured_name, timed, with_adjusted_values
-from lab.analysis.stats.adjustments import FEWEST_PIECES, within_slope
+from lab.analysis.stats.adjustments import FEWEST_PIECES, lessens_scatter, within_slope
 from lab.analysis.stats.intervals import FloatArray
 from lab.contract import Measure, Metric
-from lab.record.summary import TrialSummary
+from lab.record.summary import TrialSummary, read_summary
 from tests.labs import MESH
+
+OUTAGE = Path(__file__).parents[2] / "docs" / "results" / "outage" / "summary.json"
 
 TIMES = timed(MESH.judgement.metrics)
 CPU = "cpu_per_request_services_ms"
@@ -50,13 +54,16 @@ def test_too_few_pieces_or_a_machine_that_never_changes_give_no_slope() -> None:
     assert within_slope([np.c_[np.ones(30), rng.normal(size=30)]]) is None
 
 
-def study(rng: np.random.Generator, blocks: int) -> tuple[list[TrialSummary], list[dict[str, FloatArray]]]:
+def study(
+    rng: np.random.Generator, blocks: int, exponent_between: float = EXPONENT
+) -> tuple[list[TrialSummary], list[dict[str, FloatArray]]]:
     """Trials of three levels on a machine whose speed wanders by 10 %, and their windows in pieces."""
     trials, pieces = [], []
     for block in range(blocks):
         for level, truth in LEVELS.items():
-            steps = np.log(4) + rng.normal(0, 0.1) + rng.normal(0, 0.05, 6)
-            cost = np.log(truth) + EXPONENT * (steps - np.log(4)) + rng.normal(0, 0.02, 6)
+            wander, within = rng.normal(0, 0.1), rng.normal(0, 0.05, 6)
+            steps = np.log(4) + wander + within
+            cost = np.log(truth) + exponent_between * wander + EXPONENT * within + rng.normal(0, 0.02, 6)
             values = {CACHE_STEP: float(np.exp(steps.mean())), CPU: float(np.exp(cost.mean()))}
             trials.append(
                 TrialSummary(trial=f"{block}", level=level, block=block, valid=True, reasons=[], values=values)
@@ -93,6 +100,33 @@ def test_intervals_of_adjusted_values_cover_the_truth_as_often_as_they_say() -> 
         ratios = log_ratios(adjusted, CPU, "agent")
         covered += abs(ratios.mean() - np.log(1.5)) <= 4.303 * ratios.std(ddof=1) / np.sqrt(3)
     assert 0.92 <= covered / 400 <= 0.98
+
+
+def test_a_slope_that_does_not_hold_between_trials_is_not_used() -> None:
+    """Within windows the cost follows the steps; from trial to trial it does not. Intervals keep their coverage."""
+    rng = np.random.default_rng(9)
+    trials, pieces = study(rng, blocks=10, exponent_between=0.0)
+    assert within_slope([one[CPU] for one in pieces]).clear
+    assert with_adjusted_values(trials, pieces, TIMES) == (trials, {})
+    covered = 0
+    for _ in range(400):
+        adjusted, _ = with_adjusted_values(*study(rng, 3, exponent_between=0.0), TIMES)
+        ratios = log_ratios(adjusted, CPU, "agent")
+        covered += abs(ratios.mean() - np.log(1.5)) <= 4.303 * ratios.std(ddof=1) / np.sqrt(3)
+    assert 0.92 <= covered / 400 <= 0.98
+
+
+def test_the_example_in_the_docs_is_the_kept_result() -> None:
+    """docs/statistics.md: in docs/results/outage the slope within windows does not hold between trials."""
+    summary = read_summary(OUTAGE)
+    name, how = "latency_p50_ms", summary.adjustments["latency_p50_ms"]
+    rows = [trial for trial in summary.trials if trial.valid and CACHE_STEP in trial.values]
+    levels, blocks = [row.level for row in rows], [row.block for row in rows]
+    values = np.log([(row.values[CACHE_STEP], row.values[as_measured_name(name)]) for row in rows])
+    assert round(how.exponent, 1) == 2.6
+    assert not lessens_scatter(levels, blocks, values, how.exponent)
+    # The best slope between trials is 0.0 +- 0.2: neither -0.2 nor 0.2 is better than none.
+    assert not any(lessens_scatter(levels, blocks, values, slope) for slope in (-0.2, 0.2))
 
 
 def test_a_trial_without_the_spinners_word_is_kept_as_measured_only() -> None:

@@ -17,7 +17,7 @@ import numpy as np
 
 from lab.analysis.metrics.alternating import IDLE
 from lab.analysis.metrics.window import known, over
-from lab.analysis.stats.adjustments import Slope, within_slope
+from lab.analysis.stats.adjustments import Slope, lessens_scatter, within_slope
 from lab.analysis.stats.intervals import FloatArray
 from lab.analysis.stats.places import Row, without_places
 from lab.contract import Measure, Metric
@@ -113,8 +113,8 @@ def with_adjusted_values(
     """Adjust each valid trial's `metrics`, and keep the values as measured; return how each metric was adjusted.
 
     A trial without the covariate has values as measured only: it cannot be compared with the others. Nothing is
-    changed without a covariate, or if a metric does not clearly follow it. Nothing is adjusted to equal places if
-    there are too few blocks to separate places from levels.
+    changed without a covariate, or if a metric does not clearly follow it, or if that would make trials of one level
+    differ more. Nothing is adjusted to equal places if there are too few blocks to separate places from levels.
     """
     if any(STOOD in trial.values for trial in trials):
         return _at_equal_places(trials, metrics)
@@ -122,7 +122,11 @@ def with_adjusted_values(
     times = timed(metrics)
     changed, how = _at_equal_places(trials, [name for name in metrics if alternating and name not in times])
     slopes = {name: within_slope([one[name] for one in windows]) for name in times}
-    clear = {name: slope for name, slope in slopes.items() if slope is not None and slope.clear}
+    clear = {
+        name: slope
+        for name, slope in slopes.items()
+        if slope is not None and slope.clear and _lessens_scatter(trials, name, slope)
+    }
     measured = [trial.values[CACHE_STEP] for trial in trials if trial.valid and CACHE_STEP in trial.values]
     if not clear or not measured:
         return changed, how
@@ -130,6 +134,12 @@ def with_adjusted_values(
     return [_at_usual_speed(trial, clear, usual) if trial.valid else trial for trial in changed], how | {
         name: Adjustment(covariate=CACHE_STEP, usual=usual, **asdict(slope)) for name, slope in clear.items()
     }
+
+
+def _lessens_scatter(trials: Sequence[TrialSummary], name: str, slope: Slope) -> bool:
+    rows = [trial for trial in trials if trial.valid and CACHE_STEP in trial.values and trial.values.get(name, 0) > 0]
+    values = np.log([(trial.values[CACHE_STEP], trial.values[name]) for trial in rows]).reshape(-1, 2)
+    return lessens_scatter([row.level for row in rows], [row.block for row in rows], values, slope.exponent)
 
 
 def _at_usual_speed(trial: TrialSummary, slopes: Mapping[str, Slope], usual: float) -> TrialSummary:

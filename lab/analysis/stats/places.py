@@ -50,7 +50,7 @@ def without_places(rows: Sequence[Row]) -> Places | None:
     if len({row.block for row in rows}) < FEWEST_BLOCKS:
         return None
     measure = np.array([row.measure for row in rows], dtype=np.float64)
-    levels, blocks = (_indicators(found) for found in ([row.level for row in rows], [row.block for row in rows]))
+    levels, blocks = (indicators(found) for found in ([row.level for row in rows], [row.block for row in rows]))
     known, place = np.unique([row.place for row in rows], return_inverse=True)
     shape = np.column_stack((known == 0, known)).astype(np.float64)
     places = (shape - shape.mean(axis=0))[place]
@@ -75,7 +75,8 @@ def without_places(rows: Sequence[Row]) -> Places | None:
     )
 
 
-def _indicators(found: Sequence[str | int]) -> NDArray[np.float64]:
+def indicators(found: Sequence[str | int]) -> NDArray[np.float64]:
+    """Return a column for each different value: 1 in the rows that have it, 0 in the others."""
     return np.array([[one == name for name in sorted(set(found))] for one in found], dtype=np.float64)
 
 
