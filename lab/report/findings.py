@@ -84,9 +84,8 @@ _COVARIATES = {
 def remarks(summary: Summary) -> list[str]:
     """Return remarks on the table: what is compared, how times were adjusted, what measuring and compiling cost."""
     both = f"Within each block, levels are compared with {references(summary)}, which are the same system."
-    compared = both if len(summary.compared_with) > 1 else ""
-    said = (compared, _adjustment(summary), _correlated(summary), _measuring(summary), _settled(summary))
-    return [remark for remark in said if remark]
+    said = (_adjustment(summary), _correlated(summary), _measuring(summary), _settled(summary))
+    return [remark for remark in (both if len(summary.compared_with) > 1 else "", *said) if remark]
 
 
 def _correlated(summary: Summary) -> str:

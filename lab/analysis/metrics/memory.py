@@ -16,11 +16,6 @@ RSS, PAGE_CACHE = "memory_services_rss_mean_mib", "memory_services_page_cache_me
 WORKING_SET = "memory_services_mean_mib"
 
 
-def memory_of(metrics: Collection[str]) -> str:
-    """Return the metric of the services' memory: RSS, or the working set where the records have no RSS."""
-    return RSS if RSS in metrics else WORKING_SET
-
-
 def with_known_memory(headline: Headline, metrics: Collection[str]) -> Headline:
     """Return a headline of RSS and page cache with what older records have: no page cache, or the working set alone."""
     instead = {} if RSS in metrics else {RSS: WORKING_SET}

@@ -10,7 +10,7 @@ What is adjusted is declared by each metric (`Metric.adjusted_as`).
 
 import itertools
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 
 import numpy as np
@@ -86,19 +86,14 @@ Pieces = Mapping[str, FloatArray]
 def pieces(data: TrialData, metrics: Mapping[str, Metric]) -> Pieces:
     """Measure each piece of a trial's window by itself, in the metrics that follow the machine's speed."""
     rows: dict[str, list[tuple[float, float]]] = {name: [] for name in timed(metrics)}
-    for part in _parts(data):
+    for start_ns, end_ns in itertools.pairwise(piece_edges_ns(data.trial)):
+        part = over(data, start_ns, end_ns)
         step = known(_cache_step_ns, part)
         for name, found in rows.items():
             value = known(metrics[name].compute, part) if step else None
             if step and value:
                 found.append((math.log(step), math.log(value)))
     return {name: np.array(found).reshape(-1, 2) for name, found in rows.items()}
-
-
-def _parts(data: TrialData) -> Iterator[TrialData]:
-    """Yield the trial with each piece of its window as its window."""
-    for start_ns, end_ns in itertools.pairwise(piece_edges_ns(data.trial)):
-        yield over(data, start_ns, end_ns)
 
 
 def piece_edges_ns(trial: TrialRecord) -> Sequence[int]:

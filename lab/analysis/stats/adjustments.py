@@ -60,7 +60,6 @@ def lessens_scatter(levels: Sequence[str], blocks: Sequence[int], values: FloatA
     a third thing that does not differ between trials, such as bursts of load. That slope adds noise between trials.
     """
     design = np.hstack((indicators(levels), indicators(blocks)))
-    if len(values) <= np.linalg.matrix_rank(design):
-        return True
     x, y = (values - design @ np.linalg.lstsq(design, values, rcond=None)[0]).T
-    return float(np.sum((y - exponent * x) ** 2)) < float(y @ y)
+    none_left = len(values) <= np.linalg.matrix_rank(design)
+    return bool(none_left or np.sum((y - exponent * x) ** 2) < y @ y)
