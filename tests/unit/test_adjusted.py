@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from lab.analysis.metrics.speed import CACHE_STEP, as_measured, as_measured_name, timed, with_adjusted_values
-from lab.analysis.stats.adjustments import FEWEST_PIECES, lessens_scatter, within_slope
+from lab.analysis.stats.adjustments import FEWEST_PIECES, within_slope
 from lab.analysis.stats.intervals import FloatArray
+from lab.analysis.stats.scatter import lessens_scatter
 from lab.contract import Measure, Metric
 from lab.record.summary import TrialSummary, read_summary
 from tests.labs import MESH

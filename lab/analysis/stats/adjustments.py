@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from lab.analysis.stats.intervals import FloatArray
-from lab.analysis.stats.places import indicators
 
 # With fewer, a slope says more of its own noise than of the measures.
 FEWEST_PIECES = 20
@@ -51,15 +50,3 @@ def within_slope(windows: Sequence[FloatArray]) -> Slope | None:
     left = float(np.sum((y - exponent * x) ** 2))
     total = float(y @ y)
     return Slope(exponent, math.sqrt(left / free / squares), len(x), 1 - left / total if total else 0.0)
-
-
-def lessens_scatter(levels: Sequence[str], blocks: Sequence[int], values: FloatArray, exponent: float) -> bool:
-    """Say whether trials differ less without the slope's part, levels and blocks apart. True where they cannot differ.
-
-    `values`: a row per trial, with the logarithms of the covariate and of the measure. Within windows both may follow
-    a third thing that does not differ between trials, such as bursts of load. That slope adds noise between trials.
-    """
-    design = np.hstack((indicators(levels), indicators(blocks)))
-    x, y = (values - design @ np.linalg.lstsq(design, values, rcond=None)[0]).T
-    none_left = len(values) <= np.linalg.matrix_rank(design)
-    return bool(none_left or np.sum((y - exponent * x) ** 2) < y @ y)
