@@ -9,8 +9,8 @@ from tests import command_line
 from tests.command_line import one_line
 from tests.forked import lab
 
-# Modules that take a second and more to load; a mistake is reported without them.
-SLOW = {"scipy.stats", "matplotlib"}
+# Modules that take tenths of a second and more to load; a mistake is reported without them.
+SLOW = {"scipy.stats", "scipy.special", "scipy.optimize", "matplotlib"}
 MISTAKES = [
     (["run", "quikc"], "quick"),
     (["run", "quick", "--set", "repetitions=-1"], "repetitions"),
