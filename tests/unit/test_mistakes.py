@@ -10,7 +10,7 @@ from tests.command_line import one_line
 from tests.forked import lab
 
 # Modules that take tenths of a second and more to load; a mistake is reported without them.
-SLOW = {"scipy.stats", "scipy.special", "scipy.optimize", "matplotlib"}
+SLOW = {"scipy.stats", "scipy.special", "scipy.optimize", "MLRsearch", "matplotlib"}
 MISTAKES = [
     (["run", "quikc"], "quick"),
     (["run", "quick", "--set", "repetitions=-1"], "repetitions"),
