@@ -27,11 +27,15 @@ first_half() { without_containers --ignore-glob="$SECOND_HALF"; }
 # shellcheck disable=SC2086  # a pattern of several files
 second_half() { without_containers $SECOND_HALF; }
 with_containers() { .venv/bin/pytest -m "containers and not long and $1" "${@:2}"; }
-beside() { with_containers beside tests/contract tests/e2e -k "$1"; }
+# First the end-to-end tests, which are of the observer: later there are more containers beside them.
+beside() { with_containers beside tests/e2e tests/contract -k "$1"; }
 variants() { beside test_variants; }
-collectors() { beside test_collector; }
+# After the variants, whose JVMs need all the CPU time that there is.
+collectors() { tail --pid="$(<"$LOGS/variants.pid")" --follow /dev/null; beside test_collector; }
 proxies() { beside test_proxy; }
 others() { beside "not test_variants and not test_collector and not test_proxy"; }
+# In the lab's own project, so one after the other. Most of the time, they wait.
+own_project() { with_containers "not beside and not alone" "$@"; }
 groups=()
 # begin COMMAND...: runs each in the background, in its own process group, which Ctrl-C does not reach.
 begin() {
@@ -60,13 +64,12 @@ python() {
   fi
   mkdir -p "$LOGS"
   begin first_half second_half variants others
-  # Most of the time, faults wait.
-  with_containers "not beside and not alone" tests/contract || return 1
   # Dozens of Collectors and Envoys start and end. Beside them the observer misses its ticks in a fault.
-  begin collectors
-  with_containers "not beside and not alone" tests/e2e || return 1
-  proxies || return 1
-  ended variants others collectors || return 1
+  own_project tests/contract -k test_a_fault_of_a_service || return 1
+  begin proxies collectors
+  own_project tests/contract -k "not test_a_fault_of_a_service" || return 1
+  own_project tests/e2e || return 1
+  ended variants others collectors proxies || return 1
   # What measures speed runs without other containers.
   with_containers alone tests/contract || return 1
   ended first_half second_half || return 1

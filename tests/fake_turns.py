@@ -12,7 +12,7 @@ from lab.load.generator import SECOND_NS
 from lab.record.requests import REQUESTS_COLUMNS, REQUESTS_FIRST_LINE
 from tests import synthetic
 from tests.fake import FakeBackend, FakeClock, FakeDriver
-from tests.synthetic.counters import beginning, sample, stopped, times_ns
+from tests.synthetic.counters import beginning, encoded, sample, stopped, times_ns
 
 WORKS_NS = 30_000_000
 
@@ -109,7 +109,7 @@ class Turns(FakeDriver):
 
 def as_text(lines: Sequence[Mapping[str, object]]) -> str:
     """Return the observer's lines of a system with this generator."""
-    return "".join(json.dumps(line).replace('"locust"', '"open-loop"') + "\n" for line in lines)
+    return encoded(lines).replace('"locust"', '"open-loop"')
 
 
 class SilentBackend(FakeBackend):

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special
+import scipy
 
 from lab.analysis.effects import SliceCost
 
@@ -30,7 +30,7 @@ class Components:
         if sets < 2:
             return math.inf
         error = math.sqrt((self.set_sd**2 + self.round_sd**2 / rounds) / sets)
-        return self.ratio * float(special.stdtrit(sets - 1, (1 + confidence) / 2)) * error
+        return self.ratio * float(scipy.special.stdtrit(sets - 1, (1 + confidence) / 2)) * error
 
     def best_rounds(self, set_s: float, round_s: float) -> float:
         """Return how many rounds of a set give most precision for the time; infinity if sets do not differ.

@@ -8,8 +8,8 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import special
 
 from lab.analysis.designs import of_surroundings
 from lab.analysis.stats.compare import Comparison, holm
@@ -50,9 +50,9 @@ def mean_over_runs(values: ArrayLike, confidence: float) -> Interval:
     if n == 1:
         return Interval(mean)
     error = float(runs.std(ddof=1)) / math.sqrt(n)
-    reach = float(special.stdtrit(n - 1, (1 + confidence) / 2)) * error
+    reach = float(scipy.special.stdtrit(n - 1, (1 + confidence) / 2)) * error
     t = abs(mean) / error if error else math.inf if mean else 0.0
-    return Interval(mean, mean - reach, mean + reach, float(2 * special.stdtr(n - 1, -t)))
+    return Interval(mean, mean - reach, mean + reach, float(2 * scipy.special.stdtr(n - 1, -t)))
 
 
 def prediction(values: ArrayLike, confidence: float) -> tuple[float, float]:
@@ -66,7 +66,7 @@ def prediction(values: ArrayLike, confidence: float) -> tuple[float, float]:
     if n < 2:
         raise ValueError("a prediction needs at least two runs")
     mean = float(runs.mean())
-    quantile = float(special.stdtrit(n - 1, (1 + confidence) / 2))
+    quantile = float(scipy.special.stdtrit(n - 1, (1 + confidence) / 2))
     reach = quantile * float(runs.std(ddof=1)) * math.sqrt(1 + 1 / n)
     return mean - reach, mean + reach
 

@@ -6,7 +6,7 @@ The rows of two `lab check`.
 import math
 from collections.abc import Iterator
 
-from scipy import special
+import scipy
 
 from lab.analysis.checklist import MISSING, Row, at_most
 from lab.errors import UserError
@@ -51,10 +51,10 @@ def blocks_needed(half_width: float, blocks: int, wanted: float, confidence: flo
     The blocks' standard deviation follows from Student's interval, and stays.
     """
     quantile = (1 + confidence) / 2
-    sd = half_width * math.sqrt(blocks) / float(special.stdtrit(blocks - 1, quantile))
+    sd = half_width * math.sqrt(blocks) / float(scipy.special.stdtrit(blocks - 1, quantile))
     # The normal distribution's answer is never too large.
-    needed = max(2, math.ceil((float(special.ndtri(quantile)) * sd / wanted) ** 2))
-    while needed < MOST_BLOCKS and special.stdtrit(needed - 1, quantile) * sd / math.sqrt(needed) > wanted:
+    needed = max(2, math.ceil((float(scipy.special.ndtri(quantile)) * sd / wanted) ** 2))
+    while needed < MOST_BLOCKS and scipy.special.stdtrit(needed - 1, quantile) * sd / math.sqrt(needed) > wanted:
         needed += 1
     return needed
 

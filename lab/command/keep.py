@@ -140,13 +140,18 @@ def times(trial: TrialRecord) -> Times:
 
 
 def thinned(text: str, wanted: Times) -> str:
-    """Return a complete `counters.jsonl` or `speed.jsonl` with the samples that matter, as they were."""
+    """Return a complete `counters.jsonl` or `speed.jsonl` with the samples that matter, as they were.
+
+    One series comes after the other, and so does what is alike: that compresses better.
+    """
     header, *lines = text.split("\n")[:-1]
     samples = [json.loads(line) for line in lines]
     series: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
     for index, sample in enumerate(samples):
-        series[tuple(str(sample.get(name)) for name in SERIES)].append(index)
-    kept = sorted(found[place] for found in series.values() for place in _places([samples[i] for i in found], wanted))
+        # Readers take events as they come: those of all containers stay in order of time.
+        names = SERIES if sample.get("kind") != "event" else SERIES[:1]
+        series[tuple(str(sample.get(name)) for name in names)].append(index)
+    kept = [found[place] for found in series.values() for place in _places([samples[i] for i in found], wanted)]
     return "\n".join([header, *(lines[index] for index in kept), ""])
 
 

@@ -1,6 +1,7 @@
 """The JSON Schemas of the files that users write. `experiments/schema/` holds them for editors."""
 
 import json
+import re
 import sys
 from collections.abc import Mapping
 from typing import Any
@@ -29,5 +30,10 @@ def print_schema(lab: Lab, kind: str) -> None:
 
 
 def schema_text(schema: Mapping[str, Any]) -> str:
-    """Return the text of a schema's file."""
-    return json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}, indent=1) + "\n"
+    """Return the text of a schema's file: small, as only programs read it, with a line for each definition."""
+    # Of all names, only those of definitions begin with a capital letter.
+    return re.sub(
+        r'"[A-Z]\w*":{',
+        r"\n\g<0>",
+        json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}, separators=(",", ":")) + "\n",
+    )

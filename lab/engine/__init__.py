@@ -11,6 +11,7 @@ from lab.engine.machine import CpuSplit, engine_cores, engine_memory_bytes, spli
 from lab.engine.meanwhile import Wait, beside
 from lab.engine.observed import await_observed
 from lab.engine.place import OBSERVER, SPINNER, Place
+from lab.engine.starting import await_ready
 
 __all__ = [
     "OBSERVER",
@@ -30,6 +31,7 @@ __all__ = [
     "SystemClock",
     "Wait",
     "await_observed",
+    "await_ready",
     "beside",
     "engine_answers",
     "engine_cores",

@@ -5,7 +5,6 @@ from collections.abc import Callable
 
 from lab.errors import UserError
 from lab.load.objective import recovered
-from lab.load.rate_search import WIDTH, search
 from lab.record.search import Search, ShortTrial
 
 # A probe lasts so long. An overloaded system gets as many of them as it needs, up to this number.
@@ -25,6 +24,9 @@ def search_rate(send: Send, lowest: float, highest: float, seed: int) -> Search:
     A search that finds nothing says why it stopped: the lowest rate failed, trials contradicted each other, or the
     system did not recover.
     """
+    # MLRsearch looks through the whole stack for each of its fields, which would delay every command.
+    from lab.load.rate_search import WIDTH, search  # noqa: PLC0415
+
     trials: list[ShortTrial] = []
     drawn = 1 - WIDTH * random.Random(seed).random()
 

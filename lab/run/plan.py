@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import scipy
 from numpy.typing import NDArray
-from scipy import special
 
 from lab.spec import Experiment, Level
 
@@ -111,8 +110,8 @@ def blocks_for_precision(sd_of_log_ratio: float, half_width: float, confidence: 
     wanted = math.log1p(half_width)
     quantile = (1 + confidence) / 2
     # The normal distribution's answer is never too large, as t's quantile is the larger one.
-    blocks = max(2, math.ceil((float(special.ndtri(quantile)) * sd_of_log_ratio / wanted) ** 2))
-    while special.stdtrit(blocks - 1, quantile) * sd_of_log_ratio / math.sqrt(blocks) > wanted:
+    blocks = max(2, math.ceil((float(scipy.special.ndtri(quantile)) * sd_of_log_ratio / wanted) ** 2))
+    while scipy.special.stdtrit(blocks - 1, quantile) * sd_of_log_ratio / math.sqrt(blocks) > wanted:
         blocks += 1
     return blocks
 

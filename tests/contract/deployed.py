@@ -27,7 +27,7 @@ QUICK_START = {"JAVA_OPTS": "-XX:TieredStopAtLevel=1", "OTEL_BSP_SCHEDULE_DELAY"
 
 
 class Remembering(ComposeDriver):
-    """Asks the engine for a port once after each start: a process of `docker` costs what many requests cost."""
+    """Asks the engine for all ports once after each start: a process of `docker` costs what many requests cost."""
 
     def __init__(self, root: Path, scratch: Path, project: str) -> None:
         super().__init__(root, scratch, project)
@@ -35,14 +35,23 @@ class Remembering(ComposeDriver):
 
     def start(self, services: Sequence[str]) -> None:
         """See `Driver.start`. The engine may choose other ports."""
-        self._ports.clear()
+        self._ports = {}
         super().start(services)
 
     def published_port(self, service: str, port: int) -> int:
         """See `Driver.published_port`."""
-        if (service, port) not in self._ports:
-            self._ports[service, port] = super().published_port(service, port)
-        return self._ports[service, port]
+        # A fault may start a container at the same time.
+        known = self._ports
+        if (service, port) not in known:
+            known = self._ports = dict(self._published())
+        return known[service, port]
+
+    def _published(self) -> Iterator[tuple[tuple[str, int], int]]:
+        for item in json.loads(self._docker("inspect", "--type", "container", *self.ids.values())):
+            name = item["Config"]["Labels"]["com.docker.compose.service"]
+            for inside, outside in (item["NetworkSettings"]["Ports"] or {}).items():
+                for address in outside or ():
+                    yield (name, int(inside.partition("/")[0])), int(address["HostPort"])
 
 
 @cache
@@ -63,9 +72,12 @@ def system_with(topology: Path, level: MeshLevel, at: Place, out: Path) -> Syste
 
 
 @contextmanager
-def running(level: MeshLevel, topology: Path, out: Path) -> Iterator[tuple[System, Backend]]:
-    """The system of a level, ready, with ports that the engine chose; removed afterwards."""
-    driver = Remembering(ROOT, out.parent / "scratch", f"{PROJECT}-contract-{topology.stem}")
+def running(level: MeshLevel, topology: Path, out: Path, name: str = "") -> Iterator[tuple[System, Backend]]:
+    """The system of a level, ready, with ports that the engine chose; removed afterwards.
+
+    `name` tells it apart from others that run at the same time, if not its topology does.
+    """
+    driver = Remembering(ROOT, out.parent / "scratch", f"{PROJECT}-contract-{name or topology.stem}")
     system = system_with(topology, level, replace(place(), driver=driver, alone=False), out)
     system.driver.remove()
     try:

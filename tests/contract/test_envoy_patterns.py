@@ -21,12 +21,12 @@ import pytest
 from lab.command import paths
 from lab.engine import images
 from lab.engine.clock import SystemClock, wait_until
-from lab.engine.compose import ComposeDriver
 from lab.engine.driver import Stack
 from lab.target.mesh.sidecars import ADMIN_PORT, Admin, Node, Side, files, load, overlay, parse_mode, sidecar
 from lab.target.mesh.sidecars.configuration import OUTBOUND
 from lab.target.mesh.sidecars.nodes import MOVED_PORTS, PORTS
 from lab.target.mesh.topology import DOMAIN
+from tests.contract.deployed import Remembering
 
 pytestmark = [pytest.mark.containers, pytest.mark.beside, pytest.mark.timeout(120)]
 
@@ -178,7 +178,7 @@ def running(
         (out / name).write_text(text)
     for node in nodes:
         (out / f"service-{node.name}.json").write_text(json.dumps(service(node)))
-    driver = ComposeDriver(paths.ROOT, out, project)
+    driver = Remembering(paths.ROOT, out, project)
     names = [*(node.name for node in nodes), *(sidecar(node.name) for node in nodes)]
     described = {name: text for node in nodes for name, text in composed(node, side).items()}
     driver.remove()

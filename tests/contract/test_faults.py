@@ -194,7 +194,7 @@ class Services:
             whole = path.read_text().rpartition("\n")[0]
             return int(json.loads(whole.splitlines()[-1])["t_ns"]) > t_ns
 
-        assert wait_until(reached, 10, 0.2, SystemClock())
+        assert wait_until(reached, 60, 0.2, SystemClock())
         return path.read_text().rpartition("\n")[0] + "\n"
 
 
@@ -330,9 +330,9 @@ def test_a_sidecar_comes_back_with_its_service(kind: str, tmp_path: Path) -> Non
         fault.lift(subject)
         again = replace(tiny, port=driver.published_port("s1", 9090))
         page = Admin(driver.published_port("s1", ADMIN_PORT))
-        assert wait_until(page.ready, 20, 0.1, SystemClock())
+        assert wait_until(page.ready, 60, 0.1, SystemClock())
         # Envoy may be ready before the service listens.
-        assert wait_until(lambda: again.ask(1, 1)[0].status == 200, 20, 0.1, SystemClock())
+        assert wait_until(lambda: again.ask(1, 1)[0].status == 200, 60, 0.1, SystemClock())
         assert {answer.status for answer in again.ask(20, 2)} == {200}
 
 

@@ -111,8 +111,8 @@ def test_a_backend_says_what_it_took(name: str, protocol: str, tmp_path: Path, m
         start_ns = time.time_ns() // 1000 * 1000
         for trace in (kit.SMALL, kit.LARGE):
             post(here, path, encode(trace, start_ns))
-        assert wait_until(lambda: backend.accepted_spans() == kit.SENT_SPANS, 20, 0.1, SystemClock())
-        assert wait_until(lambda: kit.shown(backend) == kit.as_record(kit.LARGE, start_ns), 20, 0.1, SystemClock())
+        assert wait_until(lambda: backend.accepted_spans() == kit.SENT_SPANS, 60, 0.1, SystemClock())
+        assert wait_until(lambda: kit.shown(backend) == kit.as_record(kit.LARGE, start_ns), 60, 0.1, SystemClock())
         kit.took(backend, name, start_ns)
         record(f"{name}-{protocol}", name, start_ns, fresh, recorder.taken())
 

@@ -39,7 +39,7 @@ def stored(system: ProxyDeployment, trace: str) -> Mapping[str, Any]:
         found[:] = json.loads(system.http.get("SINK_PORT", f"/spans?trace={trace}"))["spans"]
         return bool(found)
 
-    assert wait_until(arrived, 20.0, 0.1, SystemClock())
+    assert wait_until(arrived, 60.0, 0.1, SystemClock())
     (span,) = found
     return span
 

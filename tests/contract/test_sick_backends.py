@@ -1,7 +1,10 @@
 """A failing backend costs telemetry and never delays requests: the contract of every variant that sends spans."""
 
 import json
-from pathlib import Path
+import os
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 
 import numpy as np
 import pytest
@@ -24,6 +27,7 @@ WARM_UP = 40
 ANSWERS_AFTER_MS = 10_000
 # What the published studies call a large overhead; a request that waits for telemetry waits for seconds.
 SLOWER = 1.10
+Warm = tuple[System, Sink]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -31,31 +35,52 @@ def the_images() -> None:
     images.ensure(("services", "sink"), print)
 
 
+@pytest.fixture(scope="module")
+def warm(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, Warm]]:
+    """The systems of all senders that are tested, by the senders' names.
+
+    They start and warm up as many at a time as there are CPUs. Then only the one that is asked has something to do.
+    """
+    senders = [item.callspec.params["telemetry"] for item in request.session.items if item.path == request.path]
+    with ExitStack() as systems, ThreadPoolExecutor(os.cpu_count()) as pool:
+
+        def started(telemetry: str) -> Warm:
+            of = level(telemetry, telemetry, backend="sink", environment=QUICK_START)
+            out, name = tmp_path_factory.mktemp("sick") / "out", f"sick-{senders.index(telemetry)}"
+            system, sink = systems.enter_context(running(of, FOLDER / "pair.yaml", out, name))
+            assert isinstance(sink, Sink)
+            ask(system, "a1", WARM_UP)
+            all_arrive(system, sink)
+            return system, sink
+
+        found = dict(zip(senders, pool.map(started, senders), strict=True))
+        yield found
+        list(pool.map(lambda one: one[0].driver.remove(), found.values()))
+
+
 @pytest.mark.parametrize("telemetry", parameters(SENDERS))
-def test_requests_go_on_whatever_the_backend_does_and_what_is_lost_is_counted(telemetry: str, tmp_path: Path) -> None:
-    of = level(telemetry, telemetry, backend="sink", environment=QUICK_START)
+def test_requests_go_on_whatever_the_backend_does_and_what_is_lost_is_counted(
+    telemetry: str, warm: Mapping[str, Warm]
+) -> None:
+    system, sink = warm[telemetry]
     well_s: list[float] = []
     sick_s: dict[str, list[float]] = {"down": [], "slow": [], "refuse": []}
-    with running(of, FOLDER / "pair.yaml", tmp_path / "out") as (system, sink):
-        assert isinstance(sink, Sink)
-        ask(system, "a1", WARM_UP)
-        all_arrive(system, sink)
-        for _ in range(ROUNDS):
-            well_s += ask(system, "a1", ROUND)
-            system.driver.stop(["sink"])
-            sick_s["down"] += ask(system, "a1", ROUND)
-            system.driver.start(["sink"])
-            assert wait_until(sink.ready, 10, 0.1, system.place.clock)
-        before = settled(system, sink)
-        for behaviour in ("slow", "refuse") * ROUNDS:
-            behave(sink, "accept")
-            well_s += ask(system, "a1", ROUND)
-            behave(sink, behaviour, ANSWERS_AFTER_MS)
-            sick_s[behaviour] += ask(system, "a1", ROUND)
+    for _ in range(ROUNDS):
+        well_s += ask(system, "a1", ROUND)
+        system.driver.stop(["sink"])
+        sick_s["down"] += ask(system, "a1", ROUND)
+        system.driver.start(["sink"])
+        assert wait_until(sink.ready, 10, 0.1, system.place.clock)
+    before = settled(system, sink)
+    for behaviour in ("slow", "refuse") * ROUNDS:
         behave(sink, "accept")
-        # The SDK delivers what it still holds when its service ends; a queue without bound would lose nothing.
-        system.driver.stop(list(system.topology.nodes))
-        accepted = (sink.accepted_spans() or 0) - before
+        well_s += ask(system, "a1", ROUND)
+        behave(sink, behaviour, ANSWERS_AFTER_MS)
+        sick_s[behaviour] += ask(system, "a1", ROUND)
+    behave(sink, "accept")
+    # The SDK delivers what it still holds when its service ends; a queue without bound would lose nothing.
+    system.driver.stop(list(system.topology.nodes))
+    accepted = (sink.accepted_spans() or 0) - before
     made = SPANS * ROUND * ROUNDS * 4
     assert 0 < accepted < made
     for behaviour, took_s in sick_s.items():

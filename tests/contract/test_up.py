@@ -34,15 +34,21 @@ def the_lab() -> Iterator[None]:
     """Whatever a test leaves, nothing of it stays."""
     images.ensure(("services", "jaeger", "zipkin", "locust", "envoy"), print)
     lab("down")
-    volumes = docker("volume", "ls", "--quiet")
+    before = unused_volumes()
     yield
     assert lab("down").returncode == 0
-    assert docker("volume", "ls", "--quiet") == volumes
+    # Other tests, which may run at the same time, make volumes before the containers that use them.
+    assert wait_until(lambda: unused_volumes() <= before, WITHIN_S, 0.5, SystemClock())
     assert_nothing_is_left()
 
 
 def docker(*words: str) -> set[str]:
     return set(subprocess.run(["docker", *words], capture_output=True, text=True, check=True).stdout.split())
+
+
+def unused_volumes() -> set[str]:
+    """The volumes that no container has: those that were left."""
+    return docker("volume", "ls", "--quiet", "--filter", "dangling=true")
 
 
 def containers() -> Mapping[str, str]:

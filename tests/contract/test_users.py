@@ -102,7 +102,7 @@ def server() -> Iterator[str]:
     docker("network", "create", NAME)
     try:
         docker("run", "--detach", "--init", "--name", NAME, "--network", NAME, image, "-c", SERVER)
-        assert wait_until(lambda: "listening" in docker("logs", NAME), 20, 0.1, SystemClock())
+        assert wait_until(lambda: "listening" in docker("logs", NAME), 60, 0.1, SystemClock())
         yield NAME
     finally:
         remove()

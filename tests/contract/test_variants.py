@@ -42,7 +42,7 @@ def spans_are_exactly_what_the_topology_predicts(variant: Variant, system: Syste
         return
     spans = system.topology.expected_spans("a1")
     # A batching SDK holds spans for a second.
-    wait_until(lambda: (backend.accepted_spans() or 0) >= spans * REQUESTS, 20, 0.2, system.place.clock)
+    wait_until(lambda: (backend.accepted_spans() or 0) >= spans * REQUESTS, 60, 0.2, system.place.clock)
     assert backend.accepted_spans() == spans * REQUESTS
     trace = backend.newest_trace()
     assert trace is not None

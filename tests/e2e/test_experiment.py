@@ -155,7 +155,7 @@ def test_levels_side_by_side_are_whole_trials_of_one_window(tiny: Path) -> None:
 
 
 def test_systems_that_take_turns_are_one_set_of_valid_trials(tiny: Path) -> None:
-    schedule = "{generator: open-loop, schedule: {kind: slices, requests: 10, measure_s: 5}}"
+    schedule = "{generator: open-loop, schedule: {kind: slices, requests: 6, measure_s: 5}}"
     settings = (f"load={schedule}", "protocol.window_s=null", "retries=0", "warm_up_requests=40")
     done = lab("run", str(tiny), *(word for setting in settings for word in ("--set", setting)))
     folder = (paths.RESULTS / "tiny" / "latest").resolve()
@@ -167,6 +167,6 @@ def test_systems_that_take_turns_are_one_set_of_valid_trials(tiny: Path) -> None
     assert all(before[1] == after[0] for before, after in itertools.pairwise(turns))
     for data in trials:
         window = data.requests.ended_in(data.trial.window_start_ns, data.trial.window_end_ns)
-        assert len(window) == 10 * len(data.trial.slices)
+        assert len(window) == 6 * len(data.trial.slices)
         assert data.trial.spans_in_trace == (123 if data.trial.level == "otel-manual" else None)
     assert containers() == []

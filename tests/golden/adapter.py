@@ -14,7 +14,6 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 from lab.analysis.analyse import analyse
 from lab.analysis.checks import reasons
@@ -36,6 +35,7 @@ from lab.run.start import Context
 from lab.spec.experiment import Experiment
 from lab.spec.parse import load_experiment, parse_experiment
 from lab.target.mesh import version1
+from tests.composing import COMPOSE
 from tests.fake import FakeClock
 from tests.labs import LAB, MESH
 
@@ -210,14 +210,24 @@ class _RecordingDriver:
 
 
 class _ResolvingDriver(ComposeDriver):
-    """Asks `docker compose` what it would make of an overlay, as `ComposeDriver` calls it."""
+    """Asks Compose what it would make of an overlay, as `ComposeDriver` calls it."""
 
     def resolved(self, overlay: Mapping[str, Json], environment: Mapping[str, str]) -> Json:
         self.environment = dict(environment)
         self.overlay_path.write_text(json.dumps(overlay))
-        with mock.patch.dict(os.environ, {name: os.environ[name] for name in ("PATH", "HOME")}, clear=True):
-            text = self._compose("--profile", "*", "config", "--format", "json")
+        text = self._compose("--profile", "*", "config", "--format", "json")
         return json.loads(text.replace(str(self.root), "<root>"))
+
+    def _docker(self, *arguments: str, **_: Any) -> str:
+        compose, *words = arguments
+        assert compose == "compose"
+        variables = {**{name: os.environ[name] for name in ("PATH", "HOME")}, **self.environment}
+        done = subprocess.run(
+            [*COMPOSE, *words], capture_output=True, text=True, check=False, timeout=COMPOSE_TIMEOUT_S,
+            env={**variables, "COMPOSE_PROJECT_NAME": self.project},
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        return done.stdout
 
 
 def _until_created(run: Any, folder: str) -> None:

@@ -4,6 +4,7 @@ A golden record is a JSON value. `CURRENT` has a function for each, which comput
 """
 
 import hashlib
+import io
 import json
 import lzma
 import tarfile
@@ -22,6 +23,7 @@ from tests.golden.compare import differences
 Json = Any
 
 FOLDER = Path(__file__).parent / "f411f24"
+ARCHIVE = FOLDER / "runs.tar.xz"
 SUMS = FOLDER / "SHA256SUMS"
 EXPERIMENTS = FOLDER / "experiments"
 # Runs on real containers: one level after the other, side by side, and with sidecars and a fault.
@@ -44,35 +46,47 @@ def write_golden(record: str, data: Json) -> None:
     (FOLDER / f"{record}.json.xz").write_bytes(lzma.compress(text, preset=9 | lzma.PRESET_EXTREME))
 
 
-def pack(folder: Path, archive: Path) -> None:
-    """Pack a results folder, without owners and times."""
+def pack(folder: Path) -> None:
+    """Pack the results folders in a folder, without owners and times; together, because they are alike."""
 
     def bare(entry: tarfile.TarInfo) -> tarfile.TarInfo:
         entry.uid = entry.gid = entry.mtime = 0
         entry.uname = entry.gname = ""
         return entry
 
+    of_text = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "pb": 0}]
     with (
-        lzma.open(archive, "wb", preset=9 | lzma.PRESET_EXTREME) as packed,
+        lzma.open(ARCHIVE, "wb", filters=of_text) as packed,
         tarfile.open(fileobj=packed, mode="w") as tar,
     ):
-        for path in sorted(folder.rglob("*")):
-            tar.add(path, path.relative_to(folder.parent), recursive=False, filter=bare)
+        for name in (*RUNS, CASES):
+            for path in sorted((folder / name).rglob("*")):
+                tar.add(path, path.relative_to(folder), recursive=False, filter=bare)
+
+
+@cache
+def _archive() -> bytes:
+    return lzma.decompress(ARCHIVE.read_bytes())
+
+
+def _opened() -> tarfile.TarFile:
+    return tarfile.open(fileobj=io.BytesIO(_archive()))
 
 
 @contextmanager
 def unpacked(name: str) -> Iterator[Path]:
     """Give a recorded results folder, as the lab reads it now."""
     with tempfile.TemporaryDirectory() as folder:
-        with tarfile.open(FOLDER / f"{name}.tar.xz") as tar:
-            tar.extractall(folder, filter="data")
+        with _opened() as tar:
+            own = [member for member in tar if member.name.startswith(f"{name}/")]
+            tar.extractall(folder, own, filter="data")
         with adapter.run_folder(Path(folder) / name) as ready:
             yield ready
 
 
 def recorded_summary(name: str) -> Json:
     """Return the summary that the code at f411f24 wrote of a recorded run, with its claims."""
-    with tarfile.open(FOLDER / f"{name}.tar.xz") as tar:
+    with _opened() as tar:
         found = {}
         for part in ("summary", "claims"):
             member = tar.extractfile(f"{name}/{part}.json")

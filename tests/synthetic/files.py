@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.synthetic.counters import counter_lines
+from tests.synthetic.counters import counter_lines, encoded
 from tests.synthetic.truth import QUICK, SECOND_NS, SPANS_PER_REQUEST, Level, Trial
 
 
@@ -60,7 +60,7 @@ def write_trial(root: Path, trial: Trial, rng: np.random.Generator) -> Path:
     requests = _requests(trial, rng)
     (folder / "requests.csv").write_text(_requests_text(requests))
     lines = counter_lines(trial, requests["end_ns"], rng)
-    (folder / "counters.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (folder / "counters.jsonl").write_text(encoded(lines))
     for name in trial.containers:
         write_json(folder / "ready" / f"{name}.json", _ready(trial, name))
         (folder / "logs" / f"{name}.log").write_text(f"{name} started\n")

@@ -39,6 +39,8 @@ NEW = (
     "analysis/span_pipeline.py",
     # What is done while a load is sent: faults, and values of Envoy's runtime that change.
     "engine/meanwhile.py",
+    # What all targets do while containers start.
+    "engine/starting.py",
     "load/telemetrygen.py",
     "load/open_loop.py",
     # A closed loop without pauses, and what it shares with the open one.

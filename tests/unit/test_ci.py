@@ -8,9 +8,11 @@ from pathlib import Path
 
 from tests.repository import ROOT
 
+SCRIPT = (ROOT / "scripts" / "test.sh").read_text()
+
 
 def test_each_file_of_tests_is_in_one_of_two_processes() -> None:
-    (pattern,) = re.findall(r"^SECOND_HALF='(.*)'$", (ROOT / "scripts" / "test.sh").read_text(), re.MULTILINE)
+    (pattern,) = re.findall(r"^SECOND_HALF='(.*)'$", SCRIPT, re.MULTILINE)
     every = {str(path) for path in (ROOT / "tests").rglob("test_*.py")}
     # What `--ignore-glob` of pytest leaves, and what the shell makes of the pattern.
     first = {path for path in every if not fnmatch(path, str(ROOT / pattern))}
@@ -19,6 +21,21 @@ def test_each_file_of_tests_is_in_one_of_two_processes() -> None:
     assert first | second == every
     assert not first & second
     assert min(len(first), len(second)) > len(every) / 4
+
+
+def test_each_test_with_containers_of_its_own_is_in_one_group() -> None:
+    groups, (others,) = re.findall(r"beside (test_\w+)", SCRIPT), re.findall(r'beside "(.*)"', SCRIPT)
+    assert len(groups) == 3
+    assert others == " and ".join(f"not {group}" for group in groups)
+
+
+def test_the_tests_of_the_labs_own_project_are_all_run() -> None:
+    ((first, rest),) = re.findall(
+        r"own_project tests/contract -k (\w+) .*own_project tests/contract -k \"not (\w+)\"", SCRIPT, re.DOTALL
+    )
+    assert first == rest
+    assert f"def {first}(" in (ROOT / "tests" / "contract" / "test_faults.py").read_text()
+    assert "own_project tests/e2e" in SCRIPT
 
 
 def test_python_keeps_compiled_modules_whatever_the_environment_says(tmp_path: Path) -> None:

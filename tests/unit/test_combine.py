@@ -17,7 +17,8 @@ from lab.record import read_combined, write_combined
 from lab.record.combined import Combined, CombinedEstimate
 from lab.report.runs import combined_tables, remarks
 from lab.report.terminal import print_lines, print_tables
-from tests.command_line import lab, one_line
+from tests.command_line import one_line
+from tests.forked import lab
 from tests.labs import ROOT
 from tests.several_runs import CPU, RATIOS, run, write
 

@@ -8,7 +8,8 @@ import pytest
 
 from lab.analysis.designs import of_manifests
 from lab.analysis.two_runs import compare_runs, log_ratios_of, quotient
-from tests.command_line import lab, one_line
+from tests.command_line import one_line
+from tests.forked import lab
 from tests.several_runs import CPU, RATIOS, run, write
 
 STUDIES = 4_000

@@ -15,6 +15,7 @@ from lab.load import GENERATORS
 from lab.target.mesh.system import stack
 from lab.target.mesh.topology import load_topology
 from lab.target.mesh.variants import Telemetry, chosen
+from tests.composing import COMPOSE
 from tests.labs import MESH
 
 VARIANTS = MESH.variants
@@ -36,7 +37,7 @@ def config(
     overlay = tmp_path / "overlay.json"
     overlay.write_text(json.dumps(wanted.overlay))
     files = ["--file", str(paths.ROOT / "compose.yaml"), "--file", str(overlay)]
-    command = ["docker", "compose", "--project-directory", str(paths.ROOT), *files, "config", "--format", "json"]
+    command = [*COMPOSE, "--project-directory", str(paths.ROOT), *files, "config", "--format", "json"]
     done = subprocess.run([*command, *wanted.services], capture_output=True, text=True, check=False,
                           env={"PATH": "/usr/bin:/bin:/usr/local/bin", **wanted.environment})  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -9,7 +9,8 @@ from lab.analysis.effects import Effect, SliceCost, half_effects, place_effects,
 from lab.record import ContainerRecord, Requests, Series, Slice, TrialData, TrialRecord, Window
 from lab.record.counters import Counters
 from lab.run.turns import williams_square
-from tests.command_line import lab, one_line
+from tests.command_line import one_line
+from tests.forked import lab
 from tests.labs import ROOT
 
 LEVELS = ("baseline", "placebo", "otel-manual", "otel-agent")

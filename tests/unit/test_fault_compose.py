@@ -9,12 +9,13 @@ import pytest
 from lab.command import paths
 from lab.engine.image_recipes import TABLE
 from lab.fault.kinds import KINDS
+from tests.composing import COMPOSE
 
 
 def service(namespace: dict[str, str]) -> dict[str, Any]:
     """`nettools`, as Compose understands it."""
     files = ["--project-directory", str(paths.ROOT), "--file", str(paths.ROOT / "compose.yaml")]
-    command = ["docker", "compose", *files, "config", "--format", "json", "nettools"]
+    command = [*COMPOSE, *files, "config", "--format", "json", "nettools"]
     done = subprocess.run(
         command, capture_output=True, text=True, check=True, env={"PATH": "/usr/bin:/bin:/usr/local/bin", **namespace}
     )

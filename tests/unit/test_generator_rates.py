@@ -8,7 +8,7 @@ import pytest
 from lab.analysis.generator_rates import CORES, DELAY, held
 from lab.errors import UserError
 from lab.record import Estimate, Headline, LevelSummary, Summary, TrialSummary, write_json_atomic
-from tests.command_line import lab
+from tests.forked import lab
 
 LATE = "the generator could not hold the load: 1 % of the requests started over 120 ms late (limit 100 ms)"
 

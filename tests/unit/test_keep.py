@@ -17,7 +17,8 @@ from lab.record.files import read_json, read_text, write_packed
 from lab.record.summary import read_summary
 from lab.record.trial import read_trial_record
 from tests import report_runs
-from tests.command_line import lab, one_line
+from tests.command_line import one_line
+from tests.forked import lab
 from tests.golden import records
 from tests.labs import LAB, analyse
 from tests.repository import ROOT, tracked

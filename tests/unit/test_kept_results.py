@@ -12,8 +12,8 @@ from lab.analysis.runs import combine
 from lab.command.runs import read_run
 from lab.report.runs import combined_tables, remarks
 from lab.report.terminal import print_lines, print_results, print_tables
-from tests.command_line import lab
 from tests.figures import CELLS, cell
+from tests.forked import lab
 from tests.labs import LAB
 
 ROOT = Path(__file__).resolve().parents[2]

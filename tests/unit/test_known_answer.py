@@ -13,7 +13,7 @@ from lab.analysis.known_answer import COST, IDLE_CORES, WITHOUT_IDLE, known_answ
 from lab.errors import UserError
 from lab.record import Summary, TrialSummary, write_json_atomic
 from lab.spec import PLACEBO, load_experiment
-from tests.command_line import lab
+from tests.forked import lab
 from tests.labs import LAB, MESH, ROOT
 
 EXPERIMENT = load_experiment(ROOT / "experiments" / "known-answer.yaml", LAB.grammar)

@@ -9,7 +9,8 @@ from rich.console import Console
 from lab.errors import UserError
 from lab.record.summary import read_summary
 from lab.report.terminal import print_metric_of
-from tests.command_line import lab, one_line
+from tests.command_line import one_line
+from tests.forked import lab
 
 RESULTS = Path(__file__).resolve().parents[2] / "docs" / "results"
 SIDE_BY_SIDE, RESILIENCE = RESULTS / "side-by-side", RESULTS / "sidecar-resilience"

@@ -5,10 +5,12 @@ import sys
 
 import pytest
 
-from tests.command_line import lab, one_line
+from tests import command_line
+from tests.command_line import one_line
+from tests.forked import lab
 
-# Modules that take a second and more to load; a mistake is reported without them.
-SLOW = {"scipy.stats", "matplotlib"}
+# Modules that take tenths of a second and more to load; a mistake is reported without them.
+SLOW = {"scipy.stats", "scipy.special", "scipy.optimize", "MLRsearch", "matplotlib"}
 MISTAKES = [
     (["run", "quikc"], "quick"),
     (["run", "quick", "--set", "repetitions=-1"], "repetitions"),
@@ -29,6 +31,12 @@ MISTAKES = [
 @pytest.mark.parametrize(("words", "expected"), MISTAKES)
 def test_a_mistake_is_one_line_that_names_the_right_word(words: list[str], expected: str) -> None:
     assert expected in one_line(lab(*words))
+
+
+@pytest.mark.parametrize("words", [["run", "quikc"], ["table", "docs/results/quick"]])
+def test_a_fork_says_what_a_process_of_its_own_says(words: list[str]) -> None:
+    forked, own = lab(*words), command_line.lab(*words)
+    assert (forked.returncode, forked.stdout, forked.stderr) == (own.returncode, own.stdout, own.stderr)
 
 
 def test_what_is_slow_to_load_is_not_loaded_for_the_command_line() -> None:

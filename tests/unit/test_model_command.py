@@ -19,7 +19,8 @@ from lab.command.model import fitted, required_rows
 from lab.errors import UserError
 from lab.record import Summary, TrialSummary
 from lab.spec import load_experiment
-from tests.command_line import lab, one_line
+from tests.command_line import one_line
+from tests.forked import lab
 from tests.labs import LAB, ROOT
 
 MACHINE = {"cpu_model": "a CPU", "cores": 2, "memory_bytes": 8 << 30, "kernel": "6.1"}

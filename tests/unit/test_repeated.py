@@ -12,7 +12,7 @@ from lab.analysis.runs import Run
 from lab.errors import UserError
 from lab.record import TrialSummary
 from lab.spec import PLACEBO, load_experiment
-from tests.command_line import lab
+from tests.forked import lab
 from tests.labs import LAB, MESH, ROOT
 
 EXPERIMENT = load_experiment(ROOT / "experiments" / "quick.yaml", LAB.grammar)

@@ -10,7 +10,7 @@ from lab.analysis.searches import known_rate, search_spread
 from lab.errors import UserError
 from lab.record import Headline, LevelSummary, Summary, TrialSummary, write_json_atomic
 from lab.spec import load_experiment
-from tests.command_line import lab
+from tests.forked import lab
 from tests.labs import LAB
 from tests.repository import ROOT
 

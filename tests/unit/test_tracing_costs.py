@@ -12,7 +12,7 @@ from lab.analysis.checklist import Row
 from lab.analysis.tracing_costs import AFTER, BEFORE, CPU, MEAN, TOOK, blocks_needed, changes, precise
 from lab.errors import UserError
 from lab.record import Estimate, Headline, LevelSummary, Summary, TrialSummary, write_json_atomic
-from tests.command_line import lab
+from tests.forked import lab
 
 TRACED = "otel-grpc"
 

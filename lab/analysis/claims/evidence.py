@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from scipy import special
+import scipy
 
 from lab.analysis.claims.questions import Bounds, Quantity
 from lab.analysis.stats.compare import log_ratios
@@ -154,4 +154,4 @@ def _freedom(blocks: FloatArray, correlation: float) -> float:
 
 @cache
 def _quantile(confidence: float, freedom: float) -> float:
-    return float(special.stdtrit(freedom, (1 + confidence) / 2))
+    return float(scipy.special.stdtrit(freedom, (1 + confidence) / 2))

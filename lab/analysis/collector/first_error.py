@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import special
 
 FloatArray = NDArray[np.float64]
 
@@ -99,7 +99,7 @@ def _spread(logs: FloatArray, errors: int, confidence: float) -> Spread:
     freedom, squares = errors - 1, float(np.sum((logs - logs.mean()) ** 2))
     tail = (1 - confidence) / 2
     # `chdtri` is the inverse of the upper tail.
-    least, most = (squares / float(special.chdtri(freedom, share)) for share in (tail, 1 - tail))
+    least, most = (squares / float(scipy.special.chdtri(freedom, share)) for share in (tail, 1 - tail))
     return Spread(value, False, (squares / freedom) ** 0.5, least**0.5, most**0.5)
 
 
@@ -115,4 +115,4 @@ def _same_spread(one: FloatArray, other: FloatArray) -> float | None:
     freedom = len(one) - 2
     if correlation > 1 - 1e-12:
         return 0.0
-    return float(2 * special.stdtr(freedom, -correlation * (freedom / (1 - correlation**2)) ** 0.5))
+    return float(2 * scipy.special.stdtr(freedom, -correlation * (freedom / (1 - correlation**2)) ** 0.5))

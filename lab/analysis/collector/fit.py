@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
 from lab.spec.model import Shape
 
@@ -72,5 +72,5 @@ def predict(fitted: Fit, row: ArrayLike, confidence: float = 0.95) -> Predicted:
     factors = np.asarray(row, dtype=np.float64)
     value = max(0.0, float(factors @ fitted.coefficients))
     variance = float(factors @ np.asarray(fitted.covariance) @ factors) + (fitted.residual_sd * value) ** 2
-    reach = float(special.stdtrit(fitted.freedom, (1 + confidence) / 2)) * variance**0.5
+    reach = float(scipy.special.stdtrit(fitted.freedom, (1 + confidence) / 2)) * variance**0.5
     return Predicted(value, max(0.0, value - reach), value + reach)

@@ -9,8 +9,8 @@ fitted to the frequencies outside the band by Whittle's likelihood: a swing must
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import optimize, special
 
 from lab.record import NotDerivableError
 
@@ -112,11 +112,9 @@ def _heights(series: FloatArray, frequencies: FloatArray) -> tuple[FloatArray, F
     (series, frequencies).
     """
     # SciPy's signals take half a second to load, which other commands are not to wait for.
-    from scipy import signal  # noqa: PLC0415
-
     n = series.shape[1]
-    window = signal.windows.hann(n, sym=False)
-    tapered = signal.detrend(series, axis=1) * (window / np.sqrt(np.sum(window**2)))
+    window = scipy.signal.windows.hann(n, sym=False)
+    tapered = scipy.signal.detrend(series, axis=1) * (window / np.sqrt(np.sum(window**2)))
     every = np.fft.rfftfreq(n)
     # What leaks from the band with this window is within two resolved frequencies.
     outside = (every > 2 / n) & ((every < frequencies[0] - 2 / n) | (every > frequencies[-1] + 2 / n))
@@ -139,11 +137,9 @@ def _shape(frequencies: FloatArray, autocorrelations: FloatArray) -> FloatArray:
 
 def _red_noise(autocorrelation: float, shape: tuple[int, int], random: np.random.Generator) -> FloatArray:
     """Return stationary AR(1) processes with innovations of variance 1."""
-    from scipy import signal  # noqa: PLC0415
-
     innovations = random.standard_normal(shape)
     innovations[:, 0] /= np.sqrt(1 - autocorrelation**2)
-    return np.asarray(signal.lfilter([1.0], [1.0, -autocorrelation], innovations, axis=1))
+    return np.asarray(scipy.signal.lfilter([1.0], [1.0, -autocorrelation], innovations, axis=1))
 
 
 def _sine(values: FloatArray, period_s: float, start_s: float = 0.0) -> tuple[float, float]:
@@ -163,9 +159,9 @@ def _interval_of_length(length: float, confidence: float) -> tuple[float, float]
 
     def end(quantile: float) -> float:
         def excess(true: float) -> float:
-            return float(special.chndtr(length**2, 2, true**2)) - quantile
+            return float(scipy.special.chndtr(length**2, 2, true**2)) - quantile
 
-        return float(optimize.brentq(excess, 0, length + 10)) if excess(0) > 0 else 0.0
+        return float(scipy.optimize.brentq(excess, 0, length + 10)) if excess(0) > 0 else 0.0
 
     tail = (1 - confidence) / 2
     return end(1 - tail), end(tail)

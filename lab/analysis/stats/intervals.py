@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
 from lab.analysis.stats.serial import independent
 
@@ -55,9 +55,9 @@ def t_interval(
     mean = array.mean(axis=-1)
     error = bootstrap_standard_error(array, seed, resamples, correlation)
     _, freedom = independent(array.shape[-1], correlation)
-    reach = special.stdtrit(freedom, (1 + confidence) / 2) * error
+    reach = scipy.special.stdtrit(freedom, (1 + confidence) / 2) * error
     with np.errstate(divide="ignore", invalid="ignore"):
-        p_value = 2 * special.stdtr(freedom, -np.abs(mean) / error)
+        p_value = 2 * scipy.special.stdtr(freedom, -np.abs(mean) / error)
     # Blocks that are all exactly 0 say nothing against a mean of 0.
     return mean, reach, np.where((mean == 0) & (error == 0), 1.0, p_value)
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import special
 
 # With two, what a level does in both of its places leaves next to nothing to know the noise from.
 FEWEST_BLOCKS = 3
@@ -70,7 +70,7 @@ def without_places(rows: Sequence[Row]) -> Places | None:
         explained=1 - remaining / total if total else 0.0,
         by_chance=2 / free_few,
         # The share that is explained has a beta distribution where places add nothing, which is the F test.
-        p_value=float(special.betainc(free / 2, 1, remaining / total)) if total else 1.0,
+        p_value=float(scipy.special.betainc(free / 2, 1, remaining / total)) if total else 1.0,
         left=measure - effects[place] + (larger - 1) * noise,
     )
 

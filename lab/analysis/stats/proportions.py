@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special
+import scipy
 
 # A p value to half a thousandth: the question is whether it is under some hundredths.
 RESAMPLES = 2_000
@@ -51,8 +51,8 @@ def clopper_pearson(count: Count, confidence: float, divisor: float = 1.0) -> Co
     """
     events, others, tail = count.events / divisor, (count.total - count.events) / divisor, (1 - confidence) / 2
     return ConfidenceInterval(
-        low=float(special.betaincinv(events, others + 1, tail)) if events else 0.0,
-        high=float(special.betaincinv(events + 1, others, 1 - tail)) if others else 1.0,
+        low=float(scipy.special.betaincinv(events, others + 1, tail)) if events else 0.0,
+        high=float(scipy.special.betaincinv(events + 1, others, 1 - tail)) if others else 1.0,
     )
 
 
@@ -83,7 +83,7 @@ class Pooled:
         if self.dispersion is None or self.p_value is None or self.p_value > 1 - confidence:
             return clopper_pearson(self.count, confidence)
         tail = (1 + confidence) / 2
-        wider = float(special.stdtrit(self.runs - 1, tail) / special.ndtri(tail))
+        wider = float(scipy.special.stdtrit(self.runs - 1, tail) / scipy.special.ndtri(tail))
         return clopper_pearson(self.count, confidence, divisor=self.dispersion * wider**2)
 
 

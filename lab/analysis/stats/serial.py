@@ -4,8 +4,8 @@ from collections.abc import Collection, Mapping
 from functools import cache
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
 # With fewer free residuals, (levels - 1) x (blocks - 1), correlation and chance look alike, and false alarms widen
 # intervals by more than 8 % on average. These are eight systems in six blocks.
@@ -46,7 +46,7 @@ def serial_correlation(values: ArrayLike) -> NDArray[np.float64]:
     with np.errstate(divide="ignore", invalid="ignore"):
         each, pooled = (products / squares).mean(-1), products.sum(-1) / squares.sum(-1)
     # The level means sum to 0 in every block: one level of them is not free.
-    usual = -1 / n + special.ndtri(1 - ALARM) * (n - 2) / n / np.sqrt((n - 1) * (levels - 1))
+    usual = -1 / n + scipy.special.ndtri(1 - ALARM) * (n - 2) / n / np.sqrt((n - 1) * (levels - 1))
     return np.where(each > usual, np.interp(pooled, *_expected(n)), 0.0)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lab.backend import Http, Sink, settled
 from lab.contract import Endpoint, Measuring
-from lab.engine import OBSERVER, Place, Stack, ports, start_failed, wait_until
+from lab.engine import OBSERVER, Place, Stack, await_ready, ports, start_failed, wait_until
 from lab.record import Results, TrialPart, write_results
 from lab.record.traces import newest_scrape_ns
 from lab.target.collector.declaration import COLLECTOR, GENERATOR, SCRAPER, SINK
@@ -107,9 +107,10 @@ class CollectorDeployment:
 
     def ready(self, instruments: Sequence[str]) -> Mapping[str, float]:
         """See `Deployment.ready`. A Collector starts in tenths of a second, so no start-up time is measured."""
-        self.place.driver.start((*instruments, *self._services, SCRAPER))
-        if not wait_until(self._ready, READY_BOUND_S, READY_EVERY_S, self.place.clock):
-            raise start_failed(self.place.driver, COLLECTOR, f"was not ready after {READY_BOUND_S:.0f} s")
+        driver = self.place.driver
+        driver.start((*instruments, *self._services, SCRAPER))
+        if not await_ready(driver, self._services, self._ready, READY_BOUND_S, READY_EVERY_S, self.place.clock):
+            raise start_failed(driver, COLLECTOR, f"was not ready after {READY_BOUND_S:.0f} s")
         return {}
 
     def endpoint(self) -> Endpoint:
@@ -166,9 +167,6 @@ class CollectorDeployment:
         return Sink(ports.port)
 
     def _ready(self) -> bool:
-        for name, container in self.place.driver.containers().items():
-            if name in self._services and not container.running:
-                raise start_failed(self.place.driver, name, f"ended with exit code {container.exit_code}")
         # The Collector starts its receivers last, so any answer of theirs will do.
         sink = self.level.settings.returns or self._sink.ready()
         return sink and self.http.answers("COLLECTOR_PORT", "/v1/traces", below=500)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.backend import BACKENDS, Backend
-from lab.engine import CpuSplit, Driver, Place, Stack, StartFailed, ports, start_failed, wait_until
+from lab.engine import CpuSplit, Driver, Place, Stack, StartFailed, await_ready, ports, start_failed
 from lab.record import read_json
 from lab.target.mesh import sidecars
 from lab.target.mesh.settings import MeshLevelSettings
@@ -123,7 +123,7 @@ class System:
     def ready(self, instruments: Sequence[str] = ()) -> Mapping[str, float]:
         """See `Deployment.ready`: start-up times are those of the nodes.
 
-        Raises `StartFailed` as soon as a container ended, or when `READY_BOUND_S` have passed.
+        Raises `StartFailed` soon after a container ended, or when `READY_BOUND_S` have passed.
         """
         backend = self.backend
         self.driver.start((*instruments, *backend.services, *self.topology.nodes))
@@ -131,7 +131,8 @@ class System:
         if proxies := self.sidecars:
             self.driver.start(tuple(proxies.values()))
         parts = (*backend.services, *self.topology.nodes, *proxies.values())
-        if not wait_until(lambda: self._ready(backend, parts), READY_BOUND_S, READY_EVERY_S, self.place.clock):
+        clock = self.place.clock
+        if not await_ready(self.driver, parts, lambda: self._ready(backend), READY_BOUND_S, READY_EVERY_S, clock):
             late = next((node for node in self.topology.nodes if not self._file(node).exists()), parts[-1])
             raise self.failed(late, f"was not ready after {READY_BOUND_S:.0f} s")
         return {node: _startup_s(self._file(node)) for node in self.topology.nodes}
@@ -148,10 +149,7 @@ class System:
         """The administration pages of all running sidecars, by the sidecar's service."""
         return {name: self.admin(node) for node, name in self.sidecars.items()}
 
-    def _ready(self, backend: Backend, parts: Sequence[str]) -> bool:
-        for name, container in self.driver.containers().items():
-            if name in parts and not container.running:
-                raise self.failed(name, f"ended with exit code {container.exit_code} instead of becoming ready")
+    def _ready(self, backend: Backend) -> bool:
         if not all(self._file(node).exists() for node in self.topology.nodes) or not backend.ready():
             return False
         return all(admin.ready() for admin in self.admins().values())

@@ -9,7 +9,7 @@ from urllib.parse import quote, urlencode
 
 from lab.backend import Http, Sink, settled, span_counters
 from lab.contract import Endpoint, Measuring
-from lab.engine import OBSERVER, Place, Stack, Wait, beside, ports, start_failed, wait_until
+from lab.engine import OBSERVER, Place, Stack, Wait, await_ready, beside, ports, start_failed, wait_until
 from lab.engine.image_recipes import TABLE
 from lab.fault.run import ContainerTime
 from lab.record import Results, TrialPart, write_results
@@ -232,16 +232,10 @@ class ProxyDeployment:
         return numbers(self.http.get(ADMIN, "/stats?format=json&type=Counters"))
 
     def _await(self, parts: Sequence[str], ready: Callable[[], bool]) -> None:
-        """Wait until `parts` are ready; raises `StartFailed` as soon as one of them ended."""
-
-        def is_ready() -> bool:
-            for name, container in self.place.driver.containers().items():
-                if name in parts and not container.running:
-                    raise start_failed(self.place.driver, name, f"ended with exit code {container.exit_code}")
-            return ready()
-
-        if not wait_until(is_ready, READY_BOUND_S, READY_EVERY_S, self.place.clock):
-            raise start_failed(self.place.driver, parts[-1], f"was not ready after {READY_BOUND_S:.0f} s")
+        """Wait until `parts` are ready; raises `StartFailed` if one of them ended."""
+        driver = self.place.driver
+        if not await_ready(driver, parts, ready, READY_BOUND_S, READY_EVERY_S, self.place.clock):
+            raise start_failed(driver, parts[-1], f"was not ready after {READY_BOUND_S:.0f} s")
 
     def _behind_ready(self) -> bool:
         # The Collector starts its receivers last, so any answer of theirs will do.

@@ -11,7 +11,7 @@ import polars as pl
 from lab.backend import BACKENDS, Backend
 from lab.backend.by_id import BY_ID
 from lab.contract import Endpoint, Measuring
-from lab.engine import OBSERVER, Place, Stack, start_failed, wait_until
+from lab.engine import OBSERVER, Place, Stack, await_ready, start_failed
 from lab.record import TrialPart
 from lab.record.traces import read_traces, write_lookups
 from lab.target.measuring import NothingAdded
@@ -85,9 +85,10 @@ class StoreDeployment:
 
     def ready(self, instruments: Sequence[str]) -> Mapping[str, float]:
         """See `Deployment.ready`. The time would depend on how often it is checked, so none is returned."""
-        self.place.driver.start((*instruments, self.name))
-        if not wait_until(self._ready, READY_BOUND_S, READY_EVERY_S, self.place.clock):
-            raise start_failed(self.place.driver, self.name, f"was not ready after {READY_BOUND_S:.0f} s")
+        driver = self.place.driver
+        driver.start((*instruments, self.name))
+        if not await_ready(driver, [self.name], self.backend.ready, READY_BOUND_S, READY_EVERY_S, self.place.clock):
+            raise start_failed(driver, self.name, f"was not ready after {READY_BOUND_S:.0f} s")
         return {}
 
     def endpoint(self) -> Endpoint:
@@ -121,9 +122,3 @@ class StoreDeployment:
     def pages(self) -> Sequence[str]:
         """See `Deployment.pages`."""
         return self.backend.pages()
-
-    def _ready(self) -> bool:
-        container = self.place.driver.containers()[self.name]
-        if not container.running:
-            raise start_failed(self.place.driver, self.name, f"ended with exit code {container.exit_code}")
-        return self.backend.ready()

@@ -27,16 +27,14 @@ def main(results: Path) -> None:
     subprocess.run(["git", "diff", "--quiet", COMMIT, "--", *CODE], check=True)
     with tempfile.TemporaryDirectory() as folder:
         for name in records.REAL:
-            copy = Path(folder) / name
-            shutil.copytree(results / name / "latest", copy, ignore=shutil.ignore_patterns(*LEFT_OUT))
-            records.pack(copy, records.FOLDER / f"{name}.tar.xz")
+            latest = results / name / "latest"
+            shutil.copytree(latest, Path(folder) / name, ignore=shutil.ignore_patterns(*LEFT_OUT))
         run = Path(folder) / records.MADE_UP
         cases.write_run(run)
         adapter.analyse_run(run)
         (run / "claims.json").write_text(json.dumps(adapter.judge_claims(run)))
-        records.pack(run, records.FOLDER / f"{records.MADE_UP}.tar.xz")
         cases.write(Path(folder) / records.CASES)
-        records.pack(Path(folder) / records.CASES, records.FOLDER / f"{records.CASES}.tar.xz")
+        records.pack(Path(folder))
     deployments = records.deployments()
     records.write_golden("deployments", deployments)
     records.write_golden("compose", {"version": adapter.compose_version(), **records.resolved(deployments)})
