@@ -1,4 +1,4 @@
-"""The JSON and CSV examples of docs/formats.md are what the lab reads and writes."""
+"""The JSON and CSV examples of docs/reference/formats.md are what the lab reads and writes."""
 
 import json
 import re
@@ -42,7 +42,7 @@ from tests.repository import ROOT, tracked
 
 Json = dict[str, Any]
 
-DOCUMENT = (ROOT / "docs" / "formats.md").read_text()
+DOCUMENT = (ROOT / "docs" / "reference" / "formats.md").read_text()
 JSON_BLOCK = re.compile(r"^```json\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 CSV_BLOCK = re.compile(r"^```\n(# tollbooth\.requests .*?)^```$", re.MULTILINE | re.DOTALL)
 
