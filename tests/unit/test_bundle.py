@@ -290,3 +290,39 @@ def test_packages_of_an_archive_that_was_cut_off_are_told(file: Path, tmp_path: 
     file.write_bytes(file.read_bytes()[:-100])
     done = unpacked(file, tmp_path / "out")
     assert done.stderr.startswith(f"setup: {file} is cut off") and done.stderr.count("\n") == 1
+
+
+SETUP = f"""
+set -euo pipefail
+for part in common python jupyterlab bundle; do source {ROOT}/scripts/setup/$part.sh; done
+mkdir scripts && cp {ROOT}/scripts/unpack_wheels.py scripts/
+python_is_installed() {{ [[ -e installed ]]; }}
+jupyterlab_is_installed() {{ [[ -e installed ]]; }}
+find_python() {{ echo {sys.executable}; }}
+ensure_python() {{ echo "python: $PIP_NO_INDEX $(ls $PIP_FIND_LINKS)"; }}
+ensure_jupyterlab() {{ echo "jupyterlab: $PIP_NO_INDEX $(ls $PIP_FIND_LINKS)"; }}
+"""
+
+
+def set_up(commands: str, folder: Path) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(["bash", "-c", SETUP + commands], cwd=folder, capture_output=True, text=True, check=False)
+
+
+def test_the_set_up_asks_no_registry(file: Path, tmp_path: Path) -> None:
+    done = set_up(f'ensure_packages_of {file}; echo "then: ${{PIP_NO_INDEX-none}}"', tmp_path)
+    assert done.stdout.splitlines() == ["python: 1 a.whl", "jupyterlab: 1 a.whl", "then: none"]
+    assert (done.returncode, done.stderr) == (0, f"setup: unpacking the Python packages of {file}\n")
+    assert not (tmp_path / ".lab" / "bundle").exists()
+
+
+def test_the_set_up_needs_no_packages_if_they_are_installed(file: Path, tmp_path: Path) -> None:
+    done = set_up(f"touch installed; ensure_packages_of {file}", tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_the_set_up_ends_at_an_archive_that_was_cut_off(file: Path, tmp_path: Path) -> None:
+    file.write_bytes(file.read_bytes()[:-100])
+    done = set_up(f"ensure_packages_of {file}", tmp_path)
+    assert done.returncode == 1
+    assert "is cut off" in done.stderr.splitlines()[-1]
+    assert done.stdout == ""
