@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any
 
 LOCK = Path(__file__).resolve().parents[1] / "notebooks" / "requirements.lock"
-# The lab itself is installed with it; without a network, nothing else brings it.
-ROOTS = ("setuptools>=77",)
+# setuptools: the lab itself is installed with it; without a network, nothing else brings it. soupsieve: later ones need
+# Python 3.11.5, the lab 3.11.
+ROOTS = ("setuptools>=77", "soupsieve<3.0.2")
 LEFT_OUT = ("argon2-cffi", "argon2-cffi-bindings", "cffi", "pycparser")
 REPORT = [sys.executable, "-m", "pip", "install", "--quiet", "--dry-run", "--report", "-", "--only-binary", ":all:"]
-ANY_MACHINE = ["--ignore-installed", "--no-deps", "--platform", "any", "--python-version", "3.11"]
+# Nothing is installed, but pip wants to know where to.
+ANY_MACHINE = ["--target", "nowhere", "--no-deps", "--platform", "any", "--python-version", "3.11"]
 HEAD = """\
 # Written by scripts/lock_notebooks.py: what JupyterLab needs, apart from the packages of requirements.lock.
 """

@@ -3,6 +3,7 @@
 `python -m tests.unit.test_plain_words` draws it anew.
 """
 
+import re
 from pathlib import Path
 
 from lab.record.summary import read_summary
@@ -23,6 +24,7 @@ def drawn() -> str:
     )
     assert figure is not None
     text = str(figure).replace(">", f' style="background: {PAPER.light}">', 1)
+    text = re.sub("font-family: .*?;", "font-family: sans-serif;", text)
     for colour in PALETTE:
         text = text.replace(f"var({colour.variable})", colour.light)
     return f"{text.rstrip()}\n"
