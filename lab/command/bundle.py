@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Annotated, Any
 
@@ -141,7 +141,7 @@ def _download(folder: Path) -> None:
         raise UserError("the Python packages could not be downloaded", done.stderr.strip().rpartition("\n")[2])
 
 
-def _members(references: Sequence[str], packages: Sequence[Path]) -> Iterator[tuple[str, IO[bytes]]]:
+def _members(references: Sequence[str], packages: Sequence[Path]) -> Generator[tuple[str, IO[bytes]]]:
     for package in packages:
         with package.open("rb") as file:
             yield f"{PACKAGES}/{package.name}", file
