@@ -40,6 +40,9 @@ up: setup ## start or change a system to explore, with a light load: make up TEL
 down: setup-python ## stop and remove all containers of the lab
 	@$(LAB) down
 
+notebooks: setup-notebooks ## open the notebooks in JupyterLab, on this machine only; Ctrl-C ends it
+	@scripts/notebooks.sh
+
 ##@ Test
 
 test: setup-test ## run all linters and tests; stop at the first stage that fails
@@ -59,8 +62,8 @@ lint: setup-python ## only the Python linters: ruff and mypy
 
 ##@ Maintain
 
-setup: ## install or start what is missing: Python packages, Docker engine, Compose
-	@scripts/setup.sh
+setup: ## install or start what is missing; without a network: make setup BUNDLE=FILE
+	@scripts/setup.sh run $(if $(BUNDLE),'$(BUNDLE)')
 
 clean: ## remove containers, images, caches and .venv; keep results
 	@scripts/clean.sh
@@ -72,6 +75,9 @@ help: ## show this list
 
 setup-python:
 	@scripts/setup.sh python
+
+setup-notebooks:
+	@scripts/setup.sh notebooks
 
 setup-test:
 	@scripts/setup.sh test

@@ -13,7 +13,7 @@ from rich.markup import escape
 from typer.exceptions import TyperException
 
 from lab.analysis.lab import Lab
-from lab.command import check, commands, held_fault, model, overview, runs
+from lab.command import bundle, check, commands, held_fault, model, overview, runs
 from lab.command import migrate as migration
 from lab.command import up as standing_up
 from lab.command.paths import EXPERIMENTS, RESULTS, ROOT, SCRATCH, results_folder
@@ -111,8 +111,8 @@ def keep(
     commands.keep(LAB, results_folder(folder), out)
 
 
-app.add_typer(runs.app)
-app.add_typer(model.app)
+for part in (runs.app, model.app, bundle.app):
+    app.add_typer(part)
 
 
 @app.command(name="list")

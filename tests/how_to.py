@@ -1,4 +1,4 @@
-"""Follows a how-to page (`docs/adding-*.md`): writes its files, applies its diffs and runs its commands.
+"""Follows a how-to page (`docs/how-to/adding-*.md`): writes its files, applies its diffs and runs its commands.
 
 docs/README.md describes what the blocks of a page mean.
 """

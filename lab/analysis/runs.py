@@ -1,4 +1,4 @@
-"""Runs of one design together: the mean over runs, and the interval for the next run (docs/statistics.md)."""
+"""Runs of one design together: their mean, and the interval for the next run (docs/explanation/statistics.md)."""
 
 import datetime
 import math

@@ -1,4 +1,4 @@
-"""Two runs, of one design or of two: the ratio of their ratios, level by level (docs/statistics.md)."""
+"""Two runs, of one design or of two: the ratio of their ratios, level by level (docs/explanation/statistics.md)."""
 
 import math
 from collections.abc import Iterator, Sequence

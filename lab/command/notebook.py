@@ -46,7 +46,7 @@ class Html:
 
 @dataclass(frozen=True)
 class Run:
-    """A results folder, opened. `summary` has every estimate and every trial's values; see docs/formats.md."""
+    """A results folder, opened. `summary` has every estimate and every trial's values: docs/reference/formats.md."""
 
     folder: Path
     summary: Summary = field(repr=False)

@@ -1,6 +1,7 @@
 """Containers and the machine below them: the Compose driver, images, ports, CPUs, the clock.
 
-`envoy_check`, `images`, `ports`, `provenance`, `doctor` and `lock` are modules of functions, imported by their names.
+`archive`, `envoy_check`, `image_archive`, `images`, `ports`, `provenance`, `doctor` and `lock` are modules of
+functions, imported by their names.
 """
 
 from lab.engine.absent import AbsentDriver

@@ -30,7 +30,7 @@ class ImageEngine:
         """The digest label of each image that is present; "" if it has none."""
         return {
             tag: (labels or {}).get(DIGEST_LABEL, "")
-            for tag, labels in _inspect(references, "{{json .Config.Labels}}").items()
+            for tag, labels in inspect(references, "{{json .Config.Labels}}").items()
         }
 
     def pull(self, official: str, reference: str) -> bool:
@@ -70,7 +70,7 @@ class ImageEngine:
 
 def image_ids(references: Iterable[str]) -> dict[str, str]:
     """The id (`sha256:...`) of each present image by its reference."""
-    return _inspect(references, "{{json .Id}}")
+    return inspect(references, "{{json .Id}}")
 
 
 def _bounded(process: subprocess.Popen[str], bound_s: float, read: Callable[[], str]) -> None:
@@ -80,7 +80,7 @@ def _bounded(process: subprocess.Popen[str], bound_s: float, read: Callable[[], 
     patience.cancel()
 
 
-def _inspect(references: Iterable[str], field: str) -> dict[str, Any]:
+def inspect(references: Iterable[str], field: str) -> dict[str, Any]:
     """A field of each present image, by each of its references."""
     # Images that are not there make the command fail; it prints the others all the same, or an empty line for none.
     command = ["docker", "image", "inspect", "--format", f"{{{{json .RepoTags}}}} {field}", *references]

@@ -10,7 +10,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from graphlib import TopologicalSorter
 from pathlib import Path
 
-from lab.engine.image_engine import ImageEngine, image_ids
+from lab.engine.image_engine import ImageEngine
 from lab.engine.image_recipes import (
     TABLE,
     build_command,
@@ -29,8 +29,6 @@ ROOT = Path(__file__).resolve().parents[2]
 LOGS = ROOT / ".lab" / "logs"
 PARALLEL_BUILDS = 2
 PROGRESS_EVERY_S = 15.0
-
-__all__ = ["ensure", "image_ids", "make_present", "references", "versions"]
 
 Say = Callable[[str], None]
 
@@ -66,14 +64,17 @@ def make_present(
     digests = wanted_digests(root, pinned)
     present = engine.digests(reference(name, pinned) for name in TABLE)
     missing = {
-        name for name in with_bases(wanted) if not _is_right(name, present.get(reference(name, pinned)), digests[name])
+        name for name in with_bases(wanted) if not is_right(name, present.get(reference(name, pinned)), digests[name])
     }
     if to_build := _pull(wanted, missing, progress, engine, pinned):
         _build_all(to_build, progress, engine, lambda name: build_command(name, digests[name], pinned, root, secret))
 
 
-def _is_right(name: str, label: str | None, digest: str) -> bool:
-    # Official images and imported bases have no such label: the tag is enough.
+def is_right(name: str, label: str | None, digest: str) -> bool:
+    """Whether an image with this label (None: it is not there) is the one that sources with this digest make.
+
+    Official images and imported bases have no label (""): the tag is enough.
+    """
     return label == digest or (label == "" and bool(TABLE[name].official))
 
 

@@ -5,7 +5,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from lab.engine.images import image_ids
+from lab.engine.image_engine import image_ids
 from lab.engine.machine import read_machine
 
 

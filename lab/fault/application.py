@@ -1,6 +1,6 @@
 """Faults that a service causes itself: it watches a file with the fault to have, and confirms with its counters.
 
-Format: docs/formats.md, `ready/<node>.fault.json` and `ready/<node>.fault-taken.json`.
+Format: docs/reference/formats.md, `ready/<node>.fault.json` and `ready/<node>.fault-taken.json`.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""`combined.json`: several runs of one design, taken together (format: docs/formats.md)."""
+"""`combined.json`: several runs of one design, taken together (format: docs/reference/formats.md)."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

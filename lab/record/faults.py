@@ -1,4 +1,4 @@
-"""`faults.jsonl`: what was done to a trial's system, and when (format: docs/formats.md).
+"""`faults.jsonl`: what was done to a trial's system, and when (format: docs/reference/formats.md).
 
 It needs no other record's reader: `lab.record` may read it as a part of a trial.
 """

@@ -10,7 +10,7 @@ from lab.spec import Experiment
 
 # Fewer blocks may agree by chance: a fixed-width sequential interval needs a first stage (Chow and Robbins, On the
 # asymptotic theory of fixed-width sequential confidence intervals, 1965). After four blocks, the intervals of runs that
-# stopped there covered the truth in 88 to 92 %; after six in 94 to 95 % (docs/statistics.md).
+# stopped there covered the truth in 88 to 92 %; after six in 94 to 95 % (docs/explanation/statistics.md).
 FIRST_STAGE_BLOCKS = 6
 # What a trial takes besides warm-up and window, before any was run: on two cores an agent's start takes most of it.
 FIRST_GUESS_START_S = 60.0

@@ -1,4 +1,4 @@
-"""The experiment file (docs/formats.md) as frozen models. Targets and generators extend them with their fields."""
+"""The experiment file (docs/reference/formats.md) as frozen models, which targets and generators extend."""
 
 import itertools
 from collections.abc import Mapping, Sequence

@@ -27,7 +27,7 @@ FileT = TypeVar("FileT", bound=ExperimentFile)
 Fields = tuple[str, ...]
 
 FORMAT = "tollbooth.experiment"
-HINT = "docs/formats.md describes the format; experiments/README.md has an example"
+HINT = "docs/reference/formats.md describes the format; experiments/README.md has an example"
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ def _path(key: str, known: Mapping[str, Fields], fixed: Collection[str]) -> Fiel
     meant = _nearest(key, known)
     raise UserError(
         f"override of an unknown field {show(key)}" + (f"; did you mean '{meant}'?" if meant else ""),
-        "" if meant else "docs/formats.md lists the fields of experiment files",
+        "" if meant else "docs/reference/formats.md lists the fields of experiment files",
     )
 
 

@@ -1,6 +1,6 @@
 """What the report answers, and what it draws of levels that belong together: `headline` and `views` of an experiment.
 
-docs/formats.md has the format. A view chooses and orders levels; it has no numbers of its own.
+docs/reference/formats.md has the format. A view chooses and orders levels; it has no numbers of its own.
 """
 
 from collections import Counter

@@ -1,9 +1,9 @@
 """The users of the thesis, whichever program asks for them: all routes once, in random order, before repeating one.
 
-Writes one row per finished request to /out/requests.csv (docs/formats.md). Configuration comes by environment: ROUTES
-(space-separated), THINK_TIME_S (lowest and highest, seconds), WARM_UP_REQUESTS (until that many were answered users do
-not think; 0: they always do), AFTER_WARM_UP_S (when the load ends, counted from there), SEED, REQUESTS_FILE (where
-that is another).
+Writes one row per finished request to /out/requests.csv (docs/reference/formats.md). Configuration comes by
+environment: ROUTES (space-separated), THINK_TIME_S (lowest and highest, seconds), WARM_UP_REQUESTS (until that many
+were answered users do not think; 0: they always do), AFTER_WARM_UP_S (when the load ends, counted from there), SEED,
+REQUESTS_FILE (where that is another).
 """
 
 import random

@@ -1,17 +1,23 @@
 # shellcheck shell=bash
 # A virtual environment in .venv with exactly the packages of requirements.lock.
 
+PYTHON_STAMP=.venv/.installed-from
+
 ensure_python() {
-  local stamp=.venv/.installed-from wanted
-  wanted=$(cat requirements.lock pyproject.toml | cksum)
-  [[ -f $stamp && $(<"$stamp") == "$wanted" ]] && .venv/bin/python -V >/dev/null 2>&1 && return
+  python_is_installed && return
   .venv/bin/python -c 'import pip' 2>/dev/null || make_venv
   say "installing the Python packages of requirements.lock"
   # The lock is complete, so nothing is resolved. Python compiles only the modules that it imports.
   .venv/bin/python -m pip install -q --no-deps --no-compile --require-hashes -r requirements.lock
   .venv/bin/python -m pip install -q --no-deps -e .
-  printf '%s\n' "$wanted" >"$stamp"
+  python_wanted >"$PYTHON_STAMP"
 }
+
+python_is_installed() {
+  [[ -f $PYTHON_STAMP && $(<"$PYTHON_STAMP") == "$(python_wanted)" ]] && .venv/bin/python -V >/dev/null 2>&1
+}
+
+python_wanted() { cat requirements.lock pyproject.toml | cksum; }
 
 make_venv() {
   local python

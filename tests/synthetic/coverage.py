@@ -1,7 +1,7 @@
 """Simulated studies with a known truth, and how often the 95 % intervals contain it.
 
-`python -m tests.synthetic.coverage` simulates the table of docs/statistics.md anew and writes it there. The cases are
-those of an audit of the lab. Each is analysed as before the audit and as the lab does now.
+`python -m tests.synthetic.coverage` simulates the table of docs/explanation/statistics.md anew and writes it there. The
+cases are those of an audit of the lab. Each is analysed as before the audit and as the lab does now.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ from lab.run.plan import make_plan
 from lab.run.stopping import FIRST_STAGE_BLOCKS
 from tests.labs import parse
 
-DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "statistics.md"
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "explanation" / "statistics.md"
 BEGIN, END = "<!-- python -m tests.synthetic.coverage -->\n", "<!-- end -->"
 STUDIES, CHAINS = 4_000, 2_000
 RESAMPLES = 1_000

@@ -122,6 +122,10 @@ NEW = (
     "engine/keeping.py",
     "spec/example.py",
     "target/mesh/example.py",
+    # Images and packages in one file, for machines without a network.
+    "command/bundle.py",
+    "engine/archive.py",
+    "engine/image_archive.py",
 )
 CONTRACT_MAY_IMPORT = ("lab.contract", "lab.spec", "lab.record")
 

@@ -1,6 +1,6 @@
 """How often is a claim judged wrongly? Simulated studies whose truth lies where a test errs most: at its bounds.
 
-`python -m tests.unit.test_claims_coverage` prints the table of docs/adding-a-claim.md.
+`python -m tests.unit.test_claims_coverage` prints the table of docs/how-to/adding-a-claim.md.
 """
 
 import sys
@@ -105,7 +105,7 @@ def test_what_is_clear_is_decided(test: str, true: dict[str, float], false: dict
     assert verdicts(test, false, 10, studies)[FAILS] >= 0.8 * studies
 
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "adding-a-claim.md"
+DOCUMENT = Path(__file__).parents[2] / "docs" / "how-to" / "adding-a-claim.md"
 DOCUMENTED_STUDIES, DOCUMENTED_BLOCKS = 2000, (3, 10)
 
 

@@ -331,7 +331,7 @@ def test_the_sink_and_the_collector_are_read_before_they_end(tmp_path: Path, mon
 @pytest.mark.parametrize("page", ["adding-a-target", "adding-a-generator"])
 def test_the_pages_show_the_files_as_they_are(page: str) -> None:
     """Each block is from a file that the page names (`# ...`: lines left out); of a diff, the new lines are."""
-    text = (ROOT / "docs" / f"{page}.md").read_text().replace("    # ...\n", "")
+    text = (ROOT / "docs" / "how-to" / f"{page}.md").read_text().replace("    # ...\n", "")
     parts = re.split(r"^```", text, flags=re.MULTILINE)
     named = {name for prose in parts[::2] for name in re.findall(r"`([\w./-]+\.(?:py|yaml))`", prose)}
     files = "".join((ROOT / name).read_text() for name in named if (ROOT / name).is_file())

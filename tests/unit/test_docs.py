@@ -25,6 +25,10 @@ from tests.repository import ROOT, tracked
 FENCE = re.compile(r"^(?P<indent> *)```\w*\n(?P<body>.*?)^(?P=indent)```$", re.MULTILINE | re.DOTALL)
 CODE_SPAN = re.compile(r"`([^`\n]+)`")
 LINK = re.compile(r"\]\((?P<target>[^)\s]+)\)")
+# A page as code and comments name it: from the repository's root. A relative link has something before it.
+PAGE = re.compile(r"(?<![\w/.-])docs/[\w/-]+\.md\b")
+NAMING = ("*.md", "*.py", "*.yaml", "*.html", "*.ipynb", "*.sh", "Makefile")
+PARTS = ("tutorial/", "how-to/", "reference/", "explanation/", "results/")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 MAKE_TARGET = re.compile(r"\bmake ([a-z][a-z-]*)")
 # "The lab" in what a command prints is none.
@@ -126,6 +130,18 @@ def example_files() -> list[tuple[str, str, str]]:
 @pytest.mark.parametrize("path", DOCUMENTS, ids=relative)
 def test_links_resolve(path: Path) -> None:
     assert broken_links(path) == []
+
+
+def test_pages_that_files_name_exist() -> None:
+    files = {path: set(PAGE.findall(path.read_text())) for path in tracked(*NAMING)}
+    missing = {relative(path): {page for page in pages if not (ROOT / page).is_file()} for path, pages in files.items()}
+    assert {where: pages for where, pages in missing.items() if pages} == {}
+
+
+def test_the_index_names_each_page_once() -> None:
+    index = ROOT / "docs" / "README.md"
+    named = [f"docs/{target}" for target in LINK.findall(index.read_text()) if target.startswith(PARTS)]
+    assert sorted(named) == [relative(page) for page in tracked(*(f"docs/{part}*.md" for part in PARTS))]
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=relative)

@@ -1,7 +1,8 @@
-"""The JSON and CSV examples of docs/formats.md are what the lab reads and writes."""
+"""The JSON and CSV examples of docs/reference/formats.md are what the lab reads and writes."""
 
 import json
 import re
+import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from lab.analysis.claims.records import read_verdicts
 from lab.analysis.collector.capacity import read_model
 from lab.analysis.profile.records import ProfileRecord
 from lab.backend.backend import record
+from lab.engine.archive import CONTENTS, read_contents
 from lab.load.traces import COUNTED
 from lab.record.combined import read_combined
 from lab.record.counters import parse_counters, parse_speed, write_targets
@@ -42,7 +44,7 @@ from tests.repository import ROOT, tracked
 
 Json = dict[str, Any]
 
-DOCUMENT = (ROOT / "docs" / "formats.md").read_text()
+DOCUMENT = (ROOT / "docs" / "reference" / "formats.md").read_text()
 JSON_BLOCK = re.compile(r"^```json\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 CSV_BLOCK = re.compile(r"^```\n(# tollbooth\.requests .*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -181,6 +183,14 @@ def check_trace(name: str, folder: Path) -> None:
     assert record(example["trace_id"], example["spans"]) == trace
 
 
+def check_bundle(name: str, folder: Path) -> None:
+    (example,) = BLOCKS[name]
+    path = folder / "bundle.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(CONTENTS, json.dumps(example))
+    assert read_contents(path).model_dump() == example
+
+
 def check_resolved_topology(name: str, folder: Path) -> None:
     (example,) = BLOCKS[name]
     mesh = resolved(load_topology(ROOT / "experiments" / "topologies" / "mesh.yaml"))
@@ -228,6 +238,7 @@ CHECKS: dict[str, Callable[[str, Path], None]] = {
     "tollbooth.profile": of_model(read_profile),
     "tollbooth.summary": of_model(read_summary),
     "tollbooth.combined": of_model(read_combined),
+    "tollbooth.bundle": check_bundle,
     "tollbooth.capacity-model": of_model(read_model),
 }
 

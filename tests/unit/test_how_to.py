@@ -1,4 +1,4 @@
-"""Each page `docs/adding-*.md` is followed step by step in a copy of the repository."""
+"""Each page `docs/how-to/adding-*.md` is followed step by step in a copy of the repository."""
 
 import compileall
 import re
@@ -10,7 +10,7 @@ import pytest
 from tests.how_to import PageError, blocks, follow
 from tests.repository import ROOT, tracked
 
-PAGES = sorted((ROOT / "docs").glob("adding-*.md"))
+PAGES = sorted((ROOT / "docs" / "how-to").glob("adding-*.md"))
 # What no page changes or reads; they are large.
 LEFT_OUT = (":!docs/results", ":!notebooks", ":!tests/golden", ":!tests/browser", ":!tests/expected")
 

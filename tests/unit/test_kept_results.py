@@ -23,21 +23,23 @@ PRINTED = re.compile(r"<!-- lab ((?:check|size) .*?) -->\n```text\n(.*?)```\n<!-
 COMMAND = re.compile(r"lab (?:table|combine)((?: docs/results/[a-z0-9-]+)+)")
 LONGEST_PAGE = 120
 DOCUMENTS = sorted((ROOT / "docs" / "results").glob("*.md"))
+# These show a run too.
+OTHERS = (ROOT / "README.md", ROOT / "docs" / "explanation" / "method-in-plain-words.md")
 TABLES = [
     pytest.param(columns.split("|"), table.splitlines(), id=f"{path.name}: {columns[:60]}")
-    for path in (ROOT / "README.md", *DOCUMENTS)
+    for path in (*OTHERS, *DOCUMENTS)
     for columns, table in CELLS.findall(path.read_text())
 ]
 PLACES = [
     pytest.param(folder, text, id=f"{path.name}: {folder}")
-    for path in (ROOT / "README.md", *DOCUMENTS)
+    for path in (*OTHERS, *DOCUMENTS)
     for folder, text in SHOWN.findall(path.read_text())
 ]
 
 
 COMBINATIONS = [
     pytest.param(folders.split(), text, id=f"{path.name}: {folders}")
-    for path in (ROOT / "README.md", *DOCUMENTS)
+    for path in (*OTHERS, *DOCUMENTS)
     for folders, text in COMBINED.findall(path.read_text())
 ]
 

@@ -8,7 +8,7 @@ import pytest
 from lab.load.nighthawk import COMMON, PUBLISHED, command, read
 
 SAMPLE = (Path(__file__).parents[1] / "fixtures" / "nighthawk" / "output.json").read_text()
-SOURCES = (Path(__file__).parents[2] / "docs" / "sources.md").read_text()
+SOURCES = (Path(__file__).parents[2] / "docs" / "reference" / "sources.md").read_text()
 
 
 def test_the_command_of_a_published_run() -> None:

@@ -398,7 +398,7 @@ def test_an_unknown_override_is_answered_with_the_nearest_field_or_where_fields_
     assert message_of(write(GOOD), "repetition=3").endswith("; did you mean 'protocol.repetitions'?")
     with pytest.raises(UserError) as caught:
         load_experiment(write(GOOD), LAB.grammar, ["xyzzy=3"])
-    assert "docs/formats.md" in caught.value.hint
+    assert "docs/reference/formats.md" in caught.value.hint
 
 
 KNOWN = {

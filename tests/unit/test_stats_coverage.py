@@ -82,7 +82,7 @@ def test_identical_levels_are_called_different_in_at_most_5_percent_of_studies(b
     assert alarms / studies <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / studies)
 
 
-# --- the table of docs/statistics.md, with fewer studies --------------------------------------------------------------
+# --- the table of docs/explanation/statistics.md, with fewer studies --------------------------------------------------
 FEWER = 1_500
 USUAL = ("normal", "t, 3 degrees of freedom", "1 + lognormal")
 

@@ -1,4 +1,4 @@
-"""`claims.json`: the verdict on each claim (format: docs/formats.md)."""
+"""`claims.json`: the verdict on each claim (format: docs/reference/formats.md)."""
 
 from pathlib import Path
 from typing import Literal

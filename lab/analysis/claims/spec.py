@@ -1,4 +1,4 @@
-"""What a claims file says: the files of `experiments/claims/`, as frozen models (format: docs/formats.md)."""
+"""What a claims file says: the files of `experiments/claims/`, as frozen models (format: docs/reference/formats.md)."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -32,7 +32,7 @@ Bound = Annotated[float, Field(ge=0.01, le=100)]
 Limit = Annotated[float, Field(ge=0, le=1e9)]
 Range = Annotated[tuple[Limit, Limit], Field(strict=False)]
 
-_HINT = "docs/adding-a-claim.md describes the format; experiments/claims/ has examples"
+_HINT = "docs/how-to/adding-a-claim.md describes the format; experiments/claims/ has examples"
 _MARGIN = "a smaller difference that the data do not decide is reported by its largest size; default 5 %"
 
 

@@ -2,7 +2,7 @@
 
 Another program on the same physical core makes the same work cost more CPU time, in one trial more than in the next.
 The spinner measures this: its cache step is the covariate. How strongly a metric follows it is estimated *within*
-windows, piece by piece, where nothing else differs. Between trials it is then removed (docs/statistics.md).
+windows, piece by piece, where nothing else differs. Between trials it is then removed (docs/explanation/statistics.md).
 Side by side, all trials of a block share the machine's speed but not their place in the order of starts. There the
 effect of the place is removed, and from memory also where systems alternate: files are charged to who reads them first.
 What is adjusted is declared by each metric (`Metric.adjusted_as`).

@@ -1,1 +1,1 @@
-"""The statistics: pure functions over arrays. docs/statistics.md says what is computed and why."""
+"""The statistics: pure functions over arrays. docs/explanation/statistics.md says what is computed and why."""

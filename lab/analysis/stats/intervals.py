@@ -48,8 +48,8 @@ def t_interval(
 
     The standard error is the bootstrap's and the quantile Student's (Hesterberg, 2015, "What teachers should know
     about the bootstrap"). So it keeps its level with few blocks, where the percentile bootstrap's 95 % cover 75 %;
-    docs/statistics.md has the simulation. Where neighbouring blocks are correlated (a number, or one for each mean),
-    the error is larger and its degrees of freedom are fewer. Raises `ValueError` for fewer than 2 blocks.
+    docs/explanation/statistics.md has the simulation. Where neighbouring blocks are correlated (a number, or one for
+    each mean), the error is larger and its degrees of freedom are fewer. Raises `ValueError` for fewer than 2 blocks.
     """
     array = np.asarray(values, dtype=np.float64)
     mean = array.mean(axis=-1)

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 # With fewer free residuals, (levels - 1) x (blocks - 1), correlation and chance look alike, and false alarms widen
 # intervals by more than 8 % on average. These are eight systems in six blocks.
 FEWEST_FREE = 35
-# One-sided. A smaller chance of a false alarm leaves a correlation of 0.3 unseen too often (docs/statistics.md).
+# One-sided. A smaller chance of a false alarm leaves a correlation of 0.3 unseen too often: see
+# docs/explanation/statistics.md.
 ALARM = 0.15
 # Few blocks cannot distinguish larger ones, and the factor on an interval grows without limit towards 1.
 LARGEST = 0.8

@@ -88,7 +88,7 @@ class MeshDeployment(System):
 
     def pages(self) -> Sequence[str]:
         """See `Deployment.pages`."""
-        requests = ["gRPC requests: docs/open-and-closed-loop.md"]
+        requests = ["gRPC requests: docs/explanation/open-and-closed-loop.md"]
         if self.topology.entry_protocol == "http":
             gateway = f"http://127.0.0.1:{ports.port('GATEWAY_PORT')}"
             requests = [f"curl {gateway}/{route}" for route in self.topology.routes()]

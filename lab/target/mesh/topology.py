@@ -1,4 +1,4 @@
-"""What a topology is: a call graph over operations of nodes (format: docs/formats.md).
+"""What a topology is: a call graph over operations of nodes (format: docs/reference/formats.md).
 
 Only the lab reads and validates topology files. The services read what `resolved` returns.
 """
@@ -39,7 +39,7 @@ Reference = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,30}\.[a-z][a-z0-9-]
 # the domain.
 DOMAIN = ".internal"
 
-_HINT = "docs/formats.md describes the format; experiments/topologies/ has examples"
+_HINT = "docs/reference/formats.md describes the format; experiments/topologies/ has examples"
 
 
 class Calls(Shape):
@@ -173,7 +173,7 @@ def parse_topology(text: str) -> Topology:
 
 
 def resolved(topology: Topology) -> dict[str, Any]:
-    """Return the topology as the services read it: defaults filled in, calls in stages (docs/formats.md)."""
+    """Return the topology as the services read it: defaults filled in, calls in stages (docs/reference/formats.md)."""
     return {
         "format": "tollbooth.resolved-topology",
         "version": 1,

@@ -1,4 +1,4 @@
-"""Which telemetry variants there are: the folders of `services/telemetry/` (format: docs/formats.md)."""
+"""Which telemetry variants there are: the folders of `services/telemetry/` (format: docs/reference/formats.md)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -81,5 +81,5 @@ def _load(path: Path) -> Variant:
             others = suggestion(variant.backend, variant.backends)
             raise SpecError([Problem(("backend",), f"'{variant.backend}' is not among its backends; {others}")])
     except SpecError as error:
-        raise user_error(str(path), error.problems, dotted, "docs/formats.md describes the format") from None
+        raise user_error(str(path), error.problems, dotted, "docs/reference/formats.md describes the format") from None
     return variant.model_copy(update={"instrumentation": variant.instrumentation or path.parent.name})
