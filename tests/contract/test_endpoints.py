@@ -85,7 +85,7 @@ def trial(system: MeshDeployment, part: DeliveryPart, start_ns: int, end_ns: int
 def accepted_by_each(system: MeshDeployment) -> list[float]:
     """How many spans each endpoint says that it accepted, by the last scrape so far."""
     read = read_collectors(system.out / "collector.jsonl")
-    return [float(read[name][ACCEPTED].values[-1]) if name in read else 0.0 for name in NAMES]
+    return [float(read[name][ACCEPTED].values[-1]) if ACCEPTED in read.get(name, {}) else 0.0 for name in NAMES]
 
 
 def asked(system: MeshDeployment) -> None:
