@@ -31,6 +31,12 @@ def await_scrape(place: Place, out: Path) -> None:
     wait_until(lambda: newest_scrape_ns(path) > now_ns, SCRAPED_BOUND_S, LOOK_EVERY_S, place.clock)
 
 
+def begin(place: Place, collectors: Collection[str]) -> None:
+    """Start the scraper; does nothing without a Collector. Another start of it would begin its record anew."""
+    if collectors:
+        place.driver.start(services(collectors))
+
+
 def end(place: Place, out: Path, collectors: Collection[str]) -> None:
     """Stop the scraper once it has read everything; does nothing without a Collector."""
     if collectors:

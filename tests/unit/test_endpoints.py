@@ -95,8 +95,18 @@ def test_without_endpoints_nothing_is_scraped(tmp_path: Path) -> None:
     assert "COLLECTORS" not in driver.deployment.environment
     assert "scraper" not in system.roles()
     driver.done.clear()
+    scraping.begin(place(driver), ())
     scraping.end(place(driver), tmp_path, ())
     assert driver.done == []
+
+
+def test_the_scraper_runs_while_a_trial_is_measured(tmp_path: Path) -> None:
+    driver = FakeDriver()
+    system = deployment(driver, tmp_path / "out")
+    system.deploy({}, ())
+    assert driver.running == set()
+    with system.measuring(level("any", "otel-streaming", "duo", backend="collectors"), 1, 0.0):
+        assert driver.running == {"scraper"}
 
 
 def test_the_scraper_reads_once_more_before_it_is_stopped(tmp_path: Path) -> None:
@@ -222,6 +232,13 @@ def test_nothing_is_shared_by_one_endpoint_or_by_collectors_that_are_measured_th
         assert accepting(data) == {}
         assert first_endpoint_share(data) is None
         assert endpoint_course(data) is None
+
+
+def test_of_an_endpoint_that_never_answered_nothing_is_known(tmp_path: Path) -> None:
+    read = scraped(tmp_path, EQUAL)
+    mute = scraped(tmp_path, {NAMES[0]: (0, 0)}, silent=NAMES[0])
+    never = {**read, NAMES[0]: {name: mute[NAMES[0]][name] for name in ("failed_scrapes",)}}
+    assert first_endpoint_share(trial(never)) is None
 
 
 def test_without_any_span_there_is_no_share(tmp_path: Path) -> None:

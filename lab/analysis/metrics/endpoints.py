@@ -14,10 +14,14 @@ FEWEST_ENDPOINTS = 2
 
 
 def accepting(data: TrialData) -> Mapping[str, Fields]:
-    """Return what each of several endpoints counted of itself, in order of their names; nothing if there are none."""
-    counted_of: Mapping[str, Fields] = data.streams.get("collectors", {}).get(LOCAL, {})
-    names = sorted(counted_of.keys() & set(data.trial.names("backend")))
-    return {name: counted_of[name] for name in names} if len(names) >= FEWEST_ENDPOINTS else {}
+    """Return what each of several endpoints counted of itself, in order of their names.
+
+    Nothing if there are none, or if one of them never said anything.
+    """
+    scraped: Mapping[str, Fields] = data.streams.get("collectors", {}).get(LOCAL, {})
+    found = {name: scraped[name] for name in sorted(scraped.keys() & set(data.trial.names("backend")))}
+    known = len(found) >= FEWEST_ENDPOINTS and all(ACCEPTED in fields for fields in found.values())
+    return found if known else {}
 
 
 def first_endpoint_share(data: TrialData) -> float | None:

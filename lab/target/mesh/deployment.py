@@ -64,6 +64,7 @@ class MeshDeployment(System):
     def measuring(self, level: MeshLevel, seed: int, lead_s: float) -> Iterator[MeshMeasuring]:
         """See `Deployment.measuring`: the level's runtime values and faults are in force."""
         before = {name: admin.counters() for name, admin in self.admins().items()}
+        scraping.begin(self.place, self.backend.endpoints)
         with self._runtime(level.settings), faulty.injecting(self, level.settings.faults, seed, lead_s):
             yield MeshMeasuring(self, level.settings.error_probability, before)
 

@@ -127,9 +127,7 @@ class System:
         Raises `StartFailed` as soon as a container ended, or when `READY_BOUND_S` have passed.
         """
         backend = self.backend
-        self.driver.start(
-            (*instruments, *backend.services, *scraping.services(backend.endpoints), *self.topology.nodes)
-        )
+        self.driver.start((*instruments, *backend.services, *self.topology.nodes))
         # Each in the network namespace of its node, which has to exist.
         if proxies := self.sidecars:
             self.driver.start(tuple(proxies.values()))
