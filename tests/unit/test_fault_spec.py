@@ -50,7 +50,7 @@ def test_a_level_survives_its_manifest() -> None:
     [
         ("kind: frozn, target: s2, start_s: 1, length_s: 5",
             "faults[0].kind: saw \"frozn\", wanted .*did you mean 'frozen'"),
-        ("target: s2, start_s: 1, length_s: 5", 'faults[0].kind: missing; wanted "application-error" or'),
+        ("target: s2, start_s: 1, length_s: 5", 'faults[0].kind: missing; wanted "answer-delay" or'),
         (f"{FROZEN}, size: 1", "faults[0].size: unknown key; there are: kind, length_s, start_s, target"),
         (CPU_CUT.replace("size: 0.25, ", ""), "faults[0].size: missing; wanted a number from 0.01 to 1"),
         (CPU_CUT.replace("0.25", "2"), "faults[0].size: saw 2, wanted a number from 0.01 to 1"),
