@@ -31,7 +31,7 @@ from tests.labs import ROOT, level
 pytestmark = [pytest.mark.containers, pytest.mark.beside, pytest.mark.timeout(300)]
 
 NAMES = tuple(PORTS)
-FAULT = {"kind": "frozen", "target": NAMES[0], "start_s": 4, "length_s": 8}
+FAULT = {"kind": "frozen", "target": NAMES[0], "start_s": 4, "length_s": 12}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -123,6 +123,8 @@ def test_a_paused_endpoint_gets_no_spans_and_none_is_dropped(tmp_path: Path) -> 
 
     of = level("any", "otel-streaming", backend="collectors", environment=QUICK_START, faults=[FAULT])
     with observed(of, tmp_path / "out") as system:
+        # The first requests of JVMs may take longer than the fault.
+        asked(system)
         start_ns = time.time_ns()
         with system.measuring(of, 1, 0.0):
             assert wait_until(is_over, 60, 0.0, SystemClock())
