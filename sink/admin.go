@@ -77,6 +77,7 @@ func (s *sink) changeBehaviour(w http.ResponseWriter, r *http.Request) {
 		Behaviour string  `json:"behaviour"`
 		DelayMs   int32   `json:"delay_ms"`
 		SpansPerS float64 `json:"spans_per_s"`
+		Sender    string  `json:"sender"`
 	}
 	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1024))
 	decoder.DisallowUnknownFields()
@@ -89,6 +90,7 @@ func (s *sink) changeBehaviour(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
+	changed.sender = request.Sender
 	s.behaviour.Store(&changed)
 	w.WriteHeader(http.StatusNoContent)
 }

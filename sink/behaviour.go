@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -19,11 +20,24 @@ var behaviours = []string{accept, slow, limited, refuse}
 
 const longestDelay = 10 * time.Minute
 
-// behaviour is one of them; only slow has a delay, only limited a rate.
+// senderHeader is where a request may say who sent it. A Collector sends it if its exporter is told to.
+const senderHeader = "Tollbooth-Sender"
+
+// behaviour is one of them; only slow has a delay, only limited a rate. With a sender, it is for that one's requests, and
+// all others are accepted.
 type behaviour struct {
 	name      string
 	delay     time.Duration
 	spansPerS float64
+	sender    string
+}
+
+// towards returns the behaviour towards a request.
+func (b *behaviour) towards(header http.Header) *behaviour {
+	if b.sender == "" || b.sender == header.Get(senderHeader) {
+		return b
+	}
+	return &behaviour{name: accept}
 }
 
 func newBehaviour(name string, delay time.Duration, spansPerS float64) (behaviour, error) {
@@ -36,5 +50,5 @@ func newBehaviour(name string, delay time.Duration, spansPerS float64) (behaviou
 	if name == limited && !(spansPerS > 0) { // true for NaN too
 		return behaviour{}, fmt.Errorf("%v spans per second are not possible; give more than 0", spansPerS)
 	}
-	return behaviour{name, delay, spansPerS}, nil
+	return behaviour{name: name, delay: delay, spansPerS: spansPerS}, nil
 }

@@ -33,7 +33,7 @@ func TestWrongOptionsAreOneLine(t *testing.T) {
 }
 
 func TestDefaults(t *testing.T) {
-	if got, err := parse(nil, io.Discard); err != nil || got != (behaviour{accept, 10 * time.Second, 10_000}) {
+	if got, err := parse(nil, io.Discard); err != nil || got != (behaviour{name: accept, delay: 10 * time.Second, spansPerS: 10_000}) {
 		t.Errorf("%+v, error %v", got, err)
 	}
 }

@@ -97,7 +97,7 @@ func (s *sink) receive(p protocol, w http.ResponseWriter, r *http.Request) *refu
 	default:
 		return tooMany
 	}
-	told := s.behaviour.Load()
+	told := s.behaviour.Load().towards(r.Header)
 	spans, refused := s.read(p, told.name == accept, w, r)
 	if refused != nil {
 		return refused

@@ -121,6 +121,26 @@ func TestTheBehaviourChangesWhileTheSinkRuns(t *testing.T) {
 	s.expectSpans(9, 3)
 }
 
+func TestASinkBehavesOtherwiseTowardsOneSender(t *testing.T) {
+	for name, r := range requests() {
+		t.Run(name, func(t *testing.T) {
+			s := start(t, accept, time.Second)
+			s.send(changeTo(`{"behaviour":"refuse","sender":"collector-a"}`))
+			for _, c := range []struct{ sender, outcome string }{
+				{"collector-b", "accepted"},
+				{"", "accepted"},
+				{"collector-a", "unavailable"},
+			} {
+				r.header[senderHeader] = c.sender
+				if got := outcome(s.send(r)); got != c.outcome {
+					t.Errorf("sender %q: answer is %s, want %s", c.sender, got, c.outcome)
+				}
+			}
+			s.expectSpans(6, 3)
+		})
+	}
+}
+
 func changeTo(text string) request {
 	return request{port: adminPort, method: http.MethodPut, path: "/behaviour", body: []byte(text)}
 }

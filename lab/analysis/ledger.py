@@ -13,7 +13,7 @@ def spans_accounted_for(data: TrialData) -> Iterator[str]:
 
     A service that a fault killed leaves no counts, and a fault's spans may be at the backend without an answer.
     """
-    ledgers = {node: counts for node in data.trial.names("service") if (counts := _counts(data, node))}
+    ledgers = {node: counts for node in data.trial.names("service") if (counts := counted(data, node))}
     for node, counts in ledgers.items():
         settled = sum(counts[fate] for fate in FATES)
         if counts["ended"] != settled:
@@ -32,7 +32,7 @@ def spans_accounted_for(data: TrialData) -> Iterator[str]:
         yield f"the backend accepted {accepted} spans, and the tracers count {acknowledged:.0f} acknowledged ones"
 
 
-def _counts(data: TrialData, node: str) -> Mapping[str, float]:
+def counted(data: TrialData, node: str) -> Mapping[str, float]:
     """Return what a node counted, by the names above; nothing if it counts no spans."""
     results = data.streams.get("results", {}).get(node)
     values = results.values if results else {}

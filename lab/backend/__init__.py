@@ -6,6 +6,7 @@ One module and one row in `BACKENDS` per backend. `absent` is the backend of a l
 from lab.backend.absent import Absent
 from lab.backend.backend import Backend, settled
 from lab.backend.collector import Collector
+from lab.backend.collectors import Collectors
 from lab.backend.http import Http
 from lab.backend.jaeger import Jaeger, JaegerBadger, span_counters
 from lab.backend.prometheus import Prometheus
@@ -20,6 +21,7 @@ BACKENDS: dict[str, type[Backend]] = {
     "jaeger-badger": JaegerBadger,
     "zipkin": Zipkin,
     "collector": Collector,
+    "collectors": Collectors,
     "sink": Sink,
     "prometheus": Prometheus,
 }

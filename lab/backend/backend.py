@@ -23,6 +23,9 @@ class Backend(Protocol):
     images: tuple[str, ...]
     """The images of these services: keys of the table of images."""
 
+    endpoints: tuple[str, ...] = ()
+    """Those of the services that take spans in each other's place, before the others. Each is scraped."""
+
     keeps_traces: bool = False
     """Whether it accepts spans, and keeps traces that can be read."""
 

@@ -8,8 +8,8 @@ from lab.backend.backend import Backend
 class Sink(Backend):
     """The `Backend` for a backend that costs next to nothing."""
 
-    services = ("sink",)
-    images = ("sink",)
+    services: tuple[str, ...] = ("sink",)
+    images: tuple[str, ...] = ("sink",)
     keeps_traces = True
     health = ("SINK_PORT", "/healthz")
 

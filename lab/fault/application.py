@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from lab.engine import wait_until
 from lab.errors import UserError
 from lab.fault.fault import CannotInject, DeclaredFault, Part, Subject
+from lab.fault.planes import SERVICE, Role
 from lab.record import Seen, read_json, write_json_atomic
 
 FORMAT, TAKEN_FORMAT, VERSION = "tollbooth.fault", "tollbooth.fault-taken", 1
@@ -22,6 +23,7 @@ class ByService(DeclaredFault):
 
     size: float
     part: ClassVar[Part] = "application"
+    roles: ClassVar[frozenset[Role]] = frozenset({SERVICE})
     setting: ClassVar[str]
     """The name of `size` in the file."""
 

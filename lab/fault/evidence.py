@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lab.fault.fault import APP
 from lab.record import Course, Fields, NotDerivableError, TrialData
 
 # In addition to the clock's error: a value read when a command ends may be slightly older.
@@ -70,21 +69,14 @@ def container_growth(data: TrialData, name: str, field: str, span: Span) -> Grow
     return growth(data.counters.containers.get(name, {}), field, span)
 
 
-def app_growth(data: TrialData, name: str, field: str, span: Span) -> float:
-    """Return how a counter of a container's interfaces on the network of requests grew; 0 if it has none."""
-    return sum(one.amount for fields in app_interfaces(data, name) if (one := growth(fields, field, span)))
+def not_felt(data: TrialData, course: Course, target: str) -> Iterator[str]:
+    """Yield that no request during a service's fault failed, or began in its first half and ended after it.
 
-
-def app_interfaces(data: TrialData, name: str) -> list[Fields]:
-    """Return the counters of each interface that a container had on the network of requests."""
-    return [one.counters for one in data.counters.interfaces if one.container == name and one.network == APP]
-
-
-def not_felt(data: TrialData, course: Course) -> Iterator[str]:
-    """Yield that no request during the fault failed, or began in its first half and ended after it.
-
-    The end is the end of the time in which the fault was certainly in force.
+    The end is the end of the time in which the fault was certainly in force. Whether requests feel the fault of a
+    backend is what is measured.
     """
+    if target in data.trial.names("backend"):
+        return
     requests, span = data.requests, during(course)
     under_way = (requests.start_ns < span.end_ns) & (requests.end_ns > span.start_ns)
     middle_ns = (span.start_ns + span.end_ns) // 2

@@ -9,11 +9,9 @@ from typing import Annotated, ClassVar, Literal, Protocol
 from pydantic import Field
 
 from lab.engine import Clock, Driver
+from lab.fault.planes import ANY, SERVICE, Role, network
 from lab.record import Course, Seen, TrialData
 from lab.spec import Shape
-
-# The network of requests. Faults do not change the network of telemetry.
-APP = "app"
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,30}$")]
 
@@ -40,7 +38,7 @@ class Subject:
     """The running system that faults are injected into.
 
     `ready` is the folder that services see as `/ready`; `sidecars` has the container of each node's sidecar, by node;
-    `proxy_of` returns the administration page of a node's sidecar.
+    `proxy_of` returns the administration page of a node's sidecar; `roles` has those of containers that are no service.
     """
 
     driver: Driver
@@ -48,6 +46,7 @@ class Subject:
     ready: Path
     sidecars: Mapping[str, str] = field(default_factory=dict)
     proxy_of: Callable[[str], Proxy] | None = None
+    roles: Mapping[str, str] = field(default_factory=dict)
 
     def proxy(self, node: str) -> Proxy:
         """The node's sidecar; raises `CannotInject` if it has none."""
@@ -60,9 +59,13 @@ class Subject:
         """The node's containers in starting order: its sidecar needs its network namespace."""
         return (node, self.sidecars[node]) if node in self.sidecars else (node,)
 
-    def address(self, node: str) -> str:
-        """The node's address on the network of requests; "" while it has none."""
-        return self.driver.addresses(node).get(APP, "")
+    def network(self, target: str) -> str:
+        """The network of the target's work."""
+        return network(self.roles.get(target, SERVICE))
+
+    def address(self, target: str) -> str:
+        """The target's address on the network of its work; "" while it has none."""
+        return self.driver.addresses(target).get(self.network(target), "")
 
 
 class DeclaredFault(Shape):
@@ -72,7 +75,7 @@ class DeclaredFault(Shape):
     """
 
     kind: str
-    target: Name = Field(description="a node of the topology")
+    target: Name = Field(description="a node of the topology, or a container of the level's backend")
     start_s: StartSeconds | Annotated[tuple[StartSeconds, StartSeconds], Field(strict=False)] = Field(
         description="seconds after the window's start; [earliest, latest]: drawn evenly from the trial's seed"
     )
@@ -84,6 +87,8 @@ class DeclaredFault(Shape):
     stops: ClassVar[bool] = False
     """Whether the target does nothing during the fault: no other fault of it could be verified."""
     needs_sidecar: ClassVar[bool] = False
+    roles: ClassVar[frozenset[Role]] = ANY
+    """The roles of the containers that it can be a fault of."""
     images: ClassVar[tuple[str, ...]] = ()
     """Further images that it needs: keys of the table of images."""
 

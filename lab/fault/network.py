@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from lab.engine import EngineRefused
-from lab.fault.fault import APP, CannotInject, DeclaredFault, Part, Subject
+from lab.fault.fault import CannotInject, DeclaredFault, Part, Subject
 from lab.record import Seen
 
 # The messages of newer and older versions of tc for a discipline that the kernel does not have.
@@ -20,7 +20,7 @@ UNKNOWN_KIND = re.compile(r"qdisc kind is unknown|No such file or directory")
 
 
 class ByNetwork(DeclaredFault):
-    """A fault of what the target sends to the network of requests. A kind has the discipline."""
+    """A fault of what the target sends to the network of its work. A kind has the discipline."""
 
     part: ClassVar[Part] = "network"
     images: ClassVar[tuple[str, ...]] = ("nettools",)
@@ -46,4 +46,6 @@ class ByNetwork(DeclaredFault):
         return {name: int(removed[name]) for name in ("packets", "drops", "overlimits")}
 
     def _shape(self, subject: Subject, *words: str) -> str:
-        return subject.driver.run_beside(self.target, ["shape", subject.driver.networks()[APP], *words])
+        return subject.driver.run_beside(
+            self.target, ["shape", subject.driver.networks()[subject.network(self.target)], *words]
+        )

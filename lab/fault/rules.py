@@ -1,7 +1,7 @@
 """Contradictions between declared faults, each valid by itself: reported before anything starts. Pure."""
 
 import itertools
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from lab.fault.fault import DeclaredFault
 from lab.spec import Path, Problem, suggestion
@@ -32,13 +32,14 @@ def contradictions(faults: Sequence[DeclaredFault], window_s: float | None, wher
             )
 
 
-def unknown_targets(faults: Sequence[DeclaredFault], nodes: Collection[str], where: Path) -> Iterator[Problem]:
-    """Yield the faults of nodes that are not in the topology."""
+def unknown_targets(faults: Sequence[DeclaredFault], roles: Mapping[str, str], where: Path) -> Iterator[Problem]:
+    """Yield the faults whose target the level does not have, or whose target's role they are no fault of."""
     for index, fault in enumerate(faults):
-        if fault.target not in nodes:
+        possible = [name for name, role in roles.items() if role in fault.roles]
+        if fault.target not in possible:
             yield Problem(
                 (*where, index, "target"),
-                f"the topology has no node '{fault.target}'; {suggestion(fault.target, nodes)}",
+                f"{fault.kind} has no target '{fault.target}' here; {suggestion(fault.target, possible)}",
             )
 
 

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from lab.fault import evidence
 from lab.fault.fault import DeclaredFault, Subject
+from lab.fault.planes import SERVICE, Role
 from lab.record import Course, Seen
 
 # The listener in front of the service is the only one with the filter (envoy/faults.yaml).
@@ -17,6 +18,7 @@ class ByProxy(DeclaredFault):
     """A fault by the filter of the target's sidecar. A kind has the keys and the filter's counter."""
 
     needs_sidecar: ClassVar[bool] = True
+    roles: ClassVar[frozenset[Role]] = frozenset({SERVICE})
     counter: ClassVar[str]
     """The filter's count of its actions."""
 

@@ -11,6 +11,7 @@ from markupsafe import Markup
 from lab.report.claims import Claims, claims
 from lab.report.compared import compare_views
 from lab.report.drawings import Drawings, draw_all
+from lab.report.endpoint_figure import Endpoints, endpoints
 from lab.report.first_error import first_error_table
 from lab.report.flame import Profiles, profiles
 from lab.report.overhead import Overhead, overhead
@@ -28,6 +29,7 @@ SECTIONS = {
     "intervals": "Intervals",
     "resilience": "Errors",
     "outages": "Outages",
+    "endpoints": "Endpoints",
     "ladders": "Ladders",
     "sweeps": "Sweeps",
     "frontiers": "Frontier",
@@ -60,6 +62,7 @@ class Report:
     resilience: Resilience | None = None
     outages: Table | None = None
     first_error: Table | None = None
+    endpoints: Endpoints | None = None
 
 
 def build(results_dir: Path) -> Path:
@@ -85,6 +88,7 @@ def report(results_dir: Path, source: Source) -> Report:
         resilience(source.summary, source.trials),
         outages(source.summary),
         first_error_table(source.summary),
+        endpoints(source),
     )
 
 

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from lab.record import Summary
 from lab.report.courses import DELAYS, RATES, WORKERS, Course, Floats
-from lab.report.figures.courses import Bundle, Dashes, courses
+from lab.report.figures.courses import Bundle, Dashes, Marks, courses
 from lab.report.palette import INK, REJECTED, Colour
 from lab.report.source import Source
 
@@ -69,14 +69,14 @@ def loads(source: Source, colours: Mapping[str, Colour]) -> list[tuple[str, Mark
         level: [one.course for one in source.observed if one.level == level and one.course is not None]
         for level in source.summary.levels
     }
-    marks_s = {level: _first_errors_s(source.summary, level) for level in by_level}
+    marks = Marks("first error", {level: _first_errors_s(source.summary, level) for level in by_level})
     drawn = []
     for figure in FIGURES:
         bundles = {level: _bundles(figure, trials, colours[level]) for level, trials in by_level.items()}
         shown = {level: found for level, found in bundles.items() if found}
         if shown:
             said = f"A panel for each of {', '.join(shown)}: {figure.title}, over the seconds since the load began."
-            svg = courses(figure.name, figure.title, figure.axis, shown, marks_s, said)
+            svg = courses(figure.name, figure.title, figure.axis, shown, marks, said)
             drawn.append((figure.title, svg, figure.caption))
     return drawn
 

@@ -264,18 +264,19 @@ def _outage(summary: Summary, level: str) -> Row | None:
     twin = without_sidecars(summary, level)
     return [
         named(level),
-        Cell("; ".join(_named(fault) for fault in faults)),
+        Cell("; ".join(named_fault(fault) for fault in faults)),
         Cell(str(len(trials))),
-        _mean_of(summary, LOST, level),
+        mean_of(summary, LOST, level),
         NOTHING if twin is None else less(summary, LOST, level, twin),
         # What a fault does where requests wait for its end and none fails.
-        _mean_of(summary, SLOWEST, level, 1000),
+        mean_of(summary, SLOWEST, level, 1000),
         Cell(_recovered(trials, len(faults))),
-        _mean_of(summary, AFTER, level),
+        mean_of(summary, AFTER, level),
     ]
 
 
-def _named(fault: Mapping[str, Any]) -> str:
+def named_fault(fault: Mapping[str, Any]) -> str:
+    """Return what a declared fault is called in a table."""
     return f"{fault['target']} {fault['kind']} for {number(float(fault['length_s']), 2)} s"
 
 
@@ -285,7 +286,7 @@ def _recovered(trials: Sequence[TrialSummary], faults: int) -> str:
     return f"{seen} of {faults * len(trials)}"
 
 
-def _mean_of(summary: Summary, metric: str, level: str, factor: float = 1.0) -> Cell:
+def mean_of(summary: Summary, metric: str, level: str, factor: float = 1.0) -> Cell:
     """Show a level's mean; `factor` of the metric's units are one here."""
     estimate = estimate_of(summary, metric, level)
     if estimate is None:

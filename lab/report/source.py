@@ -26,6 +26,7 @@ from lab.record import (
     stored,
 )
 from lab.report.courses import Course, course
+from lab.report.endpoint_courses import EndpointCourse, endpoint_course
 from lab.report.figures.latency import Latencies
 from lab.report.figures.over_time import Line, Served
 from lab.report.figures.trials import Span
@@ -57,6 +58,7 @@ class Observed:
     served: Sequence[Served] = ()
     """Around each of the trial's faults."""
     course: Course | None = None
+    endpoints: EndpointCourse | None = None
 
 
 def observe(data: TrialData) -> Observed:
@@ -72,6 +74,7 @@ def observe(data: TrialData) -> Observed:
         jvm=_jvm(data),
         served=[_served(data, injection) for injection in data.injections if injection.injected and injection.lifted],
         course=course(data, _grid_s(trial)),
+        endpoints=endpoint_course(data),
     )
 
 

@@ -14,6 +14,7 @@ from lab.record import Summary, read_manifest, read_summary, stored
 from lab.report.answers import Answer, answers
 from lab.report.claims import claims
 from lab.report.compared import compare_views, crossing_table, frontier_table, ladder_tables
+from lab.report.endpoints import endpoints_table
 from lab.report.facts import shared_machine
 from lab.report.findings import remarks
 from lab.report.first_error import first_error_table
@@ -44,7 +45,12 @@ def print_results(folder: Path, console: Console) -> None:
         print_tables([errors.added] if errors.added.rows else [], console)
     frontiers = [frontier_table(summary, view) for view in views.frontiers]
     print_tables(
-        [one for one in (outages(summary), first_error_table(summary), *frontiers) if one and one.rows], console
+        [
+            one
+            for one in (outages(summary), endpoints_table(summary), first_error_table(summary), *frontiers)
+            if one and one.rows
+        ],
+        console,
     )
     if stored(verdicts := folder / "claims.json"):
         found = claims(read_verdicts(verdicts))

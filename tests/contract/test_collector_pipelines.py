@@ -86,7 +86,7 @@ EXPECTED: dict[str, Callable[[Rows], None]] = {
     "tail-sampling": errors_and_a_quarter_come_back,
 }
 # They send to a fixed place.
-ONE_WAY = {"discard", "discard-unbatched", "recommended"}
+ONE_WAY = {"answering", "discard", "discard-unbatched", "recommended"}
 
 
 @pytest.fixture(scope="module")

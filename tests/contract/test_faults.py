@@ -26,6 +26,7 @@ from lab.engine.ports import port
 from lab.fault.fault import DeclaredFault, Proxy, Subject
 from lab.fault.journal import Journal, lift_leftovers
 from lab.fault.kinds import KINDS, parse_fault
+from lab.fault.planes import SERVICE
 from lab.fault.run import injector
 from lab.fault.verified import unverified
 from lab.record.counters import parse_counters, write_targets
@@ -63,7 +64,7 @@ SIZES = {
     "bandwidth-cap": 32, "packet-loss": 0.2, "packet-delay": 200,
 }  # fmt: skip
 BY_PROXY = [kind for kind, fault in KINDS.items() if fault.needs_sidecar]
-OF_CONTAINERS = [kind for kind, fault in KINDS.items() if not fault.needs_sidecar]
+OF_CONTAINERS = [kind for kind, fault in KINDS.items() if SERVICE in fault.roles and not fault.needs_sidecar]
 NO_NETEM = "not possible: this kernel has no netem (module sch_netem)"
 
 

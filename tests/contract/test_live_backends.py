@@ -96,6 +96,7 @@ class Recorder:
         ("jaeger", "zipkin"),
         ("jaeger-badger", "otlp"),
         ("collector", "otlp"),
+        ("collectors", "otlp"),
         ("zipkin", "zipkin"),
         ("sink", "zipkin"),
     ],

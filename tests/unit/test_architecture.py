@@ -126,6 +126,17 @@ NEW = (
     "command/bundle.py",
     "engine/archive.py",
     "engine/image_archive.py",
+    # Several endpoints that take a tracer's spans, the faults of one of them, and who got how many spans.
+    "backend/collectors.py",
+    "fault/planes.py",
+    "fault/sink.py",
+    "fault/kinds/answer_delay.py",
+    "target/mesh/faulty.py",
+    "target/scraping.py",
+    "analysis/metrics/endpoints.py",
+    "report/endpoint_courses.py",
+    "report/endpoint_figure.py",
+    "report/endpoints.py",
 )
 CONTRACT_MAY_IMPORT = ("lab.contract", "lab.spec", "lab.record")
 

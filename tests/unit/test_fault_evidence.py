@@ -18,7 +18,7 @@ from lab.record.data import TrialData
 from lab.record.faults import ENDED, Action, Injection, ended_on_purpose
 from lab.record.requests import REQUESTS_COLUMNS, REQUESTS_FIRST_LINE, parse_requests
 from lab.record.series import NotDerivableError
-from lab.record.trial import LOCAL, TrialRecord, Window
+from lab.record.trial import LOCAL, ContainerRecord, TrialRecord, Window
 from tests.labs import MESH
 from tests.synthetic.truth import EPOCH_NS
 
@@ -56,6 +56,11 @@ def waiting() -> list[Request]:
     return [(t, max(end, END_S) if BEGIN_S <= t < END_S else end, status) for t, end, status in asked()]
 
 
+def container(role: str) -> ContainerRecord:
+    """A container of a role, as the engine describes it at the end."""
+    return ContainerRecord(role=role, image="x", restarts=0, oom_killed=False, exit_code=0, running=True)
+
+
 BUSY, NEVER, TALKING, SENDING = steady(0.3 * SECOND_NS), steady(0), steady(100), steady(20_000)
 
 
@@ -71,6 +76,8 @@ class Story:
     """What has no samples while the fault is there: `container` or `network`."""
     events: tuple[tuple[float, str], ...] = ()
     requests: list[Request] = field(default_factory=asked)
+    role: str = "service"
+    network: str = "app"
     injected: Mapping[str, Any] = field(default_factory=lambda: {"address": "172.18.0.3"})
     lifted: Mapping[str, Any] = field(default_factory=lambda: {"address": "172.18.0.3"})
     declared: int = 1
@@ -87,7 +94,7 @@ class Story:
                 yield {"kind": "slow", **base, "cpu_throttled_ns": int(self.throttled_ns(t))}
             if there or not self.away:
                 packets = int(self.packets(t))
-                interface = {"interface": "eth0", "network": "app", "rx_packets": packets, "tx_packets": packets}
+                interface = {"interface": "eth0", "network": self.network, "rx_packets": packets, "tx_packets": packets}
                 yield {"kind": "network", **base, **interface, "tx_bytes": int(self.sent_bytes(t))}
 
     def data(self) -> TrialData:
@@ -98,6 +105,7 @@ class Story:
             number=1, attempt=1, block=0, position=0, level="x", settings={"faults": [{}] * self.declared}, valid=True,
             found={"users": 1}, window=Window(load_start_ns=at(0), start_ns=at(0), end_ns=at(LOAD_S)),
             service_cpus=(0, 1), generator_cpus=(0, 1), startup_s={"s2": 1.0},
+            containers={"s2": container(self.role)} if self.role != "service" else {},
         )  # fmt: skip
         counters, requests = parse_counters(lines, "x"), parse_requests(text, "x")
         return TrialData(record, {"counters": {LOCAL: counters}, "requests": {LOCAL: requests}})
@@ -127,6 +135,7 @@ def doubts(kind: str, story: Story) -> list[str]:
 
 SIZES = {
     "application-error": 0.2, "application-latency": 100, "envoy-abort": 0.2, "envoy-delay": 50, "cpu-cut": 0.1,
+    "answer-delay": 500,
     "bandwidth-cap": 8, "packet-loss": 0.1, "packet-delay": 50,
 }  # fmt: skip
 NO_COUNT = {"operations": 100, "errors": 0, "waited_ns": 10**9}
@@ -145,6 +154,7 @@ SHOWN: dict[str, Story] = {
     "bandwidth-cap": Story(sent_bytes=with_rate(20_000, 990), lifted={"packets": 90, "drops": 9, "overlimits": 80}),
     "packet-loss": Story(lifted={"packets": 905, "drops": 95}),
     "packet-delay": Story(lifted={"packets": 1000, "drops": 0}, requests=asked(meanwhile_s=0.062)),
+    "answer-delay": Story(injected={"delayed_requests": 3}, lifted={"delayed_requests": 12}),
     "application-error": Story(
         injected=NO_COUNT, lifted={"operations": 1100, "errors": 190, "waited_ns": 11 * 10**9}
     ),
@@ -160,6 +170,7 @@ UNDISTURBED: dict[str, tuple[Mapping[str, Any], Mapping[str, Any]]] = {
     "killed": ({"address": "172.18.0.3", ENDED: "s2"}, {"address": "172.18.0.3"}),
     "packet-loss": ({}, {"packets": 1000, "drops": 0}),
     "packet-delay": ({}, {"packets": 1000, "drops": 0}),
+    "answer-delay": ({"delayed_requests": 3}, {"delayed_requests": 3}),
     "application-error": (NO_COUNT, {"operations": 1100, "errors": 0, "waited_ns": 11 * 10**9}),
     "application-latency": (NO_COUNT, {"operations": 1100, "errors": 0, "waited_ns": 11 * 10**9}),
     "envoy-abort": ({"faults": 0, "requests": 500}, {"faults": 0, "requests": 1500}),
@@ -182,6 +193,30 @@ def test_a_fault_that_was_not_there_is_not_verified(kind: str) -> None:
     found = doubts(kind, Story(injected=injected, lifted=lifted))
     assert len(found) == 1
     assert found[0].startswith(f"fault {kind} of s2: not verified: ")
+
+
+# Kinds that a backend can have, too.
+OF_BACKENDS = ["killed", "frozen", "cut-off", "cpu-cut", "bandwidth-cap", "packet-loss"]
+BACKEND: dict[str, Any] = {"role": "backend", "network": "telemetry", "requests": asked()}
+
+
+@pytest.mark.parametrize("kind", OF_BACKENDS)
+def test_of_a_backend_it_is_verified_although_no_request_felt_it(kind: str) -> None:
+    assert doubts(kind, replace(SHOWN[kind], **BACKEND)) == []
+
+
+@pytest.mark.parametrize("kind", OF_BACKENDS)
+def test_of_a_backend_it_is_not_verified_if_it_was_not_there(kind: str) -> None:
+    injected, lifted = UNDISTURBED.get(kind, (Story().injected, Story().lifted))
+    assert len(doubts(kind, Story(injected=injected, lifted=lifted, **BACKEND))) == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "doubt"), [("bandwidth-cap", "was not sampled twice"), ("cut-off", "no packet was seen to pass")]
+)
+def test_what_a_backend_has_on_the_network_of_requests_proves_nothing(kind: str, doubt: str) -> None:
+    (found,) = doubts(kind, replace(SHOWN[kind], **{**BACKEND, "network": "app"}))
+    assert doubt in found
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from lab.fault.fault import DeclaredFault, Subject
 from lab.fault.journal import Journal, lift_leftovers
 from lab.fault.kinds import parse_fault
 from lab.fault.run import ContainerTime, Injector, injector
+from lab.fault.sink import Receiver
 from lab.record.faults import Injection, read_injections
 from tests.fake import FakeClock, FakeDriver
 from tests.synthetic.truth import EPOCH_NS
@@ -296,3 +297,23 @@ def test_the_containers_time_is_believed_from_the_quickest_answer() -> None:
     assert time.error_ns == pytest.approx(0.01 * 1e9)
     clock.sleep(5)
     assert time.now_ns() == pytest.approx(EPOCH_NS + clock.now_s() * 1e9, abs=1000)
+
+
+def test_a_backends_fault_is_one_of_its_network(bench: Bench) -> None:
+    subject = Subject(bench.driver, bench.clock, bench.folder, roles={"sink": "backend"})
+    for of, network, subnet in (("a1", "app", "172.18.0.0/16"), ("sink", "telemetry", "172.19.0.0/16")):
+        bench.driver.done.clear()
+        fault("cut-off", 0, target=of).inject(subject)
+        fault("bandwidth-cap", 0, target=of, size=64).inject(subject)
+        assert bench.driver.done[0] == f"disconnect {of} {network}"
+        assert bench.driver.done[1].startswith(f"run_beside {of} shape {subnet} tbf rate 64000bit")
+
+
+def test_the_sink_is_told_to_answer_one_endpoint_late(bench: Bench) -> None:
+    told: list[Mapping[str, object]] = []
+    subject = Receiver(
+        bench.driver, bench.clock, bench.folder, behave=told.append, counted=lambda: {"delayed_requests": len(told)}
+    )
+    late = fault("answer-delay", 0, target="collector-a", size=500)
+    assert (late.inject(subject), late.lift(subject)) == ({"delayed_requests": 0}, {"delayed_requests": 1})
+    assert told == [{"behaviour": "slow", "delay_ms": 500, "sender": "collector-a"}, {"behaviour": "accept"}]

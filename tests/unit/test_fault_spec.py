@@ -50,7 +50,7 @@ def test_a_level_survives_its_manifest() -> None:
     [
         ("kind: frozn, target: s2, start_s: 1, length_s: 5",
             "faults[0].kind: saw \"frozn\", wanted .*did you mean 'frozen'"),
-        ("target: s2, start_s: 1, length_s: 5", 'faults[0].kind: missing; wanted "application-error" or'),
+        ("target: s2, start_s: 1, length_s: 5", 'faults[0].kind: missing; wanted "answer-delay" or'),
         (f"{FROZEN}, size: 1", "faults[0].size: unknown key; there are: kind, length_s, start_s, target"),
         (CPU_CUT.replace("size: 0.25, ", ""), "faults[0].size: missing; wanted a number from 0.01 to 1"),
         (CPU_CUT.replace("0.25", "2"), "faults[0].size: saw 2, wanted a number from 0.01 to 1"),
@@ -144,11 +144,37 @@ def test_faults_of_one_target_that_go_together_are_allowed() -> None:
     assert refused(FROZEN, FROZEN.replace("10", "15")) == []
 
 
-def test_a_node_that_there_is_not_is_refused() -> None:
-    found = told(list(unknown_targets(level(FROZEN, FROZEN.replace("s2", "s22")), ["s1", "s2", "s3"], ("faults",))))
-    assert found == [
-        "faults[1].target: the topology has no node 's22'; did you mean 's2'? (there are: s1, s2, s3)"
-    ]  # fmt: skip
+ROLES = {"s1": "service", "s2": "service", "s3": "service", "sink": "backend", "collector-a": "endpoint"}
+
+
+def test_a_target_that_there_is_not_is_refused() -> None:
+    (found,) = told(list(unknown_targets(level(FROZEN, FROZEN.replace("s2", "s22")), ROLES, ("faults",))))
+    listed = "collector-a, s1, s2, s3, sink"
+    assert found == f"faults[1].target: frozen has no target 's22' here; did you mean 's2'? (there are: {listed})"
+
+
+LATENCY = "kind: application-latency, target: s2, size: 5, start_s: 10, length_s: 5"
+DELAY = "kind: answer-delay, target: collector-a, size: 5, start_s: 10, length_s: 5"
+
+
+@pytest.mark.parametrize(
+    ("fault", "possible"),
+    [
+        (LATENCY.replace("s2", "collector-a"), "there are: s1, s2, s3"),
+        (LATENCY.replace("application-latency", "packet-delay").replace("s2", "collector-a"), "there are: s1, s2, s3"),
+        (DELAY.replace("collector-a", "sink"), "there are: collector-a"),
+    ],
+)
+def test_a_kind_is_a_fault_of_some_roles_only(fault: str, possible: str) -> None:
+    (line,) = told(list(unknown_targets(level(fault), ROLES, ("faults",))))
+    assert line.startswith("faults[0].target: ")
+    assert possible in line
+
+
+def test_a_backend_can_have_the_faults_of_any_container() -> None:
+    of_sink = [FROZEN, CPU_CUT, NETWORK, FROZEN.replace("frozen", "killed"), FROZEN.replace("frozen", "cut-off")]
+    faults = level(*(fault.replace("s2", "sink") for fault in of_sink), LATENCY, DELAY)
+    assert list(unknown_targets(faults, ROLES, ("faults",))) == []
 
 
 def test_a_proxys_fault_without_a_proxy_is_refused() -> None:

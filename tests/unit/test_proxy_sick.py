@@ -11,6 +11,7 @@ from lab.engine.clock import SystemClock, wait_until
 from lab.engine.driver import Stack
 from lab.engine.machine import CpuSplit
 from lab.engine.place import Place
+from lab.fault.sink import Receiver, behave
 from lab.fault.verified import unverified
 from lab.record.counters import parse_counters
 from lab.record.data import TrialData
@@ -19,7 +20,7 @@ from lab.record.trial import LOCAL
 from lab.spec.problems import SpecError
 from lab.target.proxy.deployment import ProxyDeployment
 from lab.target.proxy.settings import ProxyLevel
-from lab.target.proxy.sick import Receiver, injecting, parse
+from lab.target.proxy.sick import injecting, parse
 from tests.fake import FakeClock, FakeDriver
 from tests.observed import SECOND_NS, START_NS
 from tests.unit.test_proxy_target import OTEL_GRPC, ROOT, SOURCE, experiment, judged_in, settings
@@ -111,7 +112,7 @@ def test_a_sink_that_does_not_obey_is_an_error(tmp_path: Path, monkeypatch: pyte
     place = Place(ROOT, CpuSplit((0,), (1,)), FakeDriver(), FakeClock(), tmp_path / "journal.json")
     system = ProxyDeployment(SOURCE, ProxyLevel("x", settings(tracer="opentelemetry-grpc")), place, tmp_path)
     with pytest.raises(OSError, match="answered with 400: there is no behaviour"):
-        system._behave({"behaviour": "x"})
+        behave(system.http, {"behaviour": "x"})
 
 
 # --- verified -----------------------------------------------------------------------------------------------------

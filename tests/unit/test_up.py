@@ -20,11 +20,13 @@ from lab.engine.machine import CpuSplit
 from lab.engine.place import Place
 from lab.errors import UserError
 from lab.fault.kinds import KINDS
+from lab.fault.planes import SERVICE
 from lab.spec.parse import recorded_experiment
 from tests.fake import FakeDriver
 from tests.labs import LAB, MESH, level
 
 BY_PROXY = [kind for kind, fault in KINDS.items() if fault.needs_sidecar]
+OF_SERVICES = [kind for kind, fault in KINDS.items() if SERVICE in fault.roles]
 
 
 # --- the choice -------------------------------------------------------------------------------------------------------
@@ -63,7 +65,7 @@ def test_what_is_unknown_is_one_line(kind: str, overrides: list[str], fault: str
 
 
 @pytest.mark.parametrize(("topology", "target"), [("mesh", "a1"), ("chain", "s2")])
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", OF_SERVICES)
 def test_each_kind_of_fault_can_be_asked_for_by_its_name(kind: str, topology: str, target: str) -> None:
     experiment = chosen(LAB, "mesh", [f"topology={topology}", "sidecar=passthrough"], kind)
     (fault,) = experiment.baseline_level().settings.faults

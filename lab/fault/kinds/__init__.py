@@ -6,6 +6,7 @@ from typing import Annotated, Any, get_args
 from pydantic import Field, TypeAdapter
 
 from lab.fault.fault import DeclaredFault
+from lab.fault.kinds.answer_delay import AnswerDelay
 from lab.fault.kinds.application_error import ApplicationError
 from lab.fault.kinds.application_latency import ApplicationLatency
 from lab.fault.kinds.bandwidth_cap import BandwidthCap
@@ -21,7 +22,8 @@ from lab.fault.kinds.packet_loss import PacketLoss
 MAX_FAULTS = 20
 
 AnyFault = Annotated[
-    ApplicationError
+    AnswerDelay
+    | ApplicationError
     | ApplicationLatency
     | EnvoyAbort
     | EnvoyDelay

@@ -5,8 +5,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from lab.fault.evidence import app_interfaces, during, growth
+from lab.fault.evidence import during, growth
 from lab.fault.network import ByNetwork
+from lab.fault.planes import interfaces
 from lab.record import Course, TrialData
 
 # At least one Ethernet packet; for fast links, the traffic of this time.
@@ -19,7 +20,7 @@ NEAR = 0.8
 
 
 class BandwidthCap(ByNetwork):
-    """What the target sends to the network of requests passes a token bucket filter (tbf) of `size` kbit/s."""
+    """What the target sends to the network of its work passes a token bucket filter (tbf) of `size` kbit/s."""
 
     kind: Literal["bandwidth-cap"]
     size: float = Field(ge=8, le=10_000_000, description="kbit/s that it may send", examples=[256])
@@ -31,9 +32,7 @@ class BandwidthCap(ByNetwork):
 
     def doubts(self, data: TrialData, course: Course) -> Iterator[str]:
         """Yield why the interface's bytes, or the filter's counter, do not show the cap."""
-        sent = [
-            one for fields in app_interfaces(data, self.target) if (one := growth(fields, "tx_bytes", during(course)))
-        ]
+        sent = [one for fields in interfaces(data, self.target) if (one := growth(fields, "tx_bytes", during(course)))]
         if not sent:
             yield "what it sent was not sampled twice meanwhile"
             return

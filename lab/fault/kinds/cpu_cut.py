@@ -26,7 +26,7 @@ class CpuCut(DeclaredFault):
         return {}
 
     def lift(self, subject: Subject) -> Seen:
-        """See `DeclaredFault.lift`. Services have no limit otherwise (compose.yaml)."""
+        """See `DeclaredFault.lift`. Targets have no limit otherwise (compose.yaml)."""
         subject.driver.limit_cpus(self.target, None)
         return {}
 

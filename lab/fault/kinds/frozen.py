@@ -38,4 +38,4 @@ class Frozen(DeclaredFault):
             yield f"it used {used.amount / 1e6:.0f} ms of CPU meanwhile"
         if used_before is None or used_before.amount <= STILL_NS:
             yield "it was not seen to use CPU before"
-        yield from not_felt(data, course)
+        yield from not_felt(data, course, self.target)

@@ -33,7 +33,7 @@ class Killed(DeclaredFault):
     def doubts(self, data: TrialData, course: Course) -> Iterator[str]:
         """Yield why the observer's events, or the requests, do not show it."""
         yield from self.unseen(data, course)
-        yield from not_felt(data, course)
+        yield from not_felt(data, course, self.target)
 
     def unseen(self, data: TrialData, course: Course) -> Iterator[str]:
         """Yield why the observer's events do not show it."""

@@ -1,12 +1,13 @@
 """A slower network."""
 
 from collections.abc import Iterator, Sequence
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import Field
 
 from lab.fault.evidence import before, during, median_latency_ms
 from lab.fault.network import ByNetwork
+from lab.fault.planes import SERVICE, Role
 from lab.record import Course, TrialData
 
 # Of a request's latency, which noise may shorten a little during the fault.
@@ -18,6 +19,8 @@ class PacketDelay(ByNetwork):
 
     kind: Literal["packet-delay"]
     size: float = Field(ge=1, le=60_000, description="ms by which a packet is delayed", examples=[20])
+    # It is verified by the latency of requests.
+    roles: ClassVar[frozenset[Role]] = frozenset({SERVICE})
 
     def discipline(self) -> Sequence[str]:
         """See `ByNetwork.discipline`."""

@@ -11,7 +11,7 @@ from lab.record import Course, TrialData
 
 
 class PacketLoss(ByNetwork):
-    """A share of the packets that the target sends to the network of requests is lost (netem)."""
+    """A share of the packets that the target sends to the network of its work is lost (netem)."""
 
     kind: Literal["packet-loss"]
     size: float = Field(ge=0.0001, le=1, description="the share of packets that is lost", examples=[0.05])

@@ -29,9 +29,16 @@ LEAST = {"linear": 0.0, "log": 0.1}
 """Where the axis begins. What is less is drawn there: a trace can be back before its request is answered."""
 LABEL_SHARE = 0.11
 """A label's height as a share of the axis."""
-MARK = "first error"
 Dashes = Literal["solid", "dotted", "dashed"]
 DASHES: Mapping[Dashes, Any] = {"solid": "-", "dotted": (0, (1, 1.2)), "dashed": (0, (4, 2))}
+
+
+@dataclass(frozen=True)
+class Marks:
+    """What is marked, and when it happened in each trial of a level, in seconds since the load began."""
+
+    word: str
+    at_s: Mapping[str, Sequence[float]]
 
 
 @dataclass(frozen=True)
@@ -49,10 +56,10 @@ def courses(
     title: str,
     axis: tuple[str, Literal["linear", "log"]],
     levels: Mapping[str, Sequence[Bundle]],
-    marks_s: Mapping[str, Sequence[float]],
+    marks: Marks,
     description: str,
 ) -> Markup:
-    """Draw a panel per level, all on the same axes; `marks_s`: when each of its trials had its first error."""
+    """Draw a panel per level, all on the same axes."""
     columns = min(COLUMNS, len(levels))
     rows = ceil(len(levels) / columns)
     limits = _limits([curve for bundles in levels.values() for one in bundles for curve in one.trials], axis[1])
@@ -63,7 +70,7 @@ def courses(
             axes.remove()
         for index, (axes, (level, bundles)) in enumerate(zip(grid, levels.items(), strict=False)):
             _axes(axes, limits, axis, named=index % columns == 0)
-            _panel(axes, bundles, marks_s.get(level, ()))
+            _panel(axes, bundles, marks.word, marks.at_s.get(level, ()))
             axes.set_title(short(level))
             if index + columns >= len(levels):
                 axes.set_xlabel("seconds since the load began")
@@ -95,7 +102,7 @@ def _axes(
         axes.tick_params(labelleft=False)
 
 
-def _panel(axes: Axes, bundles: Sequence[Bundle], marks_s: Sequence[float]) -> None:
+def _panel(axes: Axes, bundles: Sequence[Bundle], mark: str, marks_s: Sequence[float]) -> None:
     ends = {bundle.label: _lines(axes, bundle) for bundle in bundles}
     top = axes.get_ylim()[1]
     for mark_s in marks_s:
@@ -105,7 +112,7 @@ def _panel(axes: Axes, bundles: Sequence[Bundle], marks_s: Sequence[float]) -> N
         # Lines are named at the right.
         late = at_s > axes.get_xlim()[1] / 2
         looks: dict[str, Any] = {"ha": "right" if late else "left", "fontsize": 8, "color": REJECTED.light}
-        axes.annotate(MARK, (at_s, top), (-3 if late else 3, -9), textcoords="offset points", **looks)
+        axes.annotate(mark, (at_s, top), (-3 if late else 3, -9), textcoords="offset points", **looks)
     _labels(axes, ends)
 
 

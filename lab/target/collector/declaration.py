@@ -10,7 +10,7 @@ from lab.spec import Example, Experiment, Problem, Shape, suggestion
 from lab.target import traffic
 from lab.target.collector.settings import CollectorLevel, CollectorLevelSettings, CollectorSettings
 
-COLLECTOR, SINK, GENERATOR, SCRAPER = "collector", "sink", "traces", "scraper"
+COLLECTOR, SINK, GENERATOR = "collector", "sink", "traces"
 WORDS = {COLLECTOR: "next Collector", SINK: "sink", GENERATOR: "generator"}
 # The image of the earlier release.
 EARLIER = "collector-earlier"

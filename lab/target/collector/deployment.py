@@ -10,19 +10,16 @@ from lab.backend import Http, Sink, settled
 from lab.contract import Endpoint, Measuring
 from lab.engine import OBSERVER, Place, Stack, await_ready, ports, start_failed, wait_until
 from lab.record import Results, TrialPart, write_results
-from lab.record.traces import newest_scrape_ns
-from lab.target.collector.declaration import COLLECTOR, GENERATOR, SCRAPER, SINK
+from lab.target import scraping
+from lab.target.collector.declaration import COLLECTOR, GENERATOR, SINK
 from lab.target.collector.settings import CollectorLevel, Release
 from lab.target.measuring import NothingAdded
+from lab.target.scraping import SCRAPER
 from lab.target.traffic import PROTOCOL
 
 OTLP_PORTS = {"grpc": 4317, "http": 4318}
-METRICS_PORT = 8888
 READY_BOUND_S = 30.0
 READY_EVERY_S = 0.1
-RECORD = "collector.jsonl"
-# The scraper reads once a second, and waits 2 s for an answer.
-SCRAPED_BOUND_S = 5.0
 IMAGES: Mapping[Release, str] = {
     "current": "tollbooth/collector:${COLLECTOR_VERSION}",
     "earlier": "tollbooth/collector-earlier:${COLLECTOR_EARLIER_VERSION}",
@@ -45,12 +42,11 @@ def receivers(level: CollectorLevel) -> tuple[str, ...]:
 def stack(level: CollectorLevel, place: Place, out: Path, variables: Mapping[str, str], extra: Sequence[str]) -> Stack:
     """Return what to create for one start. The Collectors have the CPUs of what is measured. Pure."""
     names = collectors(level)
-    scraped = ",".join(f"{name}=http://{name}:{METRICS_PORT}/metrics" for name in names)
     described = {name: _collector(level, place, name, pipeline) for name, pipeline in names.items()}
     return Stack(
         services=(*receivers(level), *names, SCRAPER, *extra),
         overlay={"services": {**_limited_sink(level), **described}},
-        environment={"TRIAL_DIR": str(out), "COLLECTORS": scraped, **place.cpus.variables(), **variables},
+        environment={"TRIAL_DIR": str(out), **scraping.variables(names), **place.cpus.variables(), **variables},
     )
 
 
@@ -136,7 +132,7 @@ class CollectorDeployment:
         if not self.level.settings.returns:
             delivered = settled(self._sink.accepted_spans, self.place.clock)
             write_results(self.out, "sink", Results(values={"spans_delivered": float(delivered or 0)}))
-        self._await_scrape()
+        scraping.await_scrape(self.place, self.out)
         self.place.driver.stop([*collectors(self.level), SCRAPER, OBSERVER])
         return TrialPart()
 
@@ -152,11 +148,6 @@ class CollectorDeployment:
             f"curl {self.http.url('COLLECTOR_METRICS_PORT', '/metrics')}",
             f"curl {self.http.url('SINK_PORT', '/counters')}",
         ]
-
-    def _await_scrape(self) -> None:
-        """Waits until the Collectors' counters were read once more. One that has crashed keeps its last reading."""
-        path, now_ns = self.out / RECORD, self.place.driver.time_ns()
-        wait_until(lambda: newest_scrape_ns(path) > now_ns, SCRAPED_BOUND_S, READY_EVERY_S, self.place.clock)
 
     @property
     def _services(self) -> tuple[str, ...]:

@@ -6,9 +6,9 @@ from typing import Any
 
 from lab.analysis.metrics.memory import PAGE_CACHE, RSS, with_known_memory
 from lab.contract import Needs
-from lab.fault import rules
 from lab.record import NO_SIDECAR, Column, Headline
 from lab.spec import Example, Experiment, Path, Problem, SpecError, suggestion
+from lab.target.mesh import faulty
 from lab.target.mesh.example import example
 from lab.target.mesh.settings import MeshLevel, MeshLevelSettings, MeshSettings
 from lab.target.mesh.system import Parts
@@ -78,7 +78,7 @@ class MeshDeclaration:
     settings = MeshSettings
     level = MeshLevelSettings
     files = {"topology": Topology}  # noqa: RUF012
-    streams = dict.fromkeys(("requests", "counters", "trace", "speed", "faults", "results"), 1)
+    streams = dict.fromkeys(("requests", "counters", "trace", "speed", "faults", "results", "collectors"), 1)
 
     @property
     def example(self) -> Example:
@@ -135,7 +135,7 @@ class MeshDeclaration:
         yield from self._protocol_problems(experiment)
         for level in experiment.levels():
             yield from self._sidecar_problems(level)
-            yield from _fault_problems(experiment, level)
+            yield from faulty.problems(experiment, level, self.parts(level.settings.topology_name))
 
     def _unknown_names(self, experiment: Experiment) -> Iterator[Problem]:
         known = {"telemetry": ("variant", self.variants()), "topology": ("topology", self.topologies())}
@@ -178,22 +178,13 @@ class MeshDeclaration:
 
     def _sidecar_problems(self, level: MeshLevel) -> Iterator[Problem]:
         settings = level.settings
-        parts = self.parts(settings.topology_name)
         try:
-            proxied = parts.mode(settings).proxied
+            proxied = self.parts(settings.topology_name).mode(settings).proxied
         except SpecError as wrong:
             yield from (Problem(("factors", level.name, "sidecar"), problem.text) for problem in wrong.problems)
             return
-        yield from rules.unknown_targets(settings.faults, parts.topology.nodes, fault_place(level))
-        if not proxied:
-            yield from rules.without_sidecar(settings.faults, fault_place(level))
-            if settings.envoy_runtime:
-                yield Problem(("factors", level.name, "envoy_runtime"), "this level has no sidecar to take it")
-
-
-def fault_place(level: MeshLevel) -> Path:
-    """Return where messages locate a level's faults: several factors may have brought them."""
-    return ("factors", level.name, "faults")
+        if settings.envoy_runtime and not proxied:
+            yield Problem(("factors", level.name, "envoy_runtime"), "this level has no sidecar to take it")
 
 
 def _topologies(experiment: Experiment) -> tuple[str, ...]:
@@ -212,13 +203,3 @@ def _without_restart(experiment: Experiment) -> Iterator[Problem]:
                     ("protocol", "without_restart", index),
                     f"its level '{name}' sets {field}, which needs a restart",
                 )
-
-
-def _fault_problems(experiment: Experiment, level: MeshLevel) -> Iterator[Problem]:
-    """Yield what is wrong with a level's faults, among each other and in the protocol."""
-    if not level.settings.faults:
-        return
-    protocol = experiment.protocol
-    yield from rules.contradictions(level.settings.faults, protocol.window_s, fault_place(level))
-    if protocol.warm_up_s is None and not experiment.load.can("timed"):
-        yield Problem(("protocol", "warm_up_s"), "missing; faults begin at a time, so the warm-up has to end at one")

@@ -1,15 +1,14 @@
 """One start of a mesh: the `Deployment` of `lab/contract`."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from lab.contract import Endpoint
 from lab.engine import OBSERVER, ports, wait_until
-from lab.fault.fault import Subject
-from lab.fault.journal import Journal
-from lab.fault.run import drawn, injector
 from lab.record import DeliveryPart, PredictionPart, SidecarRecord, SidecarsPart, TrialPart
+from lab.target import scraping
+from lab.target.mesh import faulty
 from lab.target.mesh.delivery import delivered
 from lab.target.mesh.settings import MeshLevel, MeshLevelSettings
 from lab.target.mesh.sidecars.nodes import PORTS
@@ -65,7 +64,8 @@ class MeshDeployment(System):
     def measuring(self, level: MeshLevel, seed: int, lead_s: float) -> Iterator[MeshMeasuring]:
         """See `Deployment.measuring`: the level's runtime values and faults are in force."""
         before = {name: admin.counters() for name, admin in self.admins().items()}
-        with self._runtime(level.settings), self._faults(level.settings, seed, lead_s):
+        scraping.begin(self.place, self.backend.endpoints)
+        with self._runtime(level.settings), faulty.injecting(self, level.settings.faults, seed, lead_s):
             yield MeshMeasuring(self, level.settings.error_probability, before)
 
     def drain(self) -> DeliveryPart:
@@ -74,6 +74,7 @@ class MeshDeployment(System):
         What services counted themselves becomes a record of the trial.
         """
         self.driver.stop([*self.topology.nodes, OBSERVER])
+        scraping.end(self.place, self.out, self.backend.endpoints)
         for path in (self.out / "ready").glob(f"*{COUNTED}"):
             path.rename(self.out / f"results-{path.name.removesuffix(COUNTED)}.json")
         return delivered(self)
@@ -84,6 +85,7 @@ class MeshDeployment(System):
             **dict.fromkeys(self.topology.nodes, "service"),
             **dict.fromkeys(self.backend.services, "backend"),
             **dict.fromkeys(self.sidecars.values(), "sidecar"),
+            **dict.fromkeys(scraping.services(self.backend.endpoints), "scraper"),
         }
 
     def pages(self) -> Sequence[str]:
@@ -104,14 +106,6 @@ class MeshDeployment(System):
         yield
         for admin in admins:
             admin.set_runtime(dict.fromkeys(settings.envoy_runtime, ""))
-
-    def _faults(self, settings: MeshLevelSettings, seed: int, lead_s: float) -> AbstractContextManager[None]:
-        """The level's faults, injected while the block sends the load."""
-        if not settings.faults:
-            return nullcontext()
-        subject = Subject(self.driver, self.place.clock, self.out / "ready", self.sidecars, self.admin)
-        injecting = injector(subject, Journal(self.place.journal), self.out / "faults.jsonl")
-        return injecting.during_load(drawn(settings.faults, seed), self.place.clock.now_s() + lead_s)
 
 
 def _increase(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, int]:

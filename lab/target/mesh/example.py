@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from lab.fault.kinds import KINDS
+from lab.fault.planes import SERVICE
 from lab.record import NO_SIDECAR
 from lab.spec import Example
 from lab.spec.example import Fields
@@ -34,10 +35,13 @@ def example(topology: Callable[[str], Topology]) -> Example:
 
 
 def faults(level: MeshLevel, topology: Callable[[str], Topology]) -> Mapping[str, Fields]:
-    """Return a fault of each kind, of the first node that the client does not ask itself."""
+    """Return a fault of each kind that a service can have, of the first node that the client does not ask itself."""
     graph = topology(level.settings.topology_name)
     target = next((name for name in graph.nodes if name != graph.entry), graph.entry)
-    return {name: {"kind": name, "target": target, "start_s": 0, "length_s": FAULT_S, **_size(name)} for name in KINDS}
+    possible = [name for name, kind in KINDS.items() if SERVICE in kind.roles]
+    return {
+        name: {"kind": name, "target": target, "start_s": 0, "length_s": FAULT_S, **_size(name)} for name in possible
+    }
 
 
 def _size(kind: str) -> Fields:

@@ -8,6 +8,7 @@ from lab.analysis.metrics import (
     alternating,
     backends,
     burn,
+    endpoints,
     jvm,
     memory,
     requests,
@@ -21,7 +22,20 @@ from lab.contract import Check, Metric, PairedMetric
 
 METRICS: Mapping[str, Metric] = {
     metric.name: metric
-    for module in (resources, memory, backends, alternating, burn, requests, sidecars, traffic, jvm, telemetry, speed)
+    for module in (
+        resources,
+        memory,
+        backends,
+        alternating,
+        burn,
+        requests,
+        sidecars,
+        traffic,
+        jvm,
+        telemetry,
+        endpoints,
+        speed,
+    )
     for metric in module.METRICS
 }
 

@@ -9,6 +9,7 @@ from typing import Any
 from lab.backend import BACKENDS, Backend
 from lab.engine import CpuSplit, Driver, Place, Stack, StartFailed, await_ready, ports, start_failed
 from lab.record import read_json
+from lab.target import scraping
 from lab.target.mesh import sidecars
 from lab.target.mesh.settings import MeshLevelSettings
 from lab.target.mesh.sidecars import ADMIN_PORT, Admin, Mode, sidecar
@@ -185,13 +186,20 @@ def stack(
     add to nodes, and their own services.
     """
     nodes = {name: _node(name, node.kind, telemetry.environment, root) for name, node in topology.nodes.items()}
-    own = tuple(name for name in added if name not in nodes)
+    own, backend = tuple(name for name in added if name not in nodes), BACKENDS[telemetry.backend]
     return Stack(
-        services=(*topology.nodes, *own, *BACKENDS[telemetry.backend].services, *extra_services),
+        services=(
+            *topology.nodes,
+            *own,
+            *backend.services,
+            *scraping.services(backend.endpoints),
+            *extra_services,
+        ),
         overlay={"services": {name: _with(nodes.get(name, {}), added.get(name, {})) for name in (*nodes, *own)}},
         environment={
             "TELEMETRY": telemetry.instrumentation,
             "TRIAL_DIR": str(out),
+            **scraping.variables(backend.endpoints),
             **cpus.variables(),
             **load,
         },

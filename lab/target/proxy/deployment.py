@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from urllib.parse import quote, urlencode
 
@@ -12,6 +13,7 @@ from lab.contract import Endpoint, Measuring
 from lab.engine import OBSERVER, Place, Stack, Wait, await_ready, beside, ports, start_failed, wait_until
 from lab.engine.image_recipes import TABLE
 from lab.fault.run import ContainerTime
+from lab.fault.sink import Receiver, behave, counted
 from lab.record import Results, TrialPart, write_results
 from lab.target.measuring import NothingAdded
 from lab.target.proxy.changing import RECORD, Changing
@@ -19,7 +21,7 @@ from lab.target.proxy.configuration import Source, prefix, text
 from lab.target.proxy.counted import EXPORTS, attribute_values, export_values, numbers, proxy_values
 from lab.target.proxy.declaration import COLLECTOR, PROTOCOL, SERVER, SINK, receivers
 from lab.target.proxy.settings import CURRENT, DEFAULT_FLUSH_INTERVAL_MS, PROXY, ProxyLevel, ProxyLevelSettings
-from lab.target.proxy.sick import Receiver, injecting
+from lab.target.proxy.sick import injecting
 
 PROXY_PORT = 8080
 ROUTES = ("ten-bytes",)
@@ -32,10 +34,9 @@ READY_BOUND_S = 30.0
 READY_EVERY_S = 0.1
 FLUSHED_SPARE_S = 5.0
 FLUSHED_EVERY_S = 0.5
-OK, NO_CONTENT = 200, 204
+OK = 200
 # Where the exporter model sends spans, of any receiver.
 OTLP_HTTP_PORT = 4318
-SICK_COUNTERS = ("requests", "delayed_requests", "refused_spans", "accepted_spans")
 
 
 def stack(level: ProxyLevel, place: Place, out: Path, variables: Mapping[str, str], extra: Sequence[str]) -> Stack:
@@ -190,18 +191,10 @@ class ProxyDeployment:
     def _sick(self, seed: int, lead_s: float) -> AbstractContextManager[None]:
         """Return what injects the level's faults while the block waits for the load."""
         place = self.place
-        subject = Receiver(place.driver, place.clock, self.out, behave=self._behave, counted=self._sink_counted)
+        subject = Receiver(
+            place.driver, place.clock, self.out, behave=partial(behave, self.http), counted=partial(counted, self.http)
+        )
         return injecting(self.settings.faults, subject, place, self.out, seed, place.clock.now_s() + lead_s)
-
-    def _behave(self, behaviour: Mapping[str, object]) -> None:
-        """Tell the sink how to behave. Raises `OSError` if it does not take it."""
-        status, answer = self.http.send("PUT", "SINK_PORT", "/behaviour", json.dumps(behaviour).encode())
-        if status != NO_CONTENT:
-            raise OSError(f"the sink answered with {status}: {answer.decode().strip()}")
-
-    def _sink_counted(self) -> Mapping[str, int]:
-        found = json.loads(self.http.get("SINK_PORT", "/counters"))
-        return {name: found[name] for name in SICK_COUNTERS}
 
     def _set_runtime(self) -> None:
         """Set the values that change, for all further spans. Raises `OSError` if Envoy does not take them."""

@@ -69,6 +69,11 @@ final class Connection {
     return state == State.IDLE;
   }
 
+  /** Whether its endpoint has taken the connection. */
+  boolean isConnected() {
+    return state != State.CLOSED && state != State.CONNECTING;
+  }
+
   /** Whether it takes fresh spans. */
   boolean takesSpans(boolean mayOpen) {
     return outbox.isEmpty() && (state == State.OPEN || state == State.IDLE && mayOpen);

@@ -14,8 +14,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Sends a queue's spans to several endpoints from one thread. Each span goes to any connection that
- * takes data, so a slow endpoint gets fewer. Spans of one trace may go to different endpoints.
+ * Sends a queue's spans to several endpoints from one thread. {@link Routing} says which connection
+ * a span goes to. Spans of one trace may go to different endpoints.
  */
 public final class Recorder implements Sender {
 
@@ -34,7 +34,12 @@ public final class Recorder implements Sender {
   private final Queue<Flush> flushes = new ConcurrentLinkedQueue<>();
   private final Thread thread;
   private volatile boolean closing;
+
+  /** The connection that is asked first. */
   private int first;
+
+  /** The connection whose turn it is. */
+  private int turn;
 
   /** Waits until all messages below the target are settled. */
   private record Flush(long target, CountDownLatch done) {}
@@ -132,26 +137,56 @@ public final class Recorder implements Sender {
         TimeUnit.NANOSECONDS.toMillis(waitNanos) + 1);
   }
 
-  /** Offers batches to be sent again, then fresh spans, until no connection takes more. */
+  /** Sends batches that are due again, then fresh spans, until no connection takes more. */
   private void distribute(long nowNanos) {
-    int size = connections.size();
-    first = (first + 1) % size;
+    first = (first + 1) % connections.size();
+    for (int i = 0; i < connections.size(); i++) {
+      sendAgain(fromFirst(i), nowNanos);
+    }
+    switch (settings.routing()) {
+      case ANY_WRITABLE -> sendToAny(nowNanos);
+      case ROUND_ROBIN -> sendInTurn(nowNanos);
+    }
+  }
+
+  private Connection fromFirst(int distance) {
+    return connections.get((first + distance) % connections.size());
+  }
+
+  private void sendAgain(Connection connection, long nowNanos) {
+    Batch again = connection.isIdle() ? settlement.due(nowNanos) : null;
+    if (again != null) {
+      connection.sendAgain(again, nowNanos);
+    }
+  }
+
+  private void sendToAny(long nowNanos) {
     boolean progress = true;
     while (progress) {
       progress = false;
-      for (int i = 0; i < size; i++) {
-        progress |= offer(connections.get((first + i) % size), nowNanos);
+      for (int i = 0; i < connections.size(); i++) {
+        Connection connection = fromFirst(i);
+        progress |= connection.takesSpans(mayOpen()) && connection.send(staging, nowNanos);
       }
     }
   }
 
-  private boolean offer(Connection connection, long nowNanos) {
-    Batch again = connection.isIdle() ? settlement.due(nowNanos) : null;
-    if (again != null) {
-      connection.sendAgain(again, nowNanos);
-      return true;
+  private void sendInTurn(long nowNanos) {
+    int passed = 0;
+    while (passed < connections.size() && staging.hasMore()) {
+      Connection connection = connections.get(turn);
+      if (!connection.isConnected()) {
+        passed++;
+      } else if (!connection.takesSpans(mayOpen())) {
+        return;
+      } else if (!connection.send(staging, nowNanos) && connection.takesSpans(mayOpen())) {
+        // Its socket is full. If instead the request is, or the connection is lost, the turn ends.
+        return;
+      } else {
+        passed = 0;
+      }
+      turn = (turn + 1) % connections.size();
     }
-    return connection.takesSpans(mayOpen()) && connection.send(staging, nowNanos);
   }
 
   /** Whether one more request stays within the bound, if every connection's one gets full. */

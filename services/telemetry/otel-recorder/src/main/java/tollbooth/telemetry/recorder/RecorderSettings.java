@@ -25,7 +25,8 @@ public record RecorderSettings(
     int sendBufferBytes,
     Duration flushInterval,
     Duration timeout,
-    Framing framing) {
+    Framing framing,
+    Routing routing) {
 
   /** The defaults for these endpoints: a request ends after 1 s or 1 MiB. */
   public static RecorderSettings of(List<Endpoint> endpoints) {
@@ -38,6 +39,7 @@ public record RecorderSettings(
         1 << 16,
         Duration.ofMillis(100),
         Duration.ofSeconds(10),
-        Framing.CHUNK_PER_SPAN);
+        Framing.CHUNK_PER_SPAN,
+        Routing.ANY_WRITABLE);
   }
 }

@@ -46,7 +46,8 @@ class RecorderTest {
         given.sendBufferBytes(),
         Duration.ofMillis(10),
         timeout,
-        framing);
+        framing,
+        Routing.ANY_WRITABLE);
   }
 
   private Recorder start(RecorderSettings settings) {
@@ -327,7 +328,8 @@ class RecorderTest {
               1 << 16,
               Duration.ofMillis(10),
               Duration.ofSeconds(10),
-              Framing.CHUNK_PER_SPAN);
+              Framing.CHUNK_PER_SPAN,
+              Routing.ANY_WRITABLE);
       Recorder recorder = start(small);
       source.put(0, 1_000, SIZE);
       await().until(() -> endpoint.requests.size() == 4);

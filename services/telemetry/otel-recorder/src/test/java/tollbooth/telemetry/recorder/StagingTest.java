@@ -80,7 +80,16 @@ class StagingTest {
     Duration any = Duration.ofSeconds(1);
     RecorderSettings settings =
         new RecorderSettings(
-            List.of(), Map.of(), any, requestBytes, requestBytes, 1, any, any, framing);
+            List.of(),
+            Map.of(),
+            any,
+            requestBytes,
+            requestBytes,
+            1,
+            any,
+            any,
+            framing,
+            Routing.ANY_WRITABLE);
     return new Staging(source, ledger, settings, segments);
   }
 

@@ -15,6 +15,7 @@ import java.util.Map;
 import tollbooth.telemetry.recorder.Endpoint;
 import tollbooth.telemetry.recorder.Framing;
 import tollbooth.telemetry.recorder.RecorderSettings;
+import tollbooth.telemetry.recorder.Routing;
 
 /**
  * What the variables of OpenTelemetry, and this tracer's own, say.
@@ -61,6 +62,9 @@ public record StreamingSettings(
           "chunk-per-span", Framing.CHUNK_PER_SPAN,
           "chunk-per-write", Framing.CHUNK_PER_WRITE,
           "group-per-write", Framing.GROUP_PER_WRITE);
+
+  private static final Map<String, Routing> ROUTINGS =
+      Map.of("any-writable", Routing.ANY_WRITABLE, "round-robin", Routing.ROUND_ROBIN);
 
   private static final Map<String, Exporter> EXPORTERS =
       Map.of("otlp", Exporter.OTLP, "discard", Exporter.DISCARD, "none", Exporter.NONE);
@@ -196,7 +200,8 @@ public record StreamingSettings(
         SEND_BUFFER_BYTES,
         age.compareTo(LONGEST_LOOK) < 0 ? age : LONGEST_LOOK,
         variables.duration(ofTraces(variables, "TIMEOUT"), Duration.ofSeconds(10)),
-        variables.choice("TOLLBOOTH_SPAN_FRAMING", "chunk-per-span", FRAMINGS));
+        variables.choice("TOLLBOOTH_SPAN_FRAMING", "chunk-per-span", FRAMINGS),
+        variables.choice("TOLLBOOTH_SPAN_ROUTING", "any-writable", ROUTINGS));
   }
 
   /** Checks a setting of OTLP that has one valid value. */

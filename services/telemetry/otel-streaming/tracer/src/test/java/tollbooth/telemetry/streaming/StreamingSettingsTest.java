@@ -12,6 +12,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import tollbooth.telemetry.recorder.Endpoint;
 import tollbooth.telemetry.recorder.Framing;
+import tollbooth.telemetry.recorder.Routing;
 import tollbooth.telemetry.streaming.StreamingSettings.Exporter;
 
 class StreamingSettingsTest {
@@ -42,6 +43,7 @@ class StreamingSettingsTest {
     assertThat(settings.recorder().requestAge()).isEqualTo(Duration.ofSeconds(1));
     assertThat(settings.recorder().requestBytes()).isEqualTo(1 << 20);
     assertThat(settings.recorder().framing()).isEqualTo(Framing.CHUNK_PER_SPAN);
+    assertThat(settings.recorder().routing()).isEqualTo(Routing.ANY_WRITABLE);
   }
 
   @Test
@@ -107,6 +109,12 @@ class StreamingSettingsTest {
                 .endpoints())
         .containsExactly(
             new Endpoint("one", 1, "/v1/traces"), new Endpoint("two", 2, "/x/v1/traces"));
+  }
+
+  @Test
+  void readsWhichEndpointASpanGoesTo() {
+    assertThat(parse("TOLLBOOTH_SPAN_ROUTING", "round-robin").recorder().routing())
+        .isEqualTo(Routing.ROUND_ROBIN);
   }
 
   @ParameterizedTest
@@ -190,6 +198,7 @@ class StreamingSettingsTest {
     "TOLLBOOTH_SPAN_ENDPOINTS, 'http://one:1,two'",
     "TOLLBOOTH_SPAN_FRAMING, none",
     "TOLLBOOTH_SPAN_REQUEST_BYTES, 1",
+    "TOLLBOOTH_SPAN_ROUTING, sticky",
     "TOLLBOOTH_SPAN_REQUESTS, 1"
   })
   void rejectsAnythingElseInOneLine(String name, String value) {

@@ -1,0 +1,56 @@
+"""How several endpoints shared a trial's spans over time, by what each counted of itself."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lab.analysis.metrics.endpoints import ACCEPTED, accepting
+from lab.record import Series, TrialData
+
+Floats = NDArray[np.float64]
+
+STEP_S = 2.0
+"""A tracer's request ends after a second, and its spans are accepted all at once."""
+
+
+@dataclass(frozen=True)
+class EndpointCourse:
+    """A trial over time, step by step: each endpoint's share of the accepted spans, in percent.
+
+    `time_s`: the middles of the steps in which spans were accepted, since the load began. `faults_s`: when each fault
+    began and ended.
+    """
+
+    time_s: Floats
+    shares: Mapping[str, Floats]
+    faults_s: Sequence[float]
+
+
+def endpoint_course(data: TrialData) -> EndpointCourse | None:
+    """Take from a trial's records how its endpoints shared the spans; None if it does not have several."""
+    endpoints = accepting(data)
+    if not endpoints:
+        return None
+    trial = data.trial
+    edges_s = np.arange(0.0, (trial.window_end_ns - trial.load_start_ns) / 1e9 + STEP_S / 2, STEP_S)
+    accepted = {name: _steps(fields[ACCEPTED], trial.load_start_ns, edges_s) for name, fields in endpoints.items()}
+    total = np.sum(list(accepted.values()), axis=0)
+    known = total > 0
+    return EndpointCourse(
+        time_s=((edges_s[1:] + edges_s[:-1]) / 2)[known],
+        shares={name: 100 * steps[known] / total[known] for name, steps in accepted.items()},
+        faults_s=[
+            (edge.begin_ns - trial.load_start_ns) / 1e9
+            for injection in data.injections
+            for edge in (injection.injected, injection.lifted)
+            if edge is not None
+        ],
+    )
+
+
+def _steps(counter: Series, start_ns: int, edges_s: Floats) -> Floats:
+    """Return how much a counter that may begin anew grew in each step."""
+    whole = counter.continued()
+    return np.diff(np.interp(edges_s, (whole.t_ns - start_ns) / 1e9, whole.values.astype(np.float64)))
