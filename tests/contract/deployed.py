@@ -63,9 +63,11 @@ def system_with(topology: Path, level: MeshLevel, at: Place, out: Path) -> Syste
 
 
 @contextmanager
-def running(level: MeshLevel, topology: Path, out: Path) -> Iterator[tuple[System, Backend]]:
-    """The system of a level, ready, with ports that the engine chose; removed afterwards."""
-    driver = Remembering(ROOT, out.parent / "scratch", f"{PROJECT}-contract-{topology.stem}")
+def running(
+    level: MeshLevel, topology: Path, out: Path, kind: type[Remembering] = Remembering
+) -> Iterator[tuple[System, Backend]]:
+    """The system of a level, ready, with ports that the engine chose; removed afterwards. `kind`: of its driver."""
+    driver = kind(ROOT, out.parent / "scratch", f"{PROJECT}-contract-{topology.stem}")
     system = system_with(topology, level, replace(place(), driver=driver, alone=False), out)
     system.driver.remove()
     try:
