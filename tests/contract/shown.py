@@ -1,6 +1,6 @@
 """Traces as backends show them, in one form that two tracers' traces can be compared in.
 
-Left out are the ids of traces and spans, and times. What differs between tracers by design is in `OF_A_TRACER`.
+Left out are the ids of traces and spans, and times. The other differences are named below.
 """
 
 import json
@@ -11,6 +11,8 @@ from typing import Any
 
 OF_A_TRACER = ("telemetry.sdk.name", "telemetry.sdk.version")
 """Attributes of the resource that each tracer has, with another value."""
+OF_THE_SDK = ("service.instance.id",)
+"""Attributes of the resource that only the SDK has: a random one for each process."""
 
 # Half of these attributes contain the start of their span's id (ExtraAttributes.java).
 EXTRA, DIGITS = "tollbooth.extra.attribute_", 5
@@ -28,7 +30,7 @@ class Shown:
 
     def text(self, inner: Iterable[str]) -> str:
         """Return its lines in order, then, further in, those of the spans below it."""
-        own = [_alike(line, self.id) for line in self.lines]
+        own = [_alike(line, self.id) for line in self.lines if _key(line) not in OF_THE_SDK]
         below = [f"  {line}" for text in sorted(inner) for line in text.splitlines()]
         return "\n".join([*sorted(own), *below])
 
@@ -118,5 +120,8 @@ def _alike(line: str, span_id: str) -> str:
     """Return a line without what differs between tracers, and between spans, by design."""
     if line.startswith(EXTRA):
         return line.replace(span_id[:DIGITS], "<id>")
-    key = line.partition(":")[0]
-    return f"{key}: of the tracer" if key.removeprefix("resource ") in OF_A_TRACER else line
+    return f"{_key(line)}: of the tracer" if _key(line) in OF_A_TRACER else line
+
+
+def _key(line: str) -> str:
+    return line.removeprefix("resource ").partition(":")[0]

@@ -13,7 +13,7 @@ from lab.backend import BACKENDS, Backend
 from lab.engine import images, ports
 from lab.engine.clock import wait_until
 from lab.engine.driver import Stack
-from lab.target.mesh.system import System
+from lab.target.mesh.system import READY_BOUND_S, System
 from tests.contract.deployed import FOLDER, QUICK_START, Remembering, provide, running
 from tests.contract.shown import OF_A_TRACER, Shown, drawn, in_collector, in_jaeger, in_zipkin
 from tests.labs import level
@@ -57,7 +57,7 @@ class FanOut(Remembering):
 def behind_collector(system: System, backend: Backend) -> Mapping[str, Look]:
     """What shows the traces that a `FanOut` has taken, by name."""
     zipkin = BACKENDS["zipkin"](ports.chosen(["zipkin"], system.driver.published_port))
-    assert wait_until(zipkin.ready, WITHIN_S, 0.1, system.place.clock)
+    assert wait_until(zipkin.ready, READY_BOUND_S, 0.1, system.place.clock)
     query = f"/api/v2/traces?{RECENT}=3600000"
     return {
         "collector": lambda: in_collector("\n".join(system.driver.last_log_lines("collector", 10_000))),

@@ -10,6 +10,7 @@ ResourceSpans #0
 Resource SchemaURL:
 Resource attributes:
      -> telemetry.sdk.name: Str(opentelemetry)
+     -> service.instance.id: Str(43b39299-0dfe-4588-9aee-e21e708bfe05)
 ScopeSpans #0
 ScopeSpans SchemaURL:
 InstrumentationScope by-hand
@@ -50,7 +51,7 @@ def test_a_collectors_log_is_read() -> None:
     lines = text.splitlines()
     assert lines[0] == "root"
     assert {"server.port: Int(8080)", "scope InstrumentationScope by-hand"} <= set(lines)
-    assert "resource telemetry.sdk.name: of the tracer" in lines
+    assert "telemetry.sdk.name: of the tracer" in lines
     assert "tollbooth.extra.attribute_1: Str(tomcat-handler-<id>)" in lines
     assert "b7ad6" not in text and "2026" not in text
 
@@ -59,6 +60,7 @@ def test_a_collectors_log_is_read() -> None:
     ("changed", "same"),
     [
         ({"opentelemetry": "tollbooth-streaming"}, True),
+        ({"     -> service.instance.id: Str(43b39299-0dfe-4588-9aee-e21e708bfe05)\n": ""}, True),
         (OTHER_IDS, True),
         ({"Int(8080)": "Str(8080)"}, False),
         ({"server.port": "port"}, False),
