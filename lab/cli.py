@@ -43,6 +43,9 @@ Name = Annotated[str, typer.Argument(help="A name from `lab list`, or a path to 
 Overrides = Annotated[
     list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Sets a field, e.g. --set repetitions=5.")
 ]
+Levels = Annotated[
+    str, typer.Option("--levels", metavar="NAME,...", help="Only these levels of the factors, and the baseline.")
+]
 Resume = Annotated[
     bool, typer.Option("--resume", help="Continues the newest interrupted run, or one that now may take longer.")
 ]
@@ -57,26 +60,30 @@ LAB = Lab(
 """What is registered: a target is a row here, a generator in `lab/load`."""
 
 
-@app.command(epilog="Example: lab experiment quick --set repetitions=5 --set users=20")
-def experiment(name: Name = "quick", set_: Overrides = None, resume: Resume = False) -> None:
+@app.command(
+    epilog="Examples: lab experiment quick --set repetitions=5 --set users=20 · lab experiment collector-capacity "
+    "--levels basic,sample"
+)
+def experiment(name: Name = "quick", set_: Overrides = None, levels: Levels = "", resume: Resume = False) -> None:
     """Runs an experiment, analyses it, prints its table and writes its report."""
-    commands.experiment(LAB, name, set_ or [], resume)
+    commands.experiment(LAB, name, set_ or [], levels, resume)
 
 
 @app.command(epilog="Example: lab plan quick --half-width 0.02")
 def plan(
     name: Name = "quick",
     set_: Overrides = None,
+    levels: Levels = "",
     half_width: Annotated[float, typer.Option(help="Half-width that the ratios' intervals shall have.")] = 0.02,
 ) -> None:
     """Shows the order of trials, how long they will take here, and how many blocks a precision needs."""
-    overview.print_plan(commands.console, read_experiment(LAB, name, set_ or []), LAB, half_width, RESULTS)
+    overview.print_plan(commands.console, read_experiment(LAB, name, set_ or [], levels), LAB, half_width, RESULTS)
 
 
 @app.command(epilog="Example: lab run quick --resume")
-def run(name: Name = "quick", set_: Overrides = None, resume: Resume = False) -> None:
+def run(name: Name = "quick", set_: Overrides = None, levels: Levels = "", resume: Resume = False) -> None:
     """Only measures: writes raw records, no table and no report."""
-    commands.run(LAB, name, set_ or [], resume)
+    commands.run(LAB, name, set_ or [], levels, resume)
 
 
 @app.command(epilog="Example: lab analyse results/quick/latest")

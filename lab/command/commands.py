@@ -35,9 +35,9 @@ class NoValidTrials(UserError):
     exit_code = 5
 
 
-def experiment(lab: Lab, name: str, overrides: Sequence[str], resume: bool) -> None:
+def experiment(lab: Lab, name: str, overrides: Sequence[str], levels: str, resume: bool) -> None:
     """Runs, analyses and reports; see `lab experiment --help`."""
-    folder = _measure(lab, name, overrides, resume)
+    folder = _measure(lab, name, overrides, levels, resume)
     analyse(lab, folder)
     report(folder)
     summary = read_summary(folder / "summary.json")
@@ -46,9 +46,9 @@ def experiment(lab: Lab, name: str, overrides: Sequence[str], resume: bool) -> N
     check_rejected(summary)
 
 
-def run(lab: Lab, name: str, overrides: Sequence[str], resume: bool) -> None:
+def run(lab: Lab, name: str, overrides: Sequence[str], levels: str, resume: bool) -> None:
     """Only measures."""
-    say(f"records: {shown(_measure(lab, name, overrides, resume))}")
+    say(f"records: {shown(_measure(lab, name, overrides, levels, resume))}")
 
 
 def analyse(lab: Lab, folder: Path) -> None:
@@ -104,17 +104,20 @@ def clean_up() -> None:
             prepare.remove_all()
 
 
-def _measure(lab: Lab, name: str, overrides: Sequence[str], resume: bool) -> Path:
+def _measure(lab: Lab, name: str, overrides: Sequence[str], levels: str, resume: bool) -> Path:
     started_s = time.monotonic()
     progress = Progress(console)
-    context = prepare.context(lab, prepare.read_experiment(lab, name, overrides))
+    context = prepare.context(lab, prepare.read_experiment(lab, name, overrides, levels))
     with only_run(LOCK):
         references = prepare.prepare(context, progress)
-        command = ["lab", "run", name, *(word for override in overrides for word in ("--set", override))]
-        if resume:
-            current = runner.unfinished_run(context, RESULTS)
-        else:
-            current = runner.new_run(context, RESULTS, command, references)
+        command = [
+            *("lab", "run", name),
+            *(word for override in overrides for word in ("--set", override)),
+            *(("--levels", levels) if levels else ()),
+        ]
+        current = (
+            runner.unfinished_run(context, RESULTS) if resume else runner.new_run(context, RESULTS, command, references)
+        )
         setup_s = time.monotonic() - started_s
         current.manifest["durations_s"].setdefault("setup", round(setup_s, 1))
         progress.say(f"{context.experiment.title} Records go to {shown(current.folder)}")

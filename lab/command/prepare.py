@@ -37,9 +37,9 @@ from lab.spec import MAX_SIDE_BY_SIDE, Experiment, find_named_file, load_experim
 BYTES_PER_TRIAL = 20 << 20
 
 
-def read_experiment(lab: Lab, name: str, overrides: Sequence[str]) -> Experiment:
-    """The experiment called `name` (or the file at that path) with `overrides`."""
-    experiment = load_experiment(find_named_file("experiment", name, EXPERIMENTS), lab.grammar, overrides)
+def read_experiment(lab: Lab, name: str, overrides: Sequence[str], levels: str = "") -> Experiment:
+    """The experiment called `name` (or the file at that path) with `overrides`, and some of its `levels`."""
+    experiment = load_experiment(find_named_file("experiment", name, EXPERIMENTS), lab.grammar, overrides, levels)
     read_claims(lab, experiment)
     return experiment
 

@@ -18,6 +18,7 @@ from lab.spec.experiment import Experiment, ExperimentFile, FactorName, LevelNam
 from lab.spec.level import LevelSettings, TargetSettings
 from lab.spec.load import Load
 from lab.spec.model import field_paths, mapping, validate
+from lab.spec.only import only_levels
 from lab.spec.problems import Problem, SpecError, dotted, nearest, show, suggestion, user_error
 from lab.spec.rules import contradictions
 from lab.spec.yamlfile import parse_yaml, read_text
@@ -83,20 +84,24 @@ class Grammar:
         return create_model(kind.title() + base.__name__, __base__=base, **described)
 
 
-def load_experiment(path: Path, grammar: Grammar, overrides: Sequence[str] = ()) -> Experiment:
+def load_experiment(path: Path, grammar: Grammar, overrides: Sequence[str] = (), levels: str = "") -> Experiment:
     """Return the experiment in a file, with `key.path=value` overrides applied; its name is the file's.
+
+    `levels`: those to keep (see `only_levels`).
 
     Raises `UserError`, with a line for each of the first few problems.
     """
     try:
-        return parse_experiment(read_text(path), path.stem, grammar, overrides)
+        return parse_experiment(read_text(path), path.stem, grammar, overrides, levels)
     except SpecError as error:
         source = f"{path} with {show(' '.join(overrides))}" if overrides else str(path)
         raise user_error(source, error.problems, dotted, HINT) from None
 
 
-def parse_experiment(text: str, name: str, grammar: Grammar, overrides: Sequence[str] = ()) -> Experiment:
-    """Return the experiment that a YAML text describes.
+def parse_experiment(
+    text: str, name: str, grammar: Grammar, overrides: Sequence[str] = (), levels: str = ""
+) -> Experiment:
+    """Return the experiment that a YAML text describes, of which `levels` are kept (see `only_levels`).
 
     Raises `SpecError` for the text, and `UserError` for an override.
     """
@@ -106,7 +111,7 @@ def parse_experiment(text: str, name: str, grammar: Grammar, overrides: Sequence
     file, experiment = grammar.files[kind], grammar.experiments[kind]
     # Making the schema takes longer than all the rest.
     data = override(data, overrides, field_paths(file.model_json_schema())) if overrides else data
-    parsed = validate(experiment, {**dict(validate(file, data)), "name": name})
+    parsed = validate(experiment, {**only_levels(validate(file, data), levels), "name": name})
     if problems := list(contradictions(parsed)) or list(grammar.targets[kind].problems(parsed)):
         raise SpecError(problems)
     return parsed

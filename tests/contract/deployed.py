@@ -72,12 +72,14 @@ def system_with(topology: Path, level: MeshLevel, at: Place, out: Path) -> Syste
 
 
 @contextmanager
-def running(level: MeshLevel, topology: Path, out: Path, name: str = "") -> Iterator[tuple[System, Backend]]:
+def running(
+    level: MeshLevel, topology: Path, out: Path, name: str = "", kind: type[Remembering] = Remembering
+) -> Iterator[tuple[System, Backend]]:
     """The system of a level, ready, with ports that the engine chose; removed afterwards.
 
-    `name` tells it apart from others that run at the same time, if not its topology does.
+    `name` tells it apart from others that run at the same time, if not its topology does. `kind`: of its driver.
     """
-    driver = Remembering(ROOT, out.parent / "scratch", f"{PROJECT}-contract-{name or topology.stem}")
+    driver = kind(ROOT, out.parent / "scratch", f"{PROJECT}-contract-{name or topology.stem}")
     system = system_with(topology, level, replace(place(), driver=driver, alone=False), out)
     system.driver.remove()
     try:

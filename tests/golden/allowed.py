@@ -138,6 +138,7 @@ ALLOWED: tuple[Row, ...] = (
     Added("*/memory_services_kernel_peak_mib", PEAK),
     Removed("*/memory_services_peak_mib", PEAK),
     Added("*/memory_backends_filled_mib", FILLED),
+    Added("*/latency_p999_ms", "The claims on exporters are about percentiles up to the 99.9th."),
     Removed("claims/*/parts/memory_total_mean_mib", FILLED),
     Removed("claims/*/parts/memory_backends_mean_mib", FILLED),
     Added("claims/*/parts/memory_services_mean_mib", FILLED),

@@ -74,6 +74,8 @@ NEW = (
     "record/combined.py",
     "report/runs.py",
     "spec/design.py",
+    # Some levels of an experiment only.
+    "spec/only.py",
     "analysis/metrics/backends.py",
     "analysis/claims/excluded.py",
     "analysis/claims/tested.py",

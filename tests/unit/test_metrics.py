@@ -56,7 +56,7 @@ OF_A_TRACED_LEVEL = """
     memory_services_rss_mean_mib memory_services_page_cache_mean_mib memory_services_kernel_peak_mib
     memory_backends_filled_mib
     latency_fastest_ms latency_slowest_ms latency_mean_ms latency_p50_ms latency_p95_ms latency_p99_ms
-    latency_intended_p95_ms requests_per_s requests requests_failed error_fraction
+    latency_p999_ms latency_intended_p95_ms requests_per_s requests requests_failed error_fraction
     bytes_per_request_app bytes_sent_per_request_app bytes_per_request_telemetry
     bytes_received_per_request_telemetry bytes_received_per_request_backends bytes_sent_per_request_backends
     bytes_allocated_per_request gc_count_per_request gc_time_per_request_ms jit_time_per_request_ms

@@ -17,6 +17,7 @@ MISTAKES = [
     (["run", "quick", "--set", "factors.telemetry.x={telemetry: otel-agnt}"], "otel-agent"),
     (["run", "quick", "--set", "protocol.windw_s=1"], "did you mean 'protocol.window_s'?"),
     (["run", "quick", "--set", "topology=mesch"], "mesh"),
+    (["run", "quick", "--levels", "otel-agnt"], "did you mean 'otel-agent'?"),
     (["up", "mehs"], "did you mean 'mesh'?"),
     (["up", "--set", "telemetry=otel-manua"], "otel-manual"),
     (["up", "--set", "topology=mesch"], "did you mean 'mesh'?"),

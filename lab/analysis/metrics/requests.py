@@ -82,6 +82,7 @@ METRICS = (
     Metric("latency_p50_ms", "Latency, median", "ms", compute=percentile_ms(50), adjusted_as="time"),
     Metric("latency_p95_ms", "Latency, 95th percentile", "ms", compute=percentile_ms(95), adjusted_as="time"),
     Metric("latency_p99_ms", "Latency, 99th percentile", "ms", compute=percentile_ms(99)),
+    Metric("latency_p999_ms", "Latency, 99.9th percentile", "ms", compute=percentile_ms(99.9)),
     Metric(
         "latency_intended_p95_ms",
         "Latency since the intended start, 95th percentile",

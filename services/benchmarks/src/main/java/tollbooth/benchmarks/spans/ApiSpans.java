@@ -10,6 +10,7 @@ final class ApiSpans {
   /** More than any benchmark sets. */
   static final int MOST = 100;
 
+  static final String NAME = "GET /op/{operation}";
   static final String[] KEYS = texts("key.number.");
   static final String[] VALUES = texts("a small value ");
 
@@ -20,7 +21,7 @@ final class ApiSpans {
   }
 
   static void make(Tracer tracer, int attributes) {
-    Span span = tracer.spanBuilder("GET /op/{operation}").setNoParent().startSpan();
+    Span span = tracer.spanBuilder(NAME).setNoParent().startSpan();
     for (int i = 0; i < attributes; i++) {
       span.setAttribute(KEYS[i], VALUES[i]);
     }

@@ -67,7 +67,7 @@ final class LateMaker implements SpanMaker {
         Span.newBuilder()
             .setTraceId(id(random.nextLong(), random.nextLong()))
             .setSpanId(id(random.nextLong()))
-            .setName("GET /op/{operation}")
+            .setName(ApiSpans.NAME)
             .setKind(Span.SpanKind.SPAN_KIND_INTERNAL)
             .setStartTimeUnixNano(now());
     for (int i = 0; i < attributes; i++) {

@@ -15,7 +15,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import tollbooth.telemetry.discard.DiscardingExporterProvider;
 
 /** OpenTelemetry's SDK. */
-final class SdkMaker implements SpanMaker {
+final class SdkMaker implements ApiMaker {
 
   private static final int DEFAULT_BATCH = 512;
 
@@ -48,6 +48,12 @@ final class SdkMaker implements SpanMaker {
     return new SdkMaker(exporter, batching(exporter, DEFAULT_BATCH, queueSize));
   }
 
+  /** Records and queues. Its exporter never comes back from the first batch. */
+  static SdkMaker stuck(int queueSize) {
+    CountingExporter exporter = new CountingExporter(new StuckExporter());
+    return new SdkMaker(exporter, batching(exporter, DEFAULT_BATCH, queueSize));
+  }
+
   /** Sends to a backend. */
   static SdkMaker sending(String url, SdkOptions options, int queueSize) {
     CountingExporter exporter = new CountingExporter(options.exporter(url));
@@ -56,6 +62,11 @@ final class SdkMaker implements SpanMaker {
         options.batchSize() == SdkOptions.SIMPLE
             ? SimpleSpanProcessor.create(exporter)
             : batching(exporter, options.batchSize(), queueSize));
+  }
+
+  @Override
+  public Tracer tracer() {
+    return tracer;
   }
 
   @Override
@@ -78,6 +89,8 @@ final class SdkMaker implements SpanMaker {
 
   @Override
   public void close() {
+    // Only an exporter that is stuck has anything to do: it comes back.
+    exporter.flush();
     provider.close();
   }
 

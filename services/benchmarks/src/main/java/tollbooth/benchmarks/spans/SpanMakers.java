@@ -1,5 +1,8 @@
 package tollbooth.benchmarks.spans;
 
+import tollbooth.telemetry.streaming.MutexTracer;
+import tollbooth.telemetry.streaming.StuckTracer;
+
 /** Ways to make and deliver spans, by the names that are parameters of benchmarks. */
 final class SpanMakers {
 
@@ -19,8 +22,8 @@ final class SpanMakers {
    * Starts one.
    *
    * @param name {@code late}, {@code late-http}, {@code mutex}, {@code streaming-discard}, {@code
-   *     streaming-} and a framing, {@code sdk-discard}, or {@code sdk-} and what {@link
-   *     SdkOptions#parse} reads
+   *     streaming-stuck}, {@code streaming-} and a framing, {@code sdk-discard}, {@code sdk-stuck},
+   *     or {@code sdk-} and what {@link SdkOptions#parse} reads
    * @param url of the backend, for those that send
    * @param queueSize in spans
    */
@@ -29,7 +32,7 @@ final class SpanMakers {
     return switch (parts[0]) {
       case "late" ->
           parts.length == 1 ? new LateMaker(queueSize) : LateMaker.sending(url, queueSize);
-      case "mutex" -> new MutexMaker(queueSize);
+      case "mutex" -> new ProviderMaker(MutexTracer.start(queueSize));
       case "streaming" -> streaming(parts[1], url, queueSize);
       case "sdk" -> sdk(parts[1], url, queueSize);
       default -> throw new IllegalArgumentException(name);
@@ -37,14 +40,18 @@ final class SpanMakers {
   }
 
   private static SpanMaker streaming(String framing, String url, int queueSize) {
-    return framing.equals("discard")
-        ? StreamingMaker.discarding(queueSize)
-        : StreamingMaker.sending(url, framing, queueSize);
+    return switch (framing) {
+      case "discard" -> StreamingMaker.discarding(queueSize);
+      case "stuck" -> new ProviderMaker(StuckTracer.start(queueSize));
+      default -> StreamingMaker.sending(url, framing, queueSize);
+    };
   }
 
   private static SpanMaker sdk(String options, String url, int queueSize) {
-    return options.equals("discard")
-        ? SdkMaker.discarding(queueSize)
-        : SdkMaker.sending(url, SdkOptions.parse(options), queueSize);
+    return switch (options) {
+      case "discard" -> SdkMaker.discarding(queueSize);
+      case "stuck" -> SdkMaker.stuck(queueSize);
+      default -> SdkMaker.sending(url, SdkOptions.parse(options), queueSize);
+    };
   }
 }

@@ -8,7 +8,7 @@ import tollbooth.telemetry.streaming.StreamingOpenTelemetry;
 import tollbooth.telemetry.streaming.StreamingSettings;
 
 /** The streaming tracer. */
-final class StreamingMaker implements SpanMaker {
+final class StreamingMaker implements ApiMaker {
 
   private static final Duration LONG = Duration.ofSeconds(30);
 
@@ -41,6 +41,11 @@ final class StreamingMaker implements SpanMaker {
     variables.put("TOLLBOOTH_SPAN_FRAMING", framing);
     variables.put("OTEL_BSP_MAX_QUEUE_SIZE", Integer.toString(queueSize));
     return new StreamingMaker(variables);
+  }
+
+  @Override
+  public Tracer tracer() {
+    return tracer;
   }
 
   @Override

@@ -1,11 +1,9 @@
 package tollbooth.telemetry.streaming;
 
-import io.opentelemetry.api.common.Attributes;
 import java.time.Duration;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jctools.queues.atomic.MpscAtomicArrayQueue;
 import tollbooth.telemetry.recorder.Discarder;
-import tollbooth.telemetry.recorder.Ledger;
 
 /** The streaming tracer with a lock around its queue, and no other difference. */
 public final class MutexTracer {
@@ -16,16 +14,8 @@ public final class MutexTracer {
 
   /** Starts a tracer that discards its spans. */
   public static StreamingTracerProvider start(int queueSize) {
-    Limits limits = Limits.DEFAULT;
-    Ledger ledger = new Ledger();
-    WireFormat format = new OtlpFormat(Attributes.empty(), null);
-    RecordingPool recordings = new RecordingPool(new BufferPool(4 * queueSize), limits);
-    Wire wire = new Wire(format, false, recordings);
-    SpanQueue queue = new SpanQueue(new LockedQueue<>(queueSize), wire, ledger);
-    Pipeline pipeline =
-        new Pipeline(
-            Sampler.parentBased(Sampler.ALWAYS_ON), limits, format, recordings, queue, ledger);
-    return new StreamingTracerProvider(pipeline, Discarder.start(queue, ledger, LOOK));
+    return QueueTracer.start(
+        new LockedQueue<>(queueSize), (queue, ledger) -> Discarder.start(queue, ledger, LOOK));
   }
 
   private static final class LockedQueue<E> extends MpscAtomicArrayQueue<E> {

@@ -3,9 +3,11 @@ package tollbooth.benchmarks.spans;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Every opponent delivers what it makes; a benchmark would otherwise measure other work. */
@@ -52,6 +54,33 @@ class SpanMakersTest {
         SpanMaker maker = SpanMakers.start(name, backend.url(), 4_096)) {
       makeAll(maker);
       assertThat(backend.bodyBytes() / SPANS).isBetween(10L, 200L);
+    }
+  }
+
+  /** In bytes, with or without the resource of each span. */
+  @ParameterizedTest
+  @CsvSource({"EVENTS, 550, 1000", "LINKS, 400, 800", "LONG_STRINGS, 10100, 10800"})
+  void deliversSpansOfEveryShape(SpanShape shape, long least, long most) {
+    for (String name : List.of("streaming-chunk-per-write", "sdk-okhttp-512")) {
+      try (Backend backend = SpanMakers.backend(name);
+          SpanMaker maker = SpanMakers.start(name, backend.url(), 4_096)) {
+        for (int i = 0; i < SPANS; i++) {
+          shape.make(((ApiMaker) maker).tracer());
+        }
+        Delivery.settle(maker, SPANS);
+        assertThat(backend.bodyBytes() / SPANS).as(name).isBetween(least, most);
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"streaming-stuck", "sdk-stuck"})
+  void nobodyTakesSpansFromAStuckQueue(String name) {
+    try (SpanMaker maker = SpanMakers.start(name, null, 1_024)) {
+      for (int i = 0; i < 10 * 1_024; i++) {
+        maker.make(10);
+      }
+      assertThat(maker.delivered()).isZero();
     }
   }
 
