@@ -15,6 +15,8 @@ Status = Literal["ok", "warn", "fail"]
 
 ENGINE_AT_LEAST = "20.10"
 COMPOSE_AT_LEAST = "2.20"
+# https://docs.docker.com/engine/release-notes/28/
+LOOPBACK_ONLY_FROM = "28.0"
 GIB = 1 << 30
 MEMORY_FAIL_BYTES = 3 * GIB
 MEMORY_WARN_BYTES = 5 * GIB
@@ -57,6 +59,13 @@ def checks(machine: Machine) -> list[Check]:
         _program("Docker engine", machine.engine_version, ENGINE_AT_LEAST, "run `scripts/setup.sh`, or start Docker"),
         _program("Compose", machine.compose_version, COMPOSE_AT_LEAST, "run `scripts/setup.sh`"),
         _program("buildx", machine.buildx_version, "0", "run `scripts/setup.sh`"),
+        _check(
+            "loopback ports",
+            f"engine {machine.engine_version or 'unknown'}",
+            "hosts of the local network may reach ports that this engine publishes on 127.0.0.1: "
+            f"update it to {LOOPBACK_ONLY_FROM}, or use `make up` only in networks that you trust",
+            warn=_numbers(ENGINE_AT_LEAST) <= _numbers(machine.engine_version or "") < _numbers(LOOPBACK_ONLY_FROM),
+        ),
         _unknown("memory", f"have {MEMORY_WARN_BYTES // GIB} GiB free")
         if memory_bytes is None
         else _check(

@@ -13,6 +13,7 @@ from lab.engine import OBSERVER, Place, Stack, Wait, beside, ports, start_failed
 from lab.engine.image_recipes import TABLE
 from lab.fault.run import ContainerTime
 from lab.record import Results, TrialPart, write_results
+from lab.target.guarded import as_measured, guarded
 from lab.target.measuring import NothingAdded
 from lab.target.proxy.changing import RECORD, Changing
 from lab.target.proxy.configuration import Source, prefix, text
@@ -106,7 +107,9 @@ class ProxyDeployment:
         # Containers run as a user of their own.
         self.out.chmod(0o777)
         if not self.settings.modelled:
-            (self.out / FILE).write_text(text(self.source, self.settings))
+            made = guarded if self.place.keeps else as_measured
+            files = made({FILE: text(self.source, self.settings)}, self.place.root)
+            (self.out / FILE).write_text(files[FILE])
         if not self.place.alone:
             variables = {**variables, **ports.engines_choice()}
         self.place.driver.create(stack(self.level, self.place, self.out, variables, instruments))
