@@ -104,29 +104,33 @@ def summed_up(batches: Sequence[Batch]) -> Summary:
     )
 
 
-def batches(
-    cpu: Sequence[Samples], jit: Sequence[Samples], requests: Sequence[Request], start_s: float, end_s: float
-) -> list[Batch]:
-    """Return the complete batches from `start_s` until `end_s`, in Unix time; none in which nothing was answered.
+@dataclass(frozen=True)
+class Counted:
+    """Counters since a state began. `cpu`: of what counts, `services`: of services, `jit`: of their compilers."""
 
-    `cpu`: of each container that counts; `jit`: of the compilers of each service.
-    """
-    series = [_series(samples) for samples in cpu], [_series(samples) for samples in jit]
+    cpu: Sequence[Samples]
+    services: Sequence[Samples]
+    jit: Sequence[Samples]
+
+
+def batches(counted: Counted, requests: Sequence[Request], start_s: float, end_s: float) -> list[Batch]:
+    """Return the complete batches from `start_s` until `end_s`, in Unix time; none in which nothing was answered."""
+    series = [[_series(samples) for samples in part] for part in (counted.cpu, counted.services, counted.jit)]
     starts = range(round(start_s * SECOND_NS), round((end_s - BATCH_S) * SECOND_NS) + 1, BATCH_S * SECOND_NS)
-    return [found for start_ns in starts for found in _batch(*series, requests, start_ns)]
+    return [found for start_ns in starts for found in _batch(series, requests, start_ns)]
 
 
-def _batch(cpu: Sequence[Series], jit: Sequence[Series], requests: Sequence[Request], start_ns: int) -> Iterator[Batch]:
+def _batch(series: Sequence[Sequence[Series]], requests: Sequence[Request], start_ns: int) -> Iterator[Batch]:
     end_ns = start_ns + BATCH_S * SECOND_NS
     served = sum(_share(request, start_ns, end_ns) for request in requests)
     ended = [request.latency_ms for request in requests if start_ns <= request.end_ns < end_ns]
     try:
-        cpu_ns, jit_ns = (sum(one.increase(start_ns, end_ns) for one in series) for series in (cpu, jit))
+        cpu_ns, services_ns, jit_ns = (sum(one.increase(start_ns, end_ns) for one in part) for part in series)
     except NotDerivableError:
         return
-    if ended and served and cpu_ns:
+    if ended and served and services_ns:
         # Where the compilers' time is not counted, nobody knows whether they are quiet.
-        quiet = bool(jit) and jit_ns / cpu_ns <= SETTLED_JIT_FRACTION
+        quiet = len(series[2]) == len(series[1]) and jit_ns / services_ns <= SETTLED_JIT_FRACTION
         yield Batch(cpu_ns / 1e6 / served, float(np.mean(ended)), quiet)
 
 

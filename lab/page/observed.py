@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-KEPT_S = 900
+KEPT_S = 600
 WINDOW_S = 5.0
 HISTORY = 60
 SECOND_NS = 1_000_000_000
@@ -84,6 +84,11 @@ class Observed:
             for name, role in roles.items()
             if name in self.containers and self.containers[name].last_ns() > seen_ns
         ]
+
+    def samples(self, names: Iterable[str], counter: str) -> list[Samples]:
+        """Return a counter of those of the containers that have it."""
+        known = (self.containers[name].counters for name in names if name in self.containers)
+        return [counters[counter] for counters in known if counter in counters]
 
     def _of(self, name: str) -> Usage:
         return self.containers.setdefault(name, Usage())

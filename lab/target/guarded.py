@@ -30,4 +30,5 @@ def _guarded(whole: dict[str, Any], guard: Mapping[str, Any]) -> str:
     (endpoint,) = guard["cluster"]["load_assignment"]["endpoints"][0]["lb_endpoints"]
     static["listeners"].append(guard["listener"])
     static["clusters"].append(guard["cluster"])
-    return json.dumps({**whole, "admin": {**whole["admin"], "address": endpoint["endpoint"]["address"]}}, indent=1) + "\n"
+    whole["admin"]["address"] = endpoint["endpoint"]["address"]
+    return json.dumps(whole, indent=1) + "\n"
