@@ -13,10 +13,9 @@ from lab.engine.machine import SEPARATE_CPUS_FROM, Machine, read_machine
 
 Status = Literal["ok", "warn", "fail"]
 
-ENGINE_AT_LEAST = "20.10"
+# The second closes ports on 127.0.0.1 to the local network: https://docs.docker.com/engine/release-notes/28/
+ENGINE_AT_LEAST, LOOPBACK_ONLY_FROM = "20.10", "28.0"
 COMPOSE_AT_LEAST = "2.20"
-# https://docs.docker.com/engine/release-notes/28/
-LOOPBACK_ONLY_FROM = "28.0"
 GIB = 1 << 30
 MEMORY_FAIL_BYTES = 3 * GIB
 MEMORY_WARN_BYTES = 5 * GIB
