@@ -88,8 +88,9 @@ def test_only_two_methods(method: str) -> None:
 
 def length(method: str, **headers: str) -> int:
     """The length of a body, or what it is rejected with."""
+    given = {name.replace("_", "-"): text for name, text in headers.items()}
     try:
-        return body_bytes(Asked(method, "/api/change", {}, {name.replace("_", "-"): text for name, text in headers.items()}))
+        return body_bytes(Asked(method, "/api/change", {}, given))
     except Wrong as wrong:
         return wrong.status
 
