@@ -53,6 +53,7 @@ class FakeWorld:
     time_s: float = NOW_S
     begun: list[tuple[Sequence[str], Mapping[str, str]]] = field(default_factory=list)
     change: FakeChange = field(default_factory=FakeChange)
+    was_known: Known | None = None
 
     def standing(self) -> Standing | None:
         return self.stands
@@ -61,10 +62,11 @@ class FakeWorld:
         return self.old_s
 
     def known(self, of: Standing) -> Known:
-        known = Known(LAB, of)
-        # What would ask the engine.
-        known.__dict__["links"] = [{"name": "jaeger", "url": "http://127.0.0.1:16686/api/services"}]
-        return known
+        if self.was_known is None or self.was_known.of != of:
+            self.was_known = Known(LAB, of)
+            # What would ask the engine.
+            self.was_known.__dict__["links"] = [{"name": "jaeger", "url": "http://127.0.0.1:16686/api/services"}]
+        return self.was_known
 
     def gone(self, of: Standing) -> bool:
         return self.is_gone

@@ -39,8 +39,13 @@ def test_what_stands_is_shown_with_its_controls() -> None:
     view = state.view().shown()
     assert view["phase"] == "up"
     assert view["choice"] == {
-        "telemetry": "zipkin", "sampling": "1", "topology": "mesh", "sidecar": "none", "fault": "none", "load_per_s": 5.0,
-    }  # fmt: skip
+        "telemetry": "zipkin",
+        "sampling": "1",
+        "topology": "mesh",
+        "sidecar": "none",
+        "fault": "none",
+        "load_per_s": 5.0,
+    }
     assert [control["name"] for control in view["controls"]] == [
         "telemetry", "sampling", "topology", "sidecar", "load", "fault",
     ]  # fmt: skip
