@@ -26,6 +26,8 @@ class Tail:
                 file.seek(begin)
                 found = file.read(stat.st_size - begin)
         except OSError:
+            # Another one may get the same number.
+            self._file = (0, 0)
             return []
         whole = found[: found.rfind(b"\n") + 1]
         skipped = begin > self._read_bytes
