@@ -49,7 +49,7 @@ class Known:
         return self.example.picture(self.experiment.baseline_level())
 
     @cached_property
-    def chosen(self) -> Settings:
+    def requested(self) -> Settings:
         """Its settings by control, but the fault."""
         return self.example.switches.read(self.experiment)
 
@@ -66,7 +66,7 @@ class Known:
 
     def settings(self, now_s: float) -> Settings:
         """Return its settings by control: the fault is one of them until it expires."""
-        return {**self.chosen, FAULT: self.fault if now_s < self.of.fault_until_s else NO_FAULT}
+        return {**self.requested, FAULT: self.fault if now_s < self.of.fault_until_s else NO_FAULT}
 
     @cached_property
     def roles(self) -> Mapping[str, str]:

@@ -14,10 +14,11 @@ from lab.page.envoys import Envoys
 from lab.page.figures import SECOND_NS, Figures, Request, of_calls, of_requests, requests_of
 from lab.page.kept import Kept
 from lab.page.known import Known
-from lab.page.marks import Counted, Marks, Summary, batches, summed_up
+from lab.page.marks import Counters, Marks, Summary, batches, summed_up
 from lab.page.observed import KEPT_S, SEEN_WITHIN_S, WINDOW_S, Observed
 from lab.page.state import View
 from lab.page.tail import Tail
+from lab.page.traced import Listed
 from lab.spec.example import Edge
 
 # The latest requests that an arrow's figures are of.
@@ -49,7 +50,7 @@ class Live:
         self._counters, self._requests = Tail(folder / COUNTERS), Tail(folder / REQUESTS)
         self._observed, self._sent = Observed(), deque[Request](maxlen=MOST_REQUESTS)
         self._marks, self._roles = Marks(), dict[str, str]()
-        self._envoys: tuple[str, Envoys] | None = None
+        self._envoys: tuple[Known, Envoys] | None = None
         self._summaries = Kept[Summary](MARKS_EVERY_S)
         self._figures = Kept[dict[Edge, Figures]](FIGURES_EVERY_S)
         self._traces = Kept[list[Trace] | None](TRACES_EVERY_S)
@@ -103,12 +104,12 @@ class Live:
     def traces(self, view: View) -> dict[str, Any]:
         """Return the newest traces, slow ones first. Raises `Wrong` if their backend does not answer."""
         if view.known is None or view.phase not in RUNS:
-            return {"traces": []}
+            return vars(Listed([]))
         with self._asking:
             found = self._newest(view.known)
         if found is None:
             raise Wrong(503, SILENT)
-        return {"traces": traced.listed(found)}
+        return vars(Listed(traced.listed(found)))
 
     def trace(self, view: View, trace_id: str) -> dict[str, Any]:
         """Return one trace. Raises `Wrong`."""
@@ -139,10 +140,10 @@ class Live:
         client = self._client()
         found = {edge: client for edge in edges if edge.generated}
         if any(edge.counted for edge in edges):
-            if self._envoys is None or self._envoys[0] != known.of.id:
-                self._envoys = known.of.id, Envoys(known.engine.published_port)
+            if self._envoys is None or self._envoys[0] is not known:
+                self._envoys = known, Envoys(known.engine.published_port)
             counted = self._envoys[1].figures([edge.counted for edge in edges if edge.counted])
-            found |= {edge: counted[edge.counted] for edge in edges if edge.counted in counted}
+            found |= {edge: counted[edge.counted] for edge in edges if edge.counted and edge.counted in counted}
         seen = [edge for edge in edges if edge.traced and edge not in found]
         return found | self._traced(known, seen, client.requests_per_s) if seen else found
 
@@ -167,13 +168,13 @@ class Live:
         # Of an older state the latest samples are kept.
         start_s = max(since_s, now_s - KEPT_S + WINDOW_S)
         services = [name for name, role in self._roles.items() if role == "service"]
-        counted = Counted(
+        counters = Counters(
             self._observed.samples([name for name, role in self._roles.items() if role in PROXIED], "cpu_usage_ns"),
             self._observed.samples(services, "cpu_usage_ns"),
             self._observed.samples(services, "jit_cpu_ns"),
         )
         recent = [request for request in self._sent if request.end_ns > start_s * SECOND_NS]
-        return summed_up(batches(counted, recent, start_s, now_s))
+        return summed_up(batches(counters, recent, start_s, now_s))
 
 
 def _age_s(trace: Trace, now_ns: int) -> float:

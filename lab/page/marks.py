@@ -105,17 +105,17 @@ def summed_up(batches: Sequence[Batch]) -> Summary:
 
 
 @dataclass(frozen=True)
-class Counted:
-    """Counters since a state began. `cpu`: of what counts, `services`: of services, `jit`: of their compilers."""
+class Counters:
+    """CPU time since a state began. `cpu`: of what counts, `services`: of services, `jit`: of their compilers."""
 
     cpu: Sequence[Samples]
     services: Sequence[Samples]
     jit: Sequence[Samples]
 
 
-def batches(counted: Counted, requests: Sequence[Request], start_s: float, end_s: float) -> list[Batch]:
+def batches(counters: Counters, requests: Sequence[Request], start_s: float, end_s: float) -> list[Batch]:
     """Return the complete batches from `start_s` until `end_s`, in Unix time; none in which nothing was answered."""
-    series = [[_series(samples) for samples in part] for part in (counted.cpu, counted.services, counted.jit)]
+    series = [[_series(samples) for samples in part] for part in (counters.cpu, counters.services, counters.jit)]
     starts = range(round(start_s * SECOND_NS), round((end_s - BATCH_S) * SECOND_NS) + 1, BATCH_S * SECOND_NS)
     return [found for start_ns in starts for found in _batch(series, requests, start_ns)]
 

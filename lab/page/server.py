@@ -26,6 +26,9 @@ class Server(ThreadingHTTPServer):
         self.token = token
         self.find = find
 
+    def handle_error(self, *_: object) -> None:
+        """Says nothing of a browser that went away; what goes wrong here is an answer."""
+
 
 class Handler(BaseHTTPRequestHandler):
     """One connection."""

@@ -1,6 +1,7 @@
 """Traces for the page: a list, slow ones first; one of them as bars; and the calls between services. Pure."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from lab.backend.recent import Trace
@@ -10,6 +11,13 @@ from lab.page.figures import MS_NS, Call
 SLOW_FROM = 0.9
 
 Span = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Listed:
+    """The traces in short, as the page has them."""
+
+    traces: Sequence[Mapping[str, Any]]
 
 
 def listed(traces: Sequence[Trace]) -> list[dict[str, Any]]:

@@ -17,7 +17,7 @@ from lab.page.marks import (
     LABEL,
     QUIET_BATCHES,
     Batch,
-    Counted,
+    Counters,
     Marks,
     Summary,
     batches,
@@ -158,7 +158,7 @@ def requests(seconds: int, latency_s: float = 0.1) -> list[Request]:
 
 def batched(seconds: int, jit: float = 0.0) -> list[Batch]:
     cpu = [samples(seconds, 0.2)]
-    return batches(Counted(cpu, cpu, [samples(seconds, jit)]), requests(seconds), BEGIN_S, BEGIN_S + seconds)
+    return batches(Counters(cpu, cpu, [samples(seconds, jit)]), requests(seconds), BEGIN_S, BEGIN_S + seconds)
 
 
 def test_a_batch_is_ten_seconds_cpu_per_request() -> None:
@@ -176,13 +176,13 @@ def test_compilers_are_quiet_below_a_hundredth_of_the_cpu() -> None:
 
 def test_where_compilers_are_not_counted_nothing_is_quiet() -> None:
     cpu = [samples(20, 0.2)]
-    assert not any(batch.quiet for batch in batches(Counted(cpu, cpu, []), requests(20), BEGIN_S, BEGIN_S + 20))
+    assert not any(batch.quiet for batch in batches(Counters(cpu, cpu, []), requests(20), BEGIN_S, BEGIN_S + 20))
 
 
 def test_a_batch_without_requests_or_samples_is_left_out() -> None:
     cpu = [samples(30, 0.2)]
-    assert len(batches(Counted(cpu, cpu, cpu), requests(20), BEGIN_S, BEGIN_S + 30)) == 2
-    assert len(batches(Counted(cpu, cpu, cpu), requests(60), BEGIN_S, BEGIN_S + 60)) == 3
+    assert len(batches(Counters(cpu, cpu, cpu), requests(20), BEGIN_S, BEGIN_S + 30)) == 2
+    assert len(batches(Counters(cpu, cpu, cpu), requests(60), BEGIN_S, BEGIN_S + 60)) == 3
 
 
 def quiet(costs: Iterable[float], is_quiet: bool = True) -> list[Batch]:

@@ -23,8 +23,8 @@ def picture(parts: Parts, level: MeshLevelSettings) -> Picture:
     places = _places(mesh, parts.topology.entry)
     boxes = [Node(CLIENT, CLIENT, "client", 0.04, 0.5)]
     for name, (x, y) in places.items():
-        kind = "gateway" if isinstance(parts.topology.nodes[name], Gateway) else "service"
-        boxes.append(Node(name, name, kind, x, y))
+        is_gateway = isinstance(parts.topology.nodes[name], Gateway)
+        boxes.append(Node(name, name, "gateway" if is_gateway else "service", x, y))
         if name in sidecars:
             boxes.append(Node(sidecars[name], "Envoy", "sidecar", round(x - BESIDE, 3), y))
     edges = [Edge(CLIENT, sidecars.get(parts.topology.entry, parts.topology.entry), generated=True)]
