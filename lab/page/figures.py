@@ -112,7 +112,7 @@ def reading(stats: str, prefix: str, statuses: bool, at_s: float) -> Reading:
     data = json.loads(stats)
     listed: Sequence[Mapping[str, Any]] = data.get("stats", ()) if isinstance(data, dict) else ()
     counters = {stat["name"]: stat["value"] for stat in listed if "value" in stat}
-    histograms = next((stat["histograms"] for stat in listed if "histograms" in stat), {})
+    histograms: Mapping[str, Any] = next((stat["histograms"] for stat in listed if "histograms" in stat), {})
     quantiles = histograms.get("supported_quantiles", ())
     computed = {one["name"]: one["values"] for one in histograms.get("computed_quantiles", ())}
     of_time = computed.get(f"{prefix}upstream_rq_time", ())

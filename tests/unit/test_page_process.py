@@ -103,8 +103,8 @@ def test_a_fault_that_was_not_injected_is_not_on_record(tmp_path: Path, monkeypa
 def test_a_change_is_a_process_with_words_that_no_shell_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = tmp_path / "lab"
     program.write_text(
-        '#!/bin/sh\nfor word in "$@"; do echo "[$word]"; done\necho $GATEWAY_PORT\ncut -d'
-        " -f6 /proc/$$/stat\nexit $CODE\n"
+        '#!/bin/sh\nfor word in "$@"; do echo "[$word]"; done\necho $GATEWAY_PORT\n'
+        "read -r _ _ _ _ _ session _ </proc/$$/stat\necho $session\nexit $CODE\n"
     )
     program.chmod(0o755)
     monkeypatch.setattr(changes, "LOG", tmp_path / "change.log")
