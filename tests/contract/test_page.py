@@ -25,10 +25,11 @@ from lab.target.guarded import CHANGES
 from lab.target.mesh.sidecars import ADMIN_PORT, Admin
 from tests.command_line import lab
 
-pytestmark = [pytest.mark.containers, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.containers, pytest.mark.timeout(900)]
 
 DUO = ("--set", "topology=duo")
-WITHIN_S = 90.0
+# A change may build or start half a system on a busy machine.
+WITHIN_S = 240.0
 ADDRESS = re.compile(r"http://127\.0\.0\.1:(?P<port>\d+)/#token=(?P<token>[0-9a-f]{64})")
 
 
