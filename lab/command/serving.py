@@ -89,9 +89,7 @@ def begin() -> str:
                 # Neither Ctrl-C nor the end of the terminal reaches it.
                 start_new_session=True,
             )
-        wait_until(
-            lambda: PATH.exists() or process.poll() is not None, BEGINS_WITHIN_S, LOOK_EVERY_S, SystemClock()
-        )
+        wait_until(lambda: PATH.exists() or process.poll() is not None, BEGINS_WITHIN_S, LOOK_EVERY_S, SystemClock())
     serving = read()
     if serving is None:
         said = next(iter(LOG.read_text().splitlines()), f"it did not begin in {BEGINS_WITHIN_S:.0f} s")

@@ -10,14 +10,19 @@ from pathlib import Path
 import pytest
 
 from lab.command import serving, standing
+from lab.command.choice import chosen
 from lab.command.held_fault import NotInjected
 from lab.command.serving import Serving
 from lab.command.up import _or_without_fault
+from lab.engine.lock import only_run
 from lab.errors import UserError
-from lab.page import changes
+from lab.fault.journal import Journal
+from lab.page import changes, world
 from lab.page.serve import shorten
 from lab.page.state import State
+from lab.page.world import ThisMachine
 from tests import page_fakes
+from tests.labs import LAB
 from tests.page_fakes import FakeWorld
 
 PAGE = Serving(token="ab", port=8070)
@@ -131,6 +136,42 @@ def test_a_change_is_a_process_with_words_that_no_shell_reads(tmp_path: Path, mo
 )
 def test_a_change_that_failed_says_why_in_a_line(output: str, said: str) -> None:
     assert changes.said(output) == said
+
+
+# --- what the state depends on ----------------------------------------------------------------------------------------
+
+
+def test_the_engine_is_asked_only_where_the_observer_sees_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    monkeypatch.setattr(standing, "runs", lambda: bool(asked.append(True)))
+    now = page_fakes.standing()
+    assert not ThisMachine(LAB, lambda: True).gone(now)
+    assert asked == []
+    blind = ThisMachine(LAB, lambda: False)
+    assert blind.gone(now)
+    # Not once more in the next seconds.
+    assert blind.gone(now)
+    assert asked == [True]
+
+
+def test_what_is_known_of_a_system_is_found_once_until_its_record_changes(tmp_path: Path) -> None:
+    machine, now = ThisMachine(LAB, lambda: True), page_fakes.standing()
+    assert machine.known(now) is machine.known(now.model_copy())
+    assert machine.known(now.model_copy(update={"id": "two"})).of.id == "two"
+
+
+def test_a_fault_is_left_if_the_journal_has_it_and_no_process_lives(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(world, "JOURNAL", tmp_path / "faults.json")
+    monkeypatch.setattr(world.held_fault, "LOCK", tmp_path / "fault.lock")
+    machine = ThisMachine(LAB, lambda: True)
+    assert not machine.fault_left()
+    (fault,) = chosen(LAB, "mesh", [], "frozen").baseline_level().settings.faults
+    Journal(tmp_path / "faults.json").add(0, fault)
+    assert machine.fault_left()
+    with only_run(tmp_path / "fault.lock"):
+        assert not machine.fault_left()
 
 
 # --- the observer's record --------------------------------------------------------------------------------------------
