@@ -35,6 +35,9 @@ doctor: setup-python ## check whether this machine is fit for measuring; each pr
 up: setup ## start or change a system to explore, with a light load: make up TELEMETRY=zipkin FAULT=packet-delay
 	@$(LAB) up $(ARGS) $(if $(TELEMETRY),--set 'telemetry=$(TELEMETRY)') \
 	  $(if $(TOPOLOGY),--set 'topology=$(TOPOLOGY)') $(if $(SIDECAR),--set 'sidecar=$(SIDECAR)') \
+	  $(if $(SAMPLING),--set 'environment.OTEL_TRACES_SAMPLER="parentbased_traceidratio"' \
+	    --set 'environment.OTEL_TRACES_SAMPLER_ARG="$(SAMPLING)"' \
+	    --set 'environment.MANAGEMENT_TRACING_SAMPLING_PROBABILITY="$(SAMPLING)"') \
 	  $(if $(FAULT),--fault '$(FAULT)')
 
 down: setup-python ## stop and remove all containers of the lab

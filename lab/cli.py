@@ -13,7 +13,7 @@ from rich.markup import escape
 from typer.exceptions import TyperException
 
 from lab.analysis.lab import Lab
-from lab.command import bundle, check, commands, held_fault, model, overview, runs
+from lab.command import bundle, check, commands, model, overview, runs
 from lab.command import migrate as migration
 from lab.command import up as standing_up
 from lab.command.paths import EXPERIMENTS, RESULTS, ROOT, SCRATCH, results_folder
@@ -22,6 +22,7 @@ from lab.command.schema import print_schema
 from lab.engine.doctor import run as run_doctor
 from lab.errors import UserError
 from lab.load import LOADS
+from lab.page import processes
 from lab.run.progress import Progress
 from lab.target.collector.target import Collector
 from lab.target.jmh.target import Jmh
@@ -152,10 +153,7 @@ def down() -> None:
     standing_up.down(Progress(commands.console))
 
 
-@app.command(name=held_fault.COMMAND, hidden=True)
-def hold_fault(id_: str) -> None:
-    """Holds the fault of a system that `lab up` started."""
-    held_fault.hold(LAB, id_)
+app.add_typer(processes.app_of(LAB))
 
 
 @app.command()

@@ -6,7 +6,7 @@ from typing import Any
 
 from lab.analysis.lab import Lab
 from lab.spec import Example, Experiment, Level, Problem, SpecError, dotted, parse_experiment, suggestion, user_error
-from lab.spec.example import Fields
+from lab.spec.example import NO_FAULT, Fields
 
 NAME = "up"
 # Where a target says that it does not take what a generator sends.
@@ -21,7 +21,7 @@ def chosen(lab: Lab, kind: str, overrides: Sequence[str], fault: str | None) -> 
     try:
         example = lab.targets[lab.grammar.kind_of({"target": {"kind": kind}})].declaration.example
         experiment = _parsed(lab, kind, example, overrides, [])
-        if fault is None:
+        if fault is None or fault == NO_FAULT:
             return experiment
         known = example.faults(experiment.baseline_level())
         if fault not in known:
@@ -57,16 +57,18 @@ def changes_in_place(before: Mapping[str, Any], wanted: Mapping[str, Any]) -> bo
 
 
 def _parsed(lab: Lab, kind: str, example: Example, overrides: Sequence[str], faults: Sequence[Fields]) -> Experiment:
-    """Return the example with the first of its loads that the system takes."""
+    """Return the example with the first of its loads that the system takes.
+
+    If it takes none, what is wrong besides the generator is the mistake: another load may have the field that is set.
+    """
+    rejected = list[SpecError]()
     for load in example.loads:
         try:
             # JSON is YAML.
             return parse_experiment(json.dumps(_file(kind, example, load, faults)), NAME, lab.grammar, overrides)
         except SpecError as wrong:
-            rejected = wrong
-            if all(problem.path != GENERATOR for problem in wrong.problems):
-                break
-    raise rejected
+            rejected.append(wrong)
+    raise next((wrong for wrong in rejected if all(one.path != GENERATOR for one in wrong.problems)), rejected[-1])
 
 
 def _file(kind: str, example: Example, load: Fields, faults: Sequence[Fields]) -> dict[str, object]:

@@ -22,10 +22,10 @@ def driver() -> KeepingDriver:
 
 
 def start_of(lab: Lab, experiment: Experiment, on: KeepingDriver) -> Start:
-    """Return the start of an experiment's one level, without instruments."""
+    """Return the start of an experiment's one level, with the observer, which the page reads."""
     place = replace(prepare.place(), driver=on, keeps=True)
     context = Context(experiment, lab.target(experiment), place)
     schedule, seed = experiment.load.schedule, experiment.protocol.seed
     found = schedule.fixed() or schedule.guess(len(place.cpus.services))
     protocol = experiment.protocol.model_copy(update={"window_s": LASTS_S})
-    return Start(context, place, experiment.baseline_level(), found, seed, FOLDER, (), protocol)
+    return Start(context, place, experiment.baseline_level(), found, seed, FOLDER, context.instruments, protocol)

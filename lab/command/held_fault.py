@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from lab.analysis.lab import Lab
 from lab.command import standing
 from lab.command.exploring import FOLDER, driver, start_of
+from lab.command.locked import locked
 from lab.command.paths import ROOT, SCRATCH
 from lab.command.standing import Standing
 from lab.engine import SystemClock, wait_until
@@ -82,12 +83,7 @@ def hold(lab: Lab, id_: str) -> None:
 
 def held() -> bool:
     """Whether a process holds a fault, or is about to."""
-    LOCK.parent.mkdir(exist_ok=True)
-    try:
-        with only_run(LOCK):
-            return False
-    except UserError:
-        return True
+    return locked(LOCK)
 
 
 def await_lifted() -> None:

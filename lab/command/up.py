@@ -11,9 +11,10 @@ from pathlib import Path
 from rich.console import Console
 
 from lab.analysis.lab import Lab
-from lab.command import held_fault, prepare, standing
+from lab.command import held_fault, prepare, serving, standing
 from lab.command.choice import changes_in_place, chosen, described, has_faults, recorded
 from lab.command.exploring import FOLDER, driver, start_of
+from lab.command.held_fault import NotInjected
 from lab.command.paths import JOURNAL, LOCK, shown
 from lab.command.standing import Standing
 from lab.contract import Needs
@@ -55,6 +56,7 @@ def up(lab: Lab, kind: str, overrides: Sequence[str], fault: str | None, console
 def down(progress: Progress) -> None:
     """Removes all of the lab's containers, networks and volumes, also those of a start that was broken off."""
     with only_run(LOCK):
+        serving.end()
         standing.forget()
         held_fault.await_lifted()
         prepare.remove_all()
@@ -76,7 +78,7 @@ def stands(now: Standing, wanted: Experiment, on: KeepingDriver) -> bool:
     """Whether what stands is what is wanted, with its fault in force or all of its containers running."""
     if not now.ready or now.spec != recorded(wanted) or now.ports != ports.of(now.services):
         return False
-    if now.fault_until_s:
+    if has_faults(wanted):
         return held_fault.held()
     containers = on.containers()
     return all(name in containers and containers[name].running for name in now.services)
@@ -85,6 +87,7 @@ def stands(now: Standing, wanted: Experiment, on: KeepingDriver) -> bool:
 def _up(lab: Lab, experiment: Experiment, progress: Progress) -> None:
     if not engine_answers():
         raise EngineGone("no Docker engine answers", "run `make doctor`")
+    serving.require_port()
     on = driver()
     start, now = start_of(lab, experiment, on), standing.read()
     if now is None:
@@ -94,11 +97,11 @@ def _up(lab: Lab, experiment: Experiment, progress: Progress) -> None:
     else:
         needs = lab.target(experiment).declaration.needs(experiment)
         generator = [start.generator.service] if start.generator else []
-        images.ensure([*needs.images, *generator], progress.say)
+        images.ensure([*needs.images, *generator, *start.instruments], progress.say)
         with progress.step(f"starting {described(experiment)}"):
             now = _changed(start, now, needs, progress)
         if now.fault_until_s:
-            with progress.step("injecting the fault"):
+            with progress.step("injecting the fault"), _or_without_fault(now):
                 held_fault.begin(now, on.environment)
     _print_addresses(start, now, progress)
 
@@ -158,9 +161,19 @@ def _or_nothing() -> Iterator[None]:
         raise
 
 
+@contextmanager
+def _or_without_fault(now: Standing) -> Iterator[None]:
+    """Records that the system has no fault if the block could not inject it."""
+    try:
+        yield
+    except NotInjected:
+        standing.write(now.model_copy(update={"fault_until_s": 0.0}))
+        raise
+
+
 def _print_addresses(start: Start, now: Standing, progress: Progress) -> None:
-    """Prints what can be done with the system that stands."""
-    lines = list(start.deployment.pages())
+    """Prints what can be done with the system that stands. Raises `NotServed`."""
+    lines = [f"the page: {serving.begin()}", *start.deployment.pages()]
     if start.generator:
         lines.append(f"a light load: {start.generator.service}")
     if now.fault_until_s:

@@ -13,7 +13,8 @@ from lab.engine.machine import SEPARATE_CPUS_FROM, Machine, read_machine
 
 Status = Literal["ok", "warn", "fail"]
 
-ENGINE_AT_LEAST = "20.10"
+# The second closes ports on 127.0.0.1 to the local network: https://docs.docker.com/engine/release-notes/28/
+ENGINE_AT_LEAST, LOOPBACK_ONLY_FROM = "20.10", "28.0"
 COMPOSE_AT_LEAST = "2.20"
 GIB = 1 << 30
 MEMORY_FAIL_BYTES = 3 * GIB
@@ -57,6 +58,13 @@ def checks(machine: Machine) -> list[Check]:
         _program("Docker engine", machine.engine_version, ENGINE_AT_LEAST, "run `scripts/setup.sh`, or start Docker"),
         _program("Compose", machine.compose_version, COMPOSE_AT_LEAST, "run `scripts/setup.sh`"),
         _program("buildx", machine.buildx_version, "0", "run `scripts/setup.sh`"),
+        _check(
+            "loopback ports",
+            f"engine {machine.engine_version or 'unknown'}",
+            "hosts of the local network may reach ports that this engine publishes on 127.0.0.1: "
+            f"update it to {LOOPBACK_ONLY_FROM}, or use `make up` only in networks that you trust",
+            warn=_numbers(ENGINE_AT_LEAST) <= _numbers(machine.engine_version or "") < _numbers(LOOPBACK_ONLY_FROM),
+        ),
         _unknown("memory", f"have {MEMORY_WARN_BYTES // GIB} GiB free")
         if memory_bytes is None
         else _check(

@@ -11,8 +11,10 @@ from lab.engine import images
 from lab.engine.envoy_check import reject_invalid
 from lab.errors import UserError
 from lab.record.trial import PASSTHROUGH
+from lab.target.guarded import guarded
 from lab.target.mesh.sidecars import SIDES, Node, Side, files, load, parse_mode
 from lab.target.mesh.sidecars.modes import contradiction, named_sets
+from lab.target.proxy import configuration as proxies
 
 pytestmark = [pytest.mark.containers, pytest.mark.beside, pytest.mark.timeout(300)]
 
@@ -41,6 +43,15 @@ def test_every_mode_on_every_side_for_every_kind(image: str) -> None:
     for mode, side in itertools.product(MODES, SIDES):
         texts |= named(f"{mode}-{side}", NODES, mode, side, faults=mode in (PASSTHROUGH, "all"))
     assert len(texts) == len(MODES) * len(SIDES) * len(NODES)
+    reject_invalid(texts, image)
+
+
+def test_what_stands_is_guarded_in_every_mode(image: str) -> None:
+    texts: dict[str, str] = {}
+    for mode in MODES:
+        texts |= guarded(named(f"{mode}-guarded", NODES, mode, "both", faults=mode == "all"), paths.ROOT)
+    proxy = proxies.load(paths.ROOT / "envoy/proxy")
+    texts |= guarded({"proxy/envoy.json": json.dumps(proxy.bootstrap)}, paths.ROOT)
     reject_invalid(texts, image)
 
 

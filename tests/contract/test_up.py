@@ -9,8 +9,9 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
-from lab.command import held_fault, paths, standing
+from lab.command import held_fault, paths, serving, standing
 from lab.command.exploring import FOLDER
+from lab.command.locked import locked
 from lab.engine import images
 from lab.engine.clock import SystemClock, wait_until
 from lab.engine.compose import PROJECT
@@ -32,7 +33,7 @@ WITHIN_S = 60.0
 @pytest.fixture(scope="module", autouse=True)
 def the_lab() -> Iterator[None]:
     """Whatever a test leaves, nothing of it stays."""
-    images.ensure(("services", "jaeger", "zipkin", "locust", "envoy"), print)
+    images.ensure(("services", "jaeger", "zipkin", "locust", "envoy", "observer"), print)
     lab("down")
     before = unused_volumes()
     yield
@@ -65,6 +66,8 @@ def assert_nothing_is_left() -> None:
     assert not FOLDER.exists() or not (FOLDER / "requests.csv").exists()
     assert Journal(paths.JOURNAL).left() == []
     assert not held_fault.held()
+    assert serving.read() is None
+    assert not locked(serving.LOCK)
 
 
 def up(*words: str) -> str:
@@ -102,7 +105,7 @@ def test_the_default_stands_under_load_and_prints_its_addresses() -> None:
     said = up()
     assert f"curl http://127.0.0.1:{port('GATEWAY_PORT')}/a1" in said
     assert f"http://127.0.0.1:{port('JAEGER_PORT')}/api/services (jaeger)" in said
-    assert containers().keys() == NODES | {"a3", "a4", "jaeger", "locust"}
+    assert containers().keys() == NODES | {"a3", "a4", "jaeger", "locust", "observer"}
     assert status("/a1") == 200
     sends_on()
     before = containers()
@@ -124,7 +127,7 @@ def test_a_change_restarts_only_what_it_must() -> None:
     said = up(*DUO, "--set", "telemetry=zipkin")
     assert f"http://127.0.0.1:{port('ZIPKIN_PORT')}/zipkin/ (zipkin)" in said
     after = containers()
-    assert after.keys() == NODES | {"zipkin", "locust"}
+    assert after.keys() == NODES | {"zipkin", "locust", "observer"}
     assert after["locust"] == before["locust"]
     assert all(after[node] != before[node] for node in NODES)
     assert status("/a1") == 200

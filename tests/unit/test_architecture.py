@@ -139,6 +139,14 @@ NEW = (
     "report/endpoint_courses.py",
     "report/endpoint_figure.py",
     "report/endpoints.py",
+    # Its page: a server on the host, figures while it runs, switches; the guard of Envoy's administration pages.
+    "page",
+    "command/serving.py",
+    "command/locked.py",
+    "backend/recent.py",
+    "target/guarded.py",
+    "target/mesh/picture.py",
+    "target/mesh/switches.py",
 )
 CONTRACT_MAY_IMPORT = ("lab.contract", "lab.spec", "lab.record")
 

@@ -25,7 +25,7 @@ GOOD = Machine(
     steal_fraction=0.0,
     busy_fraction=0.01,
     load_average_1m=0.1,
-    engine_version="26.1.5",
+    engine_version="28.0.1",
     compose_version="2.26.1",
     buildx_version="0.13.1",
 )
@@ -46,6 +46,8 @@ def test_a_good_machine_has_nothing_to_fix() -> None:
     [
         (replace(GOOD, engine_version=None), "Docker engine", "fail"),
         (replace(GOOD, engine_version="19.3.1"), "Docker engine", "fail"),
+        (replace(GOOD, engine_version="27.5.1"), "loopback ports", "warn"),
+        (replace(GOOD, engine_version="20.10.24"), "loopback ports", "warn"),
         (replace(GOOD, compose_version="1.29.2"), "Compose", "fail"),
         (replace(GOOD, compose_version="2.9.0"), "Compose", "fail"),
         (replace(GOOD, buildx_version=None), "buildx", "fail"),

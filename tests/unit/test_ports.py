@@ -4,9 +4,11 @@ import socket
 from pathlib import Path
 
 import pytest
+import yaml
 
 from lab.engine import ports
 from lab.errors import UserError
+from lab.load import GENERATORS
 
 COMPOSE = """
 services:
@@ -47,6 +49,13 @@ def test_every_published_port_of_the_lab_is_on_loopback_and_read_by_us() -> None
     # Two services that never run together may share a block of ports.
     assert len(set(found)) == len(lines) > 0
     assert all("127.0.0.1:" in line for line in lines)
+
+
+def test_no_load_generator_has_a_page() -> None:
+    """Locust's could be told by any site to send more load, or none."""
+    services = yaml.safe_load((Path(ports.ROOT) / "compose.yaml").read_text())["services"]
+    assert all("ports" not in services[generator.service] for generator in GENERATORS.values())
+    assert "--headless" in services["locust"]["command"]
 
 
 def test_where_the_engine_chooses_it_is_asked_for_the_services_own_port() -> None:

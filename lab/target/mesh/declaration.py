@@ -83,7 +83,7 @@ class MeshDeclaration:
     @property
     def example(self) -> Example:
         """See `Declaration.example`."""
-        return example(lambda name: self.parts(name).topology)
+        return example(self.parts, self.variants, self.topologies)
 
     def headline(self, metrics: Collection[str]) -> Headline:
         """See `Declaration.headline`: the sidecars' CPU is a part of what a level with sidecars costs."""

@@ -1,14 +1,17 @@
 """The mesh that `lab up` starts: a light load for each protocol of an entry, and one fault of each kind. Pure."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from lab.fault.kinds import KINDS
 from lab.fault.planes import SERVICE
 from lab.record import NO_SIDECAR
 from lab.spec import Example
 from lab.spec.example import Fields
+from lab.target.mesh.picture import picture
 from lab.target.mesh.settings import MeshLevel
-from lab.target.mesh.topology import Topology
+from lab.target.mesh.switches import Choices, switches
+from lab.target.mesh.system import Parts
+from lab.target.mesh.variants import Variant
 
 # In seconds. Then the fault is lifted.
 FAULT_S = 600
@@ -29,14 +32,25 @@ LOADS: tuple[Fields, ...] = (
 )
 
 
-def example(topology: Callable[[str], Topology]) -> Example:
-    """Return what `lab up` starts. `topology` reads the topology of a name."""
-    return Example({"topology": "mesh"}, LEVEL, LOADS, lambda level: faults(level, topology))
+def example(
+    parts: Callable[[str], Parts],
+    variants: Callable[[], Mapping[str, Variant]],
+    topologies: Callable[[], Collection[str]],
+) -> Example:
+    """Return what `lab up` starts. `parts` reads the parts of a mesh with the topology of a name."""
+    return Example(
+        {"topology": "mesh"},
+        LEVEL,
+        LOADS,
+        lambda level: faults(level, parts),
+        switches(parts, Choices(variants, topologies)),
+        lambda level: picture(parts(level.settings.topology_name), level.settings),
+    )
 
 
-def faults(level: MeshLevel, topology: Callable[[str], Topology]) -> Mapping[str, Fields]:
+def faults(level: MeshLevel, parts: Callable[[str], Parts]) -> Mapping[str, Fields]:
     """Return a fault of each kind that a service can have, of the first node that the client does not ask itself."""
-    graph = topology(level.settings.topology_name)
+    graph = parts(level.settings.topology_name).topology
     target = next((name for name in graph.nodes if name != graph.entry), graph.entry)
     possible = [name for name, kind in KINDS.items() if SERVICE in kind.roles]
     return {

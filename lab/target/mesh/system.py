@@ -10,6 +10,7 @@ from lab.backend import BACKENDS, Backend
 from lab.engine import CpuSplit, Driver, Place, Stack, StartFailed, await_ready, ports, start_failed
 from lab.record import read_json
 from lab.target import scraping
+from lab.target.guarded import as_measured, guarded
 from lab.target.mesh import sidecars
 from lab.target.mesh.settings import MeshLevelSettings
 from lab.target.mesh.sidecars import ADMIN_PORT, Admin, Mode, sidecar
@@ -104,7 +105,7 @@ class System:
         texts = {
             TOPOLOGY_FILE: json.dumps(resolved(topology)),
             **self.backend.files(topology.nodes, telemetry.environment),
-            **self.parts.proxy_files(level),
+            **(guarded if self.place.keeps else as_measured)(self.parts.proxy_files(level), root),
         }
         for name, text in texts.items():
             path = self.out / name

@@ -15,6 +15,7 @@ from lab.engine.image_recipes import TABLE
 from lab.fault.run import ContainerTime
 from lab.fault.sink import Receiver, behave, counted
 from lab.record import Results, TrialPart, write_results
+from lab.target.guarded import as_measured, guarded
 from lab.target.measuring import NothingAdded
 from lab.target.proxy.changing import RECORD, Changing
 from lab.target.proxy.configuration import Source, prefix, text
@@ -107,7 +108,9 @@ class ProxyDeployment:
         # Containers run as a user of their own.
         self.out.chmod(0o777)
         if not self.settings.modelled:
-            (self.out / FILE).write_text(text(self.source, self.settings))
+            made = guarded if self.place.keeps else as_measured
+            files = made({FILE: text(self.source, self.settings)}, self.place.root)
+            (self.out / FILE).write_text(files[FILE])
         if not self.place.alone:
             variables = {**variables, **ports.engines_choice()}
         self.place.driver.create(stack(self.level, self.place, self.out, variables, instruments))

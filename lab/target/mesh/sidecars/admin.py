@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from urllib.parse import quote, urlencode
 
 from lab.record import RETRIES
+from lab.target.guarded import CHANGES
 
 TIMEOUT_S = 10.0
 # After `cluster.inbound.` or `cluster.outbound-<peer>.`
@@ -99,7 +100,7 @@ class Admin:
     def _ask(self, method: str, path: str) -> str:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=TIMEOUT_S)
         try:
-            connection.request(method, path)
+            connection.request(method, path, headers=CHANGES)
             answer = connection.getresponse()
             text = answer.read().decode()
         except http.client.HTTPException as error:

@@ -1,0 +1,74 @@
+"""A change of the system: the command that `make up` runs, as a list of words, in a process of its own.
+
+It does not need the page: if that is killed, the change ends as it would have, and its fault expires.
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from lab.command.paths import ROOT, SCRATCH
+from lab.command.serving import ONLY_OWNER
+
+LOG = SCRATCH / "page-change.log"
+ERROR = "error: "
+
+
+class Change(Protocol):
+    """A change that was begun."""
+
+    def running(self) -> bool:
+        """Whether it has not ended."""
+
+    def error(self) -> str | None:
+        """Return why it failed, once it has ended; None if it did not."""
+
+
+class ByCommand:
+    """A `Change` that is a process, whose output is in the file `log`."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]", log: Path) -> None:
+        self.process = process
+        self.log = log
+
+    def running(self) -> bool:
+        """See `Change.running`."""
+        return self.process.poll() is None
+
+    def error(self) -> str | None:
+        """See `Change.error`."""
+        return said(self.log.read_text()) if self.process.poll() else None
+
+
+def words_of(kind: str, overrides: Sequence[str], fault: str) -> list[str]:
+    """Return what `lab` is told: values that the controls list, each a word of its own."""
+    return ["up", kind, *(word for override in overrides for word in ("--set", override)), "--fault", fault]
+
+
+def begin(words: Sequence[str], variables: Mapping[str, str]) -> Change:
+    """Begins a change. `variables`: of its environment, besides the page's own."""
+    LOG.touch(mode=ONLY_OWNER)
+    with LOG.open("w") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "lab", *words],
+            cwd=ROOT,
+            env={**os.environ, **variables},
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            # The end of the page does not reach it.
+            start_new_session=True,
+        )
+    return ByCommand(process, LOG)
+
+
+def said(output: str) -> str:
+    """Return the error that the lab printed, with what to do about it, in a line."""
+    lines = output.splitlines()
+    first = next((number for number, line in enumerate(lines) if line.startswith(ERROR)), None)
+    if first is None:
+        return f"the change ended without a reason: see {LOG.name} in .lab"
+    return ": ".join([lines[first].removeprefix(ERROR), *lines[first + 1 : first + 2]])

@@ -1,0 +1,101 @@
+"""What is known of the system that stands: its choice, its picture, and where its parts can be asked."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from lab.analysis.lab import Lab
+from lab.backend.http import Http
+from lab.backend.recent import RECENT, Recent
+from lab.command.choice import chosen, has_faults
+from lab.command.exploring import driver, start_of
+from lab.command.standing import Standing
+from lab.engine import OBSERVER, Driver, ports
+from lab.run.start import Start
+from lab.spec import Example, Experiment, recorded_experiment
+from lab.spec.example import NO_FAULT, Picture, Settings
+
+# A line of `Deployment.pages`: an address, and what is there.
+LINK = re.compile(r"^(http://\S+) \((.+)\)$")
+FAULT = "fault"
+
+
+@dataclass(frozen=True)
+class Known:
+    """A system of a record. What needs the engine is found when it is first asked for, and kept."""
+
+    lab: Lab
+    of: Standing
+
+    @cached_property
+    def experiment(self) -> Experiment:
+        """What was chosen."""
+        return recorded_experiment(self.of.spec, self.lab.grammar)
+
+    @property
+    def kind(self) -> str:
+        """The kind of its target."""
+        return self.experiment.target.kind
+
+    @cached_property
+    def example(self) -> Example:
+        """What its target says of systems that stand."""
+        return self.lab.target(self.experiment).declaration.example
+
+    @cached_property
+    def picture(self) -> Picture:
+        """Its graph."""
+        return self.example.picture(self.experiment.baseline_level())
+
+    @cached_property
+    def requested(self) -> Settings:
+        """Its settings by control, but the fault."""
+        return self.example.switches.read(self.experiment)
+
+    @cached_property
+    def defaults(self) -> Settings:
+        """The settings of what `make up` starts without any."""
+        return {**self.example.switches.read(chosen(self.lab, self.kind, [], None)), FAULT: NO_FAULT}
+
+    @cached_property
+    def fault(self) -> str:
+        """The fault that was requested."""
+        faults = self.experiment.baseline_level().settings.faults if has_faults(self.experiment) else ()
+        return "+".join(fault.kind for fault in faults) or NO_FAULT
+
+    def settings(self, now_s: float) -> Settings:
+        """Return its settings by control: the fault is one of them until it expires."""
+        return {**self.requested, FAULT: self.fault if now_s < self.of.fault_until_s else NO_FAULT}
+
+    @cached_property
+    def roles(self) -> Mapping[str, str]:
+        """The role of each of its containers."""
+        start = self._start
+        load = {start.generator.service: "generator"} if start.generator else {}
+        return {**start.deployment.roles(), **load, OBSERVER: OBSERVER}
+
+    @cached_property
+    def links(self) -> list[dict[str, str]]:
+        """Its pages for people. Raises `OSError` or the engine's errors."""
+        found = (LINK.match(line) for line in self._start.deployment.pages())
+        return [{"name": match[2], "url": match[1]} for match in found if match]
+
+    @property
+    def engine(self) -> Driver:
+        """The engine."""
+        return self._start.place.driver
+
+    @property
+    def backend(self) -> Recent | None:
+        """Where its traces can be read, if they can."""
+        return RECENT.get(self.picture.backend)
+
+    @property
+    def http(self) -> Http:
+        """Asks what `compose.yaml` publishes. Its ports are those that the system was started with."""
+        return Http(lambda variable: self.of.ports.get(variable) or ports.port(variable))
+
+    @cached_property
+    def _start(self) -> Start:
+        return start_of(self.lab, self.experiment, driver())

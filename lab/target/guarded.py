@@ -1,0 +1,34 @@
+"""The administration page of an Envoy that stands: other sites' pages may read it at most (envoy/guard.yaml)."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from lab.spec import parse_yaml, read_text
+
+CHANGES = {"x-tollbooth": "changes"}
+"""The header of a request that changes something."""
+
+
+def guarded(files: Mapping[str, str], root: Path) -> dict[str, str]:
+    """Return Envoys' configurations, by path, with the guard in front of their administration pages.
+
+    `root` is the repository's.
+    """
+    guard: Any = parse_yaml(read_text(root / "envoy" / "guard.yaml"))
+    return {path: _guarded(json.loads(text), guard) for path, text in files.items()}
+
+
+def as_measured(files: Mapping[str, str], _: Path) -> dict[str, str]:
+    """Return the configurations as they are: those of a trial, which only the lab asks."""
+    return dict(files)
+
+
+def _guarded(whole: dict[str, Any], guard: Mapping[str, Any]) -> str:
+    static = whole["static_resources"]
+    (endpoint,) = guard["cluster"]["load_assignment"]["endpoints"][0]["lb_endpoints"]
+    static["listeners"].append(guard["listener"])
+    static["clusters"].append(guard["cluster"])
+    whole["admin"]["address"] = endpoint["endpoint"]["address"]
+    return json.dumps(whole, indent=1) + "\n"
