@@ -15,7 +15,7 @@ const COLUMNS = [
 ];
 const SPARK = { width: 96, height: 20, points: 60 };
 
-/** The table of containers; `draw` shows the server's newest figures. */
+/** The table of containers; `draw` shows the server's newest figures, and returns a note if there are none. */
 export function containers(place) {
   const rows = table("Use of each container", COLUMNS);
   const sparks = new Map();
@@ -28,6 +28,7 @@ export function containers(place) {
         `Lines: CPU in the last minute, all from 0 to ${number(most, 2)} cores.`,
     );
     rows.fill(data.containers.map((one) => cells(one, most, sparks)));
+    return data.containers.length ? "" : "There are no figures of containers yet.";
   }
 
   return { draw };

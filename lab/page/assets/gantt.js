@@ -48,7 +48,8 @@ export function gantt(place, ask, changed) {
   }
 
   function redraw() {
-    if (shown) drawing.replaceChildren(picture(shown, Math.max(280, drawing.clientWidth)));
+    // Hidden, it has no width.
+    if (shown && drawing.clientWidth) drawing.replaceChildren(picture(shown, Math.max(280, drawing.clientWidth)));
   }
 
   select.addEventListener("change", changed);
@@ -58,12 +59,14 @@ export function gantt(place, ask, changed) {
 
 /** The newest slow trace, then all; a chosen one stays, also when the list has forgotten it. */
 function options(traces, select) {
-  const found = traces.map((trace) => [
-    trace.trace_id,
-    `${trace.root}, ${number(trace.duration_ms)} ms, ${trace.spans} spans, ${clock(trace.start_unix_ms / 1000)}${trace.slow ? ", slow" : ""}`,
-  ]);
+  const found = traces.map((trace) => [trace.trace_id, inShort(trace)]);
   const forgotten = select.value && !traces.some(({ trace_id: id }) => id === select.value);
   return [NEWEST, ...found, ...(forgotten ? [[select.value, select.selectedOptions[0].text]] : [])];
+}
+
+function inShort({ root, duration_ms: took, spans, start_unix_ms: began, slow }) {
+  const text = `${root}, ${number(took)} ms, ${spans} spans, ${clock(began / 1000)}`;
+  return slow ? `${text}, slow` : text;
 }
 
 /** Spans with their depth, children after their parent, each level by its start; none is lost or shown twice. */
@@ -146,7 +149,14 @@ function bar(span, y, service, { width, names, x }) {
     { class: span.error ? "span failing" : "span" },
     svg("title", {}, `${nameOf(span)}, ${number(span.duration_ms)} ms${span.error ? ", error" : ""}`),
     svg("text", { x: indent, y: y + 13 }, name),
-    svg("rect", { class: `hue-${(service % HUES) + 1}`, x: x(span.start_ms), y: y + 3, width: long, height: ROW - 6, rx: 2 }),
+    svg("rect", {
+      class: `hue-${(service % HUES) + 1}`,
+      x: x(span.start_ms),
+      y: y + 3,
+      width: long,
+      height: ROW - 6,
+      rx: 2,
+    }),
     svg("text", { class: "duration", x: width, y: y + 13 }, duration),
   );
 }

@@ -15,7 +15,7 @@ const COLUMNS = [
   ["99th percentile, ms", "number"],
 ];
 
-/** The graph and its table; `draw` shows the server's newest figures. */
+/** The graph and its table; `draw` shows the server's newest figures, and returns a note if there are none. */
 export function graph(drawing, tabular) {
   const rows = table("Calls between the parts", COLUMNS);
   tabular.append(rows.element);
@@ -34,6 +34,7 @@ export function graph(drawing, tabular) {
     const labels = new Map(data.nodes.map((node) => [node.id, node.label]));
     rows.caption(`Calls between the parts, at ${clock(data.at_unix_s)}`);
     rows.fill(data.edges.map((edge) => cells(edge, labels)));
+    return data.nodes.length ? "" : "There is no graph of such a system.";
   }
 
   NARROW.addEventListener("change", () => shown && draw(shown));
@@ -67,7 +68,9 @@ function redraw(place, data) {
       {
         viewBox: `0 0 ${plan.width} ${plan.height}`,
         role: "img",
-        "aria-label": `Graph of ${plan.nodes.length} parts and ${plan.edges.length} calls. Its figures are in the table.`,
+        "aria-label":
+          `Graph of ${plan.nodes.length} parts and ${plan.edges.length} calls. ` +
+          "Its figures are in the table.",
       },
       ...arrows.map(({ line }) => line),
       ...plan.nodes.map(box),
