@@ -1,6 +1,7 @@
 """A server on 127.0.0.1 with the page's files, which answers as `lab page` does, from what a test gives it."""
 
 import json
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -41,7 +42,7 @@ class PageServer:
         self.answering.set()
         self._at_once = 0
         self._lock = Lock()
-        self._server: ThreadingHTTPServer | None = None
+        self._server: _Server | None = None
         self._port = 0
 
     @property
@@ -51,7 +52,7 @@ class PageServer:
 
     def start(self) -> None:
         """Listen: the first time on any port, then on the same."""
-        self._server = ThreadingHTTPServer(("127.0.0.1", self._port), _handler(self))
+        self._server = _Server(("127.0.0.1", self._port), _handler(self))
         self._port = self._server.server_address[1]
         Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
 
@@ -106,6 +107,13 @@ class PageServer:
         self.change(change["settings"])
         self.state["phase"] = "changing"
         return 202, self.state
+
+
+class _Server(ThreadingHTTPServer):
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of a page that was closed while it waited."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
 
 @contextmanager

@@ -20,12 +20,12 @@ export function layout(nodes, edges, narrow) {
   const placed = boxes(nodes, size, narrow);
   const curves = edges
     .filter(({ source, target }) => source !== target && placed.has(source) && placed.has(target))
-    .map((edge) => curved(edge, edges, placed));
+    .map((edge) => curved(edge, edges, placed, size));
   return { ...size, nodes: [...placed.values()], edges: labelled(curves, [...placed.values()], size) };
 }
 
 function canvas(nodes, narrow) {
-  const rows = new Set(nodes.map((node) => (narrow ? node.x : node.y).toFixed(2))).size;
+  const rows = distinct(nodes.map((node) => (narrow ? node.x : node.y))).length;
   return narrow
     ? { width: 620, height: Math.min(1000, Math.max(240, rows * 170)) }
     : { width: 860, height: Math.min(560, Math.max(220, rows * 118)) };
@@ -46,11 +46,15 @@ function boxes(nodes, { width, height }, narrow) {
   return new Map(found.map((node) => [node.id, node]));
 }
 
-/** From values to places, so that the least and the greatest are at the ends. */
+/** From values to places: their order is kept, and the room between neighbours is the same. */
 function spread(values, from, until) {
-  const [least, greatest] = [Math.min(...values), Math.max(...values)];
-  const share = (value) => (greatest > least ? (value - least) / (greatest - least) : 0.5);
+  const order = distinct(values);
+  const share = (value) => (order.length > 1 ? order.indexOf(value) / (order.length - 1) : 0.5);
   return (value) => from + share(value) * (until - from);
+}
+
+function distinct(values) {
+  return [...new Set(values)].sort((one, other) => one - other);
 }
 
 function pushApart(found, width) {
@@ -66,7 +70,12 @@ function pushApart(found, width) {
   }
 }
 
-function curved(edge, edges, placed) {
+/** A curve is nowhere outside of its ends and its control point. */
+function within(value, size) {
+  return Math.min(size - 2, Math.max(2, value));
+}
+
+function curved(edge, edges, placed, { width, height }) {
   const [from, to] = [placed.get(edge.source), placed.get(edge.target)];
   const length = Math.hypot(to.x - from.x, to.y - from.y) || 1;
   const others = [...placed.values()].filter((node) => node !== from && node !== to);
@@ -75,8 +84,8 @@ function curved(edge, edges, placed) {
   const bend = blocked ? 34 + 0.2 * length : back ? Math.max(14, 0.07 * length) : 0;
   // The middle of such a curve is half as far from the straight line as its control point.
   const control = {
-    x: (from.x + to.x) / 2 - ((to.y - from.y) / length) * bend * 2,
-    y: (from.y + to.y) / 2 + ((to.x - from.x) / length) * bend * 2,
+    x: within((from.x + to.x) / 2 - ((to.y - from.y) / length) * bend * 2, width),
+    y: within((from.y + to.y) / 2 + ((to.x - from.x) / length) * bend * 2, height),
   };
   return { ...edge, start: border(from, control, 2), control, end: border(to, control, 4) };
 }

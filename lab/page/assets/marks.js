@@ -47,10 +47,9 @@ function compared(measured, settled) {
   return html(
     "div",
     { class: "compared" },
-    ...(before && after ? [plot(before, after)] : []),
     html("p", {}, `before: ${interval(before)}`),
     html("p", {}, `after: ${after ? interval(after) : waiting}`),
-    ...(before && after ? [html("p", { class: "unit" }, difference(before, after))] : []),
+    ...(before && after ? [html("p", { class: "unit" }, difference(before, after)), plot(before, after)] : []),
   );
 }
 
