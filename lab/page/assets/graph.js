@@ -12,7 +12,7 @@ const COLUMNS = [
   ["requests", "number"],
   ["errors", "number"],
   ["median, ms", "number"],
-  ["99th percentile, ms", "number"],
+  ["p99, ms", "number"],
 ];
 
 /** The graph and its table; `draw` shows the server's newest figures, and returns a note if there are none. */
