@@ -1,4 +1,4 @@
-"""A server on 127.0.0.1 with the page's files, which answers as `lab page` does, from what a test gives it."""
+"""A server on 127.0.0.1 with the page's files, which answers as the lab does, from what a test gives it."""
 
 import json
 import sys
@@ -110,6 +110,9 @@ class PageServer:
 
 
 class _Server(ThreadingHTTPServer):
+    # A browser asks for all modules at once. A connection too many waits for seconds.
+    request_queue_size = 64
+
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Say nothing of a page that was closed while it waited."""
         if not isinstance(sys.exception(), ConnectionError):

@@ -1,4 +1,4 @@
-"""What `lab page` says of a system under a fault: a mesh whose service a1 answers late, and sometimes not."""
+"""What the page's server says of a system under a fault: a mesh whose service a1 answers late, and sometimes not."""
 
 import math
 import time

@@ -1,4 +1,4 @@
-"""The page of a system to explore, in a real browser, on a server that answers as `lab page` does.
+"""The page of a system to explore, in a real browser, on a server that answers as the lab does.
 
 Screenshots are left in `.lab/screenshots/`, for people to look at.
 """
@@ -48,23 +48,28 @@ def server() -> Iterator[PageServer]:
         yield found
 
 
+@pytest.fixture(autouse=True)
+def closed(browser: Browser, server: PageServer) -> Iterator[None]:
+    """Close every page at the end: it asks as long as it is open."""
+    yield
+    for context in browser.contexts:
+        context.close()
+
+
 @pytest.fixture
-def page(browser: Browser, server: PageServer) -> Iterator[Page]:
+def page(browser: Browser, server: PageServer) -> Page:
     """The page, with all that it shows."""
-    found = opened(browser, server).page
-    yield found
-    found.context.close()
+    return opened(browser, server).page
 
 
 @pytest.fixture
-def timed(browser: Browser, server: PageServer) -> Iterator[Page]:
+def timed(browser: Browser, server: PageServer) -> Page:
     """The page, whose time a test can let pass."""
     found = watched(browser, LAPTOP).page
     found.clock.install()
     visit(found, server)
     complete(found)
-    yield found
-    found.context.close()
+    return found
 
 
 def opened(browser: Browser, server: PageServer, size: ViewportSize = LAPTOP, **more: Any) -> Opened:
