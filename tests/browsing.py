@@ -10,6 +10,8 @@ from typing import Any
 from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 
 SCREENSHOTS = Path(__file__).parents[1] / ".lab" / "screenshots"
+# Of the machine, not of the page: Chromium drops what it asks while a network of containers comes or goes.
+NETWORK = "net::ERR_NETWORK_CHANGED"
 LAPTOP = ViewportSize(width=1366, height=768)
 
 TOO_WIDE = """() => [...document.querySelectorAll("body *")]
@@ -70,7 +72,7 @@ def watched(browser: Browser, size: ViewportSize, dark: bool = False, **more: An
     """Return an empty page of its own, which notes what it says and asks for."""
     page = browser.new_context(viewport=size, color_scheme="dark" if dark else "light", **more).new_page()
     result = Opened(page)
-    page.on("console", lambda message: result.console.append(message.text))
+    page.on("console", lambda message: None if NETWORK in message.text else result.console.append(message.text))
     page.on("pageerror", lambda error: result.console.append(str(error)))
     page.on("request", lambda request: result.requests.append(request.url))
     return result

@@ -31,6 +31,7 @@ const folders = part("runs", "/api/runs", 30, runs(byId("runs-content"), ask, he
 
 let state = null;
 let answered = null;
+let unanswered = 0;
 let turn = 0;
 let sending = false;
 
@@ -85,6 +86,7 @@ function accept(now) {
   settings.draw(now);
   state = now;
   answered = Date.now() / 1000;
+  unanswered = 0;
 }
 
 /** Say what is wrong; return after how many ms to ask again, or null: the token will not become valid. */
@@ -99,6 +101,9 @@ function trouble(error) {
     head.problem(error.message);
     return GONE_MS;
   }
+  // Browsers drop what they ask while a network comes or goes, as those of containers do.
+  unanswered += 1;
+  if (unanswered === 1) return EVERY_MS;
   head.phase("gone");
   const shown = state ? ` What is shown is of ${clock(answered)}.` : "";
   head.problem(`The page's server does not answer.${shown} \`make up\` starts it.`);
