@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Error, Locator, Page, ViewportSize, exp
 
 from lab.report.numbers import DASH
 from tests import page_system
-from tests.browsing import COVERED_LABELS, CUT_LABELS, LAPTOP, NETWORK, TOO_WIDE, Opened, screenshot, watched
+from tests.browsing import COVERED_LABELS, CUT_LABELS, LAPTOP, TOO_WIDE, Opened, screenshot, watched
 from tests.page_server import TOKEN, PageServer, page_server
 
 pytestmark = pytest.mark.browser
@@ -26,6 +26,7 @@ SIZES: dict[str, dict[str, Any]] = {
     "phone": {"size": ViewportSize(width=390, height=844)},
 }
 PATIENCE_MS = 30_000
+BEGINS_MS = 6_000
 AWKWARD = '<img src="x" onerror="window.hacked = 1">'
 # They are names of the contract, not text.
 KEPT = {"phase", "url", "trace_id"}
@@ -81,17 +82,14 @@ def opened(browser: Browser, server: PageServer, size: ViewportSize = LAPTOP, **
 
 
 def visit(page: Page, server: PageServer, token: str | None = TOKEN) -> None:
-    """Open the page; again, if a network of the machine changed meanwhile."""
-    dropped: list[str | None] = []
-    page.on("requestfailed", lambda request: dropped.append(request.failure))
+    """Open the page; again, if Chromium drops a module because a network of the machine changed."""
     for _ in range(10):
-        dropped.clear()
         server.asked.clear()
-        with suppress(Error):
+        with suppress(Error, AssertionError):
             page.goto(server.url + (f"#token={token}" if token else ""))
-            if NETWORK not in dropped:
-                return
-    raise AssertionError(dropped)
+            expect(page.locator("#phase")).not_to_have_text("asking", timeout=BEGINS_MS)
+            return
+    raise AssertionError("its modules were not loaded")
 
 
 def complete(page: Page) -> None:
