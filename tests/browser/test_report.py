@@ -4,22 +4,19 @@ Screenshots are left in `.lab/screenshots/`, for people to look at.
 """
 
 import itertools
-import shutil
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
+from playwright.sync_api import Browser, Page, ViewportSize
 
 from lab.report.build import build
 from tests import report_runs
+from tests.browsing import COVERED_LABELS, CUT_LABELS, LAPTOP, SCREENSHOTS, TOO_WIDE, Opened, screenshot, watched
 
 pytestmark = pytest.mark.browser
 
-SCREENSHOTS = Path(__file__).parents[2] / ".lab" / "screenshots"
-LAPTOP = ViewportSize(width=1366, height=768)
 SIZES = {
     "laptop": LAPTOP,
     "large": ViewportSize(width=1920, height=1080),
@@ -39,58 +36,6 @@ SECTIONS = {
 """The page's sections in their order, and how many figures each has for `quick`."""
 MORE = {"study": {"claims": 0, "ladders": 1, "sweeps": 1}, "crossed": {"interactions": 1}}
 """The sections that a run with claims or views has besides; views come after `intervals`."""
-
-TOO_WIDE = """() => [...document.querySelectorAll("body *")]
-    .filter((element) => !element.closest(".scroll, nav ul, pre"))
-    .filter((element) => element.getBoundingClientRect().right > document.documentElement.clientWidth + 1)
-    .map((element) => element.outerHTML.slice(0, 80))"""
-
-CUT_LABELS = """() => [...document.querySelectorAll("figure svg")].flatMap((svg) => {
-    const edge = svg.getBoundingClientRect();
-    return [...svg.querySelectorAll("text")].filter((text) => {
-        const box = text.getBoundingClientRect();
-        return box.width && (box.left < edge.left - 1 || box.right > edge.right + 1 || box.bottom > edge.bottom + 1);
-    }).map((text) => text.textContent);
-})"""
-
-COVERED_LABELS = """() => [...document.querySelectorAll("figure svg")].flatMap((svg) => {
-    const texts = [...svg.querySelectorAll("text")].filter((text) => text.textContent.trim());
-    const boxes = texts.map((text) => text.getBoundingClientRect());
-    const found = [];
-    for (let one = 0; one < boxes.length; one++) {
-        for (let other = one + 1; other < boxes.length; other++) {
-            const [a, b] = [boxes[one], boxes[other]];
-            const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left);
-            const high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
-            if (wide > 2 && high > 5) found.push(texts[one].textContent + " / " + texts[other].textContent);
-        }
-    }
-    return found;
-})"""
-
-
-@dataclass
-class Opened:
-    """A page, and what it said and asked for while it was opened."""
-
-    page: Page
-    console: list[str] = field(default_factory=list)
-    requests: list[str] = field(default_factory=list)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    names = ("chromium", "google-chrome", "chromium-browser")
-    program = next((path for name in names if (path := shutil.which(name))), None)
-    assert program, "there is no Chromium: `make test` installs one"
-    quiet = ("background-networking", "component-update", "sync", "extensions")
-    arguments = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=program, args=[*arguments, *(f"--disable-{name}" for name in quiet)]
-        )
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")
@@ -114,18 +59,9 @@ def _opened(browser: Browser, report: Path, width: int, height: int, dark: bool)
 
 
 def _open(browser: Browser, report: Path, size: ViewportSize, dark: bool) -> Opened:
-    page = browser.new_context(viewport=size, color_scheme="dark" if dark else "light").new_page()
-    result = Opened(page)
-    page.on("console", lambda message: result.console.append(message.text))
-    page.on("pageerror", lambda error: result.console.append(str(error)))
-    page.on("request", lambda request: result.requests.append(request.url))
-    page.goto(report.as_uri())
+    result = watched(browser, size, dark)
+    result.page.goto(report.as_uri())
     return result
-
-
-def screenshot(page: Page, name: str) -> None:
-    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
-    page.screenshot(path=SCREENSHOTS / f"{name}.png", full_page=True)
 
 
 @pytest.mark.parametrize("run", RUNS)
