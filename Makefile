@@ -9,7 +9,9 @@ unexport PYTHONDONTWRITEBYTECODE
 EXPERIMENT ?= quick
 ARGS ?=
 
-LAB := .venv/bin/lab
+# `make check LAB=2` names an exercise; everywhere else LAB is the command.
+EXERCISE := $(if $(filter command environment,$(origin LAB)),$(LAB))
+override LAB := .venv/bin/lab
 
 ##@ Measure
 
@@ -39,6 +41,11 @@ up: setup ## start or change a system to explore, with a light load: make up TEL
 
 down: setup-python ## stop and remove all containers of the lab
 	@$(LAB) down
+
+##@ Learn
+
+check: setup-python ## grade your newest run and your answers of an exercise: make check LAB=2
+	@$(LAB) check exercise $(EXERCISE) $(RUN) $(if $(ANSWERS),--answers '$(ANSWERS)') $(ARGS)
 
 ##@ Test
 

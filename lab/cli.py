@@ -13,7 +13,7 @@ from rich.markup import escape
 from typer.exceptions import TyperException
 
 from lab.analysis.lab import Lab
-from lab.command import check, commands, held_fault, model, overview, runs
+from lab.command import check, commands, grading, held_fault, model, overview, runs
 from lab.command import migrate as migration
 from lab.command import up as standing_up
 from lab.command.paths import EXPERIMENTS, RESULTS, ROOT, SCRATCH, results_folder
@@ -113,6 +113,7 @@ def keep(
 
 app.add_typer(runs.app)
 app.add_typer(model.app)
+grading.add(app, check.app, LAB)
 
 
 @app.command(name="list")
