@@ -18,11 +18,11 @@ from lab.command.prepare import read_experiment
 from lab.errors import UserError
 from lab.grading.answers import NAME, Answers, read_answers, template
 from lab.grading.consistent import shared
-from lab.grading.exercise import Exercise, read_exercise
+from lab.grading.exercise import read_exercise
 from lab.grading.grade import Grade, grade, records_rows
 from lab.grading.keys import key_of
 from lab.grading.pack import contents, names_in, unpack, write_archive
-from lab.grading.study import Study, read_study
+from lab.grading.study import read_study
 from lab.report.checklist import checklist_table
 
 FAILED = 1
@@ -179,7 +179,11 @@ def _read_of(path: Path, number: str) -> Answers:
 def _print(title: str, graded: Grade) -> None:
     from lab.report.terminal import print_tables  # noqa: PLC0415
 
-    print_tables([checklist_table(title, graded.rows)], console)
+    # A run whose records do not count has nothing but reasons.
+    if any(row.passed for row in graded.rows):
+        print_tables([checklist_table(title, graded.rows)], console)
+    for reason in graded.reasons:
+        say(reason)
     say(f"{graded.outcome}, {graded.score:.0%} of the answers are right" + (": repeat with" if graded.repeat else ""))
     if graded.repeat:
         say(graded.repeat)
@@ -192,8 +196,8 @@ def _handed_in(lab: Lab, run: Path) -> HandedIn:
             folder = unpack(run, Path(scratch)) if run.is_file() else results_folder(run)
             given = read_answers(folder / NAME)
             number = str(given.exercise)
-            exercise: Exercise = read_exercise(number)
-            study: Study = read_study(folder, lab)
+            exercise = read_exercise(number)
+            study = read_study(folder, lab)
             graded = grade(study, exercise, read_experiment(lab, exercise.experiment, []), given.answers)
         except UserError as wrong:
             return HandedIn(run.name, "", "failed", 0.0, [wrong.message])

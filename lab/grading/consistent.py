@@ -183,9 +183,9 @@ def _trials_agree(study: Study) -> Iterator[str]:
 
 def _sums(study: Study) -> Iterator[str]:
     """What all systems of a block used at once is the sum of what each used."""
-    for number, block in study.blocks.items():
+    for number, block in study.blocks.items() if study.experiment.at_once else ():
         records = [one.data.trial for one in block]
-        if not all(record.valid for record in records) or not any(record.cores_side_by_side for record in records):
+        if not all(record.valid for record in records):
             continue
         windows = {(record.window_start_ns, record.window_end_ns) for record in records}
         if len(windows) > 1:
