@@ -65,7 +65,7 @@ def records_rows(study: Study, wanted: Experiment) -> list[Row]:
             return [row("Design", found, f"that of {wanted.name}", False)]
         wrong = contradictions(study)
     # What the lab wrote can be computed with. What somebody changed may fail anywhere.
-    except (LookupError, TypeError, ValueError) as broken:
+    except (AttributeError, LookupError, TypeError, ValueError) as broken:
         wrong = [f"cannot be read: {type(broken).__name__}: {broken}"]
     return [row("Records", one, "agree with each other", False) for one in wrong[:MOST_SHOWN]]
 
