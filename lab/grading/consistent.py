@@ -151,9 +151,9 @@ def _same_machine(study: Study) -> Iterator[str]:
             if name in found and not math.isclose(found[name], value):
                 yield f"trial {one.name} had {name} {value:g}, the run {found[name]:g}"
         for counters in one.data.counters_by_machine().values():
-            cores = counters.host["cpus"].values if "cpus" in counters.host else ()
-            if len(cores) and int(cores[-1]) != manifest["machine"]["cores"]:
-                yield f"trial {one.name} saw {cores[-1]} CPUs, the manifest {manifest['machine']['cores']}"
+            cores = int(counters.host["cpus"].values[-1]) if "cpus" in counters.host else None
+            if cores not in (None, manifest["machine"]["cores"]):
+                yield f"trial {one.name} saw {cores} CPUs, the manifest {manifest['machine']['cores']}"
 
 
 def _verdicts(study: Study) -> Iterator[str]:
