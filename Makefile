@@ -9,7 +9,9 @@ unexport PYTHONDONTWRITEBYTECODE
 EXPERIMENT ?= quick
 ARGS ?=
 
-LAB := .venv/bin/lab
+# `make check LAB=2` names an exercise; everywhere else LAB is the command.
+EXERCISE := $(if $(filter command environment,$(origin LAB)),$(LAB))
+override LAB := .venv/bin/lab
 
 ##@ Measure
 
@@ -45,6 +47,11 @@ down: setup-python ## stop and remove all containers of the lab
 
 notebooks: setup-notebooks ## open the notebooks in JupyterLab, on this machine only; Ctrl-C ends it
 	@scripts/notebooks.sh
+
+##@ Learn
+
+check: setup-python ## grade your newest run and your answers of an exercise: make check LAB=2
+	@$(LAB) check exercise $(EXERCISE) $(RUN) $(if $(ANSWERS),--answers '$(ANSWERS)') $(ARGS)
 
 ##@ Test
 

@@ -13,7 +13,7 @@ from rich.markup import escape
 from typer.exceptions import TyperException
 
 from lab.analysis.lab import Lab
-from lab.command import bundle, check, commands, model, overview, runs
+from lab.command import bundle, check, commands, grading, model, overview, runs
 from lab.command import migrate as migration
 from lab.command import up as standing_up
 from lab.command.paths import EXPERIMENTS, RESULTS, ROOT, SCRATCH, results_folder
@@ -121,6 +121,7 @@ def keep(
 
 for part in (runs.app, model.app, bundle.app):
     app.add_typer(part)
+grading.add(app, check.app, LAB)
 
 
 @app.command(name="list")

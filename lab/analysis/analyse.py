@@ -21,6 +21,7 @@ from lab.record import (
     LevelSummary,
     MetricSummary,
     Summary,
+    TrialData,
     TrialSummary,
     read_trial,
     read_trial_record,
@@ -40,11 +41,9 @@ def analyse(results_dir: Path, experiment: Experiment, target: Target[Any]) -> S
 
     Raises `UserError` where a record is broken.
     """
-    summarised = [
-        _summarised(path.parent, target.judgement) for path in sorted(results_dir.glob("trials/*/trial.json"))
-    ]
-    windows = [found for _, found in summarised if found is not None]
-    summary = summarise(experiment, target, [trial for trial, _ in summarised], windows)
+    folders = [path.parent for path in sorted(results_dir.glob("trials/*/trial.json"))]
+    found = [of_trial(folder.name, _counted(folder), target.judgement) for folder in folders]
+    summary = summarise(experiment, target, [trial for trial, _ in found], [one for _, one in found if one is not None])
     write_json_atomic(results_dir / "summary.json", summary.model_dump(mode="json"))
     return summary
 
@@ -54,8 +53,14 @@ def summarise(
 ) -> Summary:
     """Estimate every metric of every level from its valid trials' values, and from their `windows` in pieces."""
     known = measures(target.judgement)
-    ordered = experiment.baseline_level(), *sorted(experiment.all_levels(), key=lambda level: level.name != PLACEBO)
-    levels = {level.name: level.recorded() for level in ordered}
+    # The baseline comes first, then the placebo.
+    levels = {
+        level.name: level.recorded()
+        for level in (
+            experiment.baseline_level(),
+            *sorted(experiment.all_levels(), key=lambda level: level.name != PLACEBO),
+        )
+    }
     trials, adjustments = with_adjusted_values(trials, windows, adjusted(target.judgement.metrics))
     trials = with_paired_values(trials, _compared_with(experiment), target.judgement.paired)
     counted = [trial for trial in trials if trial.counts and trial.level in levels]
@@ -154,22 +159,27 @@ def with_choice(headline: Headline, choice: HeadlineChoice | None, known: Mappin
     )
 
 
-def _summarised(folder: Path, judgement: Judgement) -> tuple[TrialSummary, Pieces | None]:
-    """Read a trial's verdict and, if it is valid, its values: a rejected one's records may be missing."""
-    trial = read_trial_record(folder)
-    data = read_trial(folder) if trial.valid else None
+def of_trial(name: str, data: TrialData, judgement: Judgement) -> tuple[TrialSummary, Pieces | None]:
+    """Return the verdict of the trial in a folder called `name` and, if it is valid, its values and their pieces."""
+    trial, metrics = data.trial, judgement.metrics
     summary = TrialSummary(
-        trial=folder.name,
+        trial=name,
         level=trial.level,
         block=trial.block,
         position=trial.position,
         valid=trial.valid,
         settled=trial.settled,
         reasons=trial.reasons,
-        values=values(data, judgement.metrics) if data else {},
-        censored=bounds(data, judgement.metrics) if data else {},
+        values=values(data, metrics) if trial.valid else {},
+        censored=bounds(data, metrics) if trial.valid else {},
     )
-    return summary, pieces(data, judgement.metrics) if data and data.speed else None
+    return summary, pieces(data, metrics) if trial.valid and data.speed else None
+
+
+def _counted(folder: Path) -> TrialData:
+    """Read what a trial is counted by: of a rejected one only its verdict, as its records may be missing."""
+    trial = read_trial_record(folder)
+    return read_trial(folder) if trial.valid else TrialData(trial, {})
 
 
 def _estimates(
@@ -180,9 +190,8 @@ def _estimates(
     correlation: float,
 ) -> list[Estimate]:
     """Return a row for each level that has the metric, whose neighbouring blocks have this correlation."""
-    metric, seed = measure.name, experiment.protocol.seed
+    metric, seed, references = measure.name, experiment.protocol.seed, _compared_with(experiment)
     by_level = _by_level(metric, trials)
-    references = _compared_with(experiment)
     comparisons = {
         level: found
         for level in by_level
@@ -222,8 +231,9 @@ def _by_level(metric: str, trials: Sequence[TrialSummary]) -> Mapping[str, Seque
 
 def _mean(measure: Measure, trials: Sequence[TrialSummary], seed: int) -> Interval:
     """Return a level's mean over blocks; of a share, that of all its trials together."""
-    share = share_interval(measure.share_of, trials, CONFIDENCE) if measure.share_of else None
-    return share or mean_interval(list(_by_block(measure.name, trials).values()), CONFIDENCE, seed)
+    return (share_interval(measure.share_of, trials, CONFIDENCE) if measure.share_of else None) or mean_interval(
+        list(_by_block(measure.name, trials).values()), CONFIDENCE, seed
+    )
 
 
 def _compared_with(experiment: Experiment) -> tuple[str, ...]:
@@ -288,5 +298,6 @@ def _compared(
 def _noise_floor(placebo: Comparison | None) -> float | None:
     """Return how far from 1 the placebo's ratio may be: smaller differences are noise."""
     ratio = None if placebo is None or placebo.bound else placebo.ratio
-    limits = [limit for limit in (ratio.low, ratio.high) if limit is not None] if ratio else []
-    return max((abs(limit - 1) for limit in limits), default=None)
+    return max(
+        (abs(limit - 1) for limit in ((ratio.low, ratio.high) if ratio else ()) if limit is not None), default=None
+    )

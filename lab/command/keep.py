@@ -1,10 +1,9 @@
 """`lab keep`: a run stored small, complete enough to be analysed again. It proves that by doing so."""
 
 import json
-import math
 import shutil
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,9 +27,8 @@ from lab.record import (
     write_json_atomic,
     write_packed,
 )
+from lab.record.same import different
 
-SAME = 1e-9
-"""By how much a number of the kept run may differ from the run's own, as a share. Sums of other parts round so."""
 DIGITS = 12
 """Of the numbers of a kept summary: more are no part of any table or figure, and do not compress."""
 GAUGES = {"slow", "jvm"}
@@ -84,21 +82,6 @@ def rounded(record: Any) -> Any:
     if isinstance(record, list):
         return [rounded(value) for value in record]
     return float(f"{record:.{DIGITS}g}") if isinstance(record, float) else record
-
-
-def different(one: Any, other: Any, path: str = "") -> Iterator[str]:
-    """Yield the places where the contents of two records differ by more than rounding."""
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
-        for name in {**one, **other}:
-            yield from different(one.get(name), other.get(name), f"{path}.{name}".lstrip("."))
-    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
-        for index, (first, second) in enumerate(zip(one, other, strict=True)):
-            yield from different(first, second, f"{path}[{index}]")
-    elif isinstance(one, float) and isinstance(other, float):
-        if not math.isclose(one, other, rel_tol=SAME):
-            yield path
-    elif one != other:
-        yield path
 
 
 def _keep_trial(source: Path, goal: Path, trial: TrialRecord, metrics: Mapping[str, Metric]) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from lab.engine import ports
 from lab.errors import UserError
+from lab.record import stored
 
 ROOT = ports.ROOT
 RESULTS = ROOT / "results"
@@ -19,7 +20,7 @@ LOCK = Path(tempfile.gettempdir()) / "tollbooth.lock"
 def results_folder(named: Path | None) -> Path:
     """The results folder to look at: the one named, otherwise the newest of any experiment."""
     if named is not None:
-        if not (named / "manifest.json").exists():
+        if not stored(named / "manifest.json"):
             newest = ", ".join(str(path.relative_to(ROOT)) for path in _runs()[-3:]) or "none yet"
             raise UserError(f"{named} is not a results folder (it has no manifest.json)", f"choose one: {newest}")
         return named

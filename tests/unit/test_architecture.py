@@ -147,6 +147,11 @@ NEW = (
     "target/guarded.py",
     "target/mesh/picture.py",
     "target/mesh/switches.py",
+    # Exercises: whether a student's run agrees with itself, its answers, and an archive to hand in.
+    "grading",
+    "command/grading.py",
+    # What `lab keep` compared alone, and grading does, too.
+    "record/same.py",
 )
 CONTRACT_MAY_IMPORT = ("lab.contract", "lab.spec", "lab.record")
 

@@ -1,7 +1,6 @@
 """What the documents show of the kept results is what the command that they name prints."""
 
 import io
-import json
 import re
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from rich.console import Console
 
 from lab.analysis.runs import combine
 from lab.command.runs import read_run
+from lab.record import read_manifest
 from lab.report.runs import combined_tables, remarks
 from lab.report.terminal import print_lines, print_results, print_tables
 from tests.figures import CELLS, cell
@@ -103,7 +103,7 @@ def test_no_table_of_a_result_is_written_by_hand(path: Path) -> None:
 
 @pytest.mark.parametrize("folder", sorted((ROOT / "docs" / "results").glob("*/")), ids=lambda folder: folder.name)
 def test_the_experiment_of_a_kept_run_is_still_read(folder: Path) -> None:
-    assert LAB.recorded(folder)[0].name == json.loads((folder / "manifest.json").read_text())["experiment"]
+    assert LAB.recorded(folder)[0].name == read_manifest(folder)["experiment"]
 
 
 def test_records_of_kept_runs_are_compressed() -> None:

@@ -13,7 +13,7 @@ from nbformat import NotebookNode
 
 from lab.command import notebook
 from lab.command.notebook import KEPT, KEPT_NOTE, Mistake, open_run
-from lab.record.summary import read_summary
+from lab.record.summary import read_manifest, read_summary
 from lab.report.build import build
 from tests import report_runs
 
@@ -103,7 +103,7 @@ def html(cell: NotebookNode) -> str:
 def test_it_runs_on_the_kept_result(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     kept = KEPT / path.stem
     shown = run_all(path, kept, tmp_path, monkeypatch)
-    manifest = json.loads((kept / "manifest.json").read_text())
+    manifest = read_manifest(kept)
     assert KEPT_NOTE in shown["about"]
     assert all(fact in shown["about"] for fact in (manifest["machine"]["kernel"], manifest["started"]))
     assert manifest["spec"]["name"] == path.stem
