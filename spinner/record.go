@@ -2,7 +2,7 @@ package main
 
 import "time"
 
-// header is the record's first line; docs/formats.md describes the file.
+// header is the record's first line; docs/reference/formats.md describes the file.
 type header struct {
 	Format     string `json:"format"`
 	Version    int    `json:"version"`

@@ -1,4 +1,4 @@
-// Package record writes counters.jsonl and collector.jsonl, files that analysis reads. docs/formats.md describes them.
+// Package record writes counters.jsonl and collector.jsonl, files that analysis reads. docs/reference/formats.md describes them.
 //
 // Lines are appended to a byte slice by hand, which costs a tenth of encoding/json and allocates nothing.
 package record

@@ -1,4 +1,4 @@
-// Package requests writes requests.csv, which docs/formats.md describes.
+// Package requests writes requests.csv, which docs/reference/formats.md describes.
 package requests
 
 import (

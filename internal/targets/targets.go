@@ -1,4 +1,4 @@
-// Package targets reads targets.json: which containers to watch, and which networks there are. docs/formats.md describes it.
+// Package targets reads targets.json: which containers to watch, and which networks there are. docs/reference/formats.md describes it.
 package targets
 
 import (

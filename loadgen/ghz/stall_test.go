@@ -36,7 +36,7 @@ func percentile(rows []requests.Row, percent int, since func(requests.Row) int64
 	return time.Duration(taken[len(taken)*percent/100])
 }
 
-// The same service and the same stall; docs/open-and-closed-loop.md shows the table that this test logs.
+// The same service and the same stall; docs/explanation/open-and-closed-loop.md shows the table that this test logs.
 func TestWhoSeesAStall(t *testing.T) {
 	fromStart := func(r requests.Row) int64 { return r.Start }
 	fromIntended := func(r requests.Row) int64 { return r.Intended }

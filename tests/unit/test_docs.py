@@ -27,7 +27,7 @@ CODE_SPAN = re.compile(r"`([^`\n]+)`")
 LINK = re.compile(r"\]\((?P<target>[^)\s]+)\)")
 # A page as code and comments name it: from the repository's root. A relative link has something before it.
 PAGE = re.compile(r"(?<![\w/.-])docs/[\w/-]+\.md\b")
-NAMING = ("*.md", "*.py", "*.yaml", "*.html", "*.ipynb", "*.sh", "Makefile")
+NAMING = ("*.md", "*.py", "*.go", "*.java", "*.proto", "*.yaml", "*.html", "*.ipynb", "*.sh", "Makefile")
 PARTS = ("tutorial/", "how-to/", "reference/", "explanation/", "results/")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 MAKE_TARGET = re.compile(r"\bmake ([a-z][a-z-]*)")

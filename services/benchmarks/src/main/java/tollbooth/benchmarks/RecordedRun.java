@@ -22,7 +22,7 @@ import org.openjdk.jmh.runner.options.Options;
 
 /**
  * Runs benchmarks for the lab, with JMH's own options. The record that it leaves consists of JMH's
- * results and, if there are none, of the reason (docs/formats.md).
+ * results and, if there are none, of the reason (docs/reference/formats.md).
  */
 public final class RecordedRun {
 

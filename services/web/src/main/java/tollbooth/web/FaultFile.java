@@ -18,7 +18,7 @@ import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Polls a file for faults that the lab injects into this node, and confirms each with another file
- * (docs/formats.md). Exists only if the level has faults.
+ * (docs/reference/formats.md). Exists only if the level has faults.
  */
 final class FaultFile implements AutoCloseable {
 

@@ -37,7 +37,7 @@ public final class NodeFault {
     }
   }
 
-  /** The counters since the start, with the names in docs/formats.md. */
+  /** The counters since the start, with the names in docs/reference/formats.md. */
   Map<String, Object> counted() {
     Map<String, Object> counted = new LinkedHashMap<>();
     counted.put("operations", operations.sum());

@@ -12,7 +12,7 @@ import tools.jackson.databind.json.JsonMapper;
 
 /**
  * Reports to the lab that this node listens, with a file that is renamed into place
- * (docs/formats.md). A health check would cost CPU in the measured window.
+ * (docs/reference/formats.md). A health check would cost CPU in the measured window.
  */
 final class ReadyFile implements ApplicationListener<ApplicationReadyEvent> {
 

@@ -24,7 +24,7 @@ public record Topology(Map<String, Node> nodes) {
   }
 
   /**
-   * Reads a resolved topology (docs/formats.md).
+   * Reads a resolved topology (docs/reference/formats.md).
    *
    * @throws IllegalArgumentException if it is of another format or version, or cannot be read
    */
