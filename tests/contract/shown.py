@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-OF_A_TRACER = ("telemetry.sdk.name", "telemetry.sdk.version")
-"""Attributes of the resource that each tracer has, with another value."""
+OF_A_TRACER = ("telemetry.sdk.name", "telemetry.sdk.version", "Resource SchemaURL")
+"""What each tracer says of itself. The SDK says by which version of the conventions it names its resource."""
 OF_THE_SDK = ("service.instance.id",)
 """Attributes of the resource that only the SDK has: a random one for each process."""
 

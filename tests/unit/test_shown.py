@@ -61,6 +61,7 @@ def test_a_collectors_log_is_read() -> None:
     [
         ({"opentelemetry": "tollbooth-streaming"}, True),
         ({"     -> service.instance.id: Str(43b39299-0dfe-4588-9aee-e21e708bfe05)\n": ""}, True),
+        ({"Resource SchemaURL:": "Resource SchemaURL: https://opentelemetry.io/schemas/1.40.0"}, True),
         (OTHER_IDS, True),
         ({"Int(8080)": "Str(8080)"}, False),
         ({"server.port": "port"}, False),
