@@ -60,7 +60,7 @@ def keep(folder: Path, out: Path, lab: Lab) -> None:
     trials = {path.parent: read_trial_record(path.parent) for path in sorted(folder.glob("trials/*/trial.json"))}
     experiment, target = lab.recorded(folder)
     out.mkdir(parents=True)
-    shutil.copyfile(folder / "manifest.json", out / "manifest.json")
+    write_packed(out / "manifest.json", read_text(folder / "manifest.json"))
     if stored(folder / "claims.json"):
         write_packed(out / "claims.json", read_text(folder / "claims.json"))
     for source, trial in trials.items():

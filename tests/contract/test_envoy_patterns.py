@@ -395,4 +395,4 @@ def test_what_tests_without_containers_replay(tmp_path: Path) -> None:
         assert recorder.counters()["inbound.http_local_rate_limit.rate_limited"] > 0
         if os.environ.get("RECORD"):
             fixture = paths.ROOT / "tests/fixtures/sidecars/admin.json"
-            fixture.write_text(json.dumps(recorder.answers, indent=1) + "\n")
+            write_packed(fixture, json.dumps(recorder.answers, indent=1) + "\n")

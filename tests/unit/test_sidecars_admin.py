@@ -13,11 +13,12 @@ import pytest
 from lab.engine.compose import ComposeDriver
 from lab.engine.envoy_check import reject_invalid
 from lab.errors import UserError
+from lab.record import read_text
 from lab.record.trial import RETRIES
 from lab.target.mesh.sidecars import Admin
 
 # Recorded from two Envoys, one behind the other, with `retries` and `rate-limit`, by tests/contract.
-RECORDED = json.loads((Path(__file__).parents[1] / "fixtures/sidecars/admin.json").read_text())
+RECORDED = json.loads(read_text(Path(__file__).parents[1] / "fixtures/sidecars/admin.json"))
 
 
 @contextmanager
