@@ -1,6 +1,6 @@
 """lock_locust.py VERSION: writes images/locust/requirements.lock, for this version of Locust.
 
-It has the wheels that the image can install: Debian's Python, on amd64 and arm64. All wheels would be ten times as many.
+It has the wheels that the image can install: Debian's Python, on amd64 and arm64. All would be ten times as many.
 """
 
 import json

@@ -108,8 +108,13 @@ def _adjustment(summary: Summary) -> str:
     """Say how the first of the headline's times, and of its sizes of memory, was adjusted; empty where none was."""
     adjusted = [name for name in _first(summary) if name in summary.adjustments]
     by_unit = {summary.metrics[name].unit: name for name in reversed(adjusted)}
-    metrics = sorted(by_unit.values(), key=adjusted.index)
-    said = " ".join(dict.fromkeys(sentence for metric in metrics for sentence in _adjusted(summary, metric)))
+    said = " ".join(
+        dict.fromkeys(
+            sentence
+            for metric in sorted(by_unit.values(), key=adjusted.index)
+            for sentence in _adjusted(summary, metric)
+        )
+    )
     return said and f"{said} The other measures include the values as measured."
 
 

@@ -22,6 +22,7 @@ from lab.command import paths
 from lab.engine import images
 from lab.engine.clock import SystemClock, wait_until
 from lab.engine.driver import Stack
+from lab.record import write_packed
 from lab.target.mesh.sidecars import ADMIN_PORT, Admin, Node, Side, files, load, overlay, parse_mode, sidecar
 from lab.target.mesh.sidecars.configuration import OUTBOUND
 from lab.target.mesh.sidecars.nodes import MOVED_PORTS, PORTS

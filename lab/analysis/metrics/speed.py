@@ -134,8 +134,12 @@ def with_adjusted_values(
 
 def _lessens_scatter(trials: Sequence[TrialSummary], name: str, slope: Slope) -> bool:
     rows = [trial for trial in trials if trial.valid and CACHE_STEP in trial.values and trial.values.get(name, 0) > 0]
-    values = np.log([(trial.values[CACHE_STEP], trial.values[name]) for trial in rows]).reshape(-1, 2)
-    return lessens_scatter([row.level for row in rows], [row.block for row in rows], values, slope.exponent)
+    return lessens_scatter(
+        [row.level for row in rows],
+        [row.block for row in rows],
+        np.log([(row.values[CACHE_STEP], row.values[name]) for row in rows]).reshape(-1, 2),
+        slope.exponent,
+    )
 
 
 def _at_usual_speed(trial: TrialSummary, slopes: Mapping[str, Slope], usual: float) -> TrialSummary:

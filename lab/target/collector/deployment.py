@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lab.backend import Http, Sink, settled
 from lab.contract import Endpoint, Measuring
-from lab.engine import OBSERVER, Place, Stack, await_ready, ports, start_failed, wait_until
+from lab.engine import OBSERVER, Place, Stack, await_ready, ports, start_failed
 from lab.record import Results, TrialPart, write_results
 from lab.target import scraping
 from lab.target.collector.declaration import COLLECTOR, GENERATOR, SINK
