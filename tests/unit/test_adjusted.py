@@ -118,7 +118,7 @@ def test_a_slope_that_does_not_hold_between_trials_is_not_used() -> None:
 
 
 def test_the_example_in_the_docs_is_the_kept_result() -> None:
-    """docs/statistics.md: in docs/results/outage the slope within windows does not hold between trials."""
+    """docs/explanation/statistics.md: in docs/results/outage the slope within windows does not hold between trials."""
     summary = read_summary(OUTAGE)
     name, how = "latency_p50_ms", summary.adjustments["latency_p50_ms"]
     rows = [trial for trial in summary.trials if trial.valid and CACHE_STEP in trial.values]

@@ -20,7 +20,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** For whom the SDK's simple processor waits when a span ends (docs/sources.md). */
+/** For whom the SDK's simple processor waits when a span ends (docs/reference/sources.md). */
 @Timeout(60)
 class SimpleProcessorTest {
 
