@@ -1,6 +1,6 @@
 """`lab bundle`: what is written is what is read; what is cut off, damaged or too large is told before it matters.
 
-The engine is a script here. tests/contract/test_bundle.py has a real one.
+The engine is a script here. tests/contract/test_bundled_images.py has a real one.
 """
 
 import io
