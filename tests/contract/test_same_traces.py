@@ -82,7 +82,7 @@ def shown(telemetry: str, backend: str, out: Path) -> Mapping[str, str]:
     environment = {**QUICK_START, "TOLLBOOTH_EXTRA_ATTRIBUTES": "3"}
     driver, behind = BEHIND[backend]
     of = level(telemetry, telemetry, backend=backend, environment=environment)
-    with running(of, FOLDER / "alike.yaml", out, driver) as (system, its_backend):
+    with running(of, FOLDER / "alike.yaml", out, kind=driver) as (system, its_backend):
         looks = behind(system, its_backend)
         send(system)
         return {name: complete(name, look, system) for name, look in looks.items()}
