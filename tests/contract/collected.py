@@ -137,6 +137,10 @@ class Surroundings:
         """Return what a command of the engine wrote about one of the containers."""
         return docker(command, f"{self.network}-{name}", *more)
 
+    def pause(self, name: str) -> None:
+        """Pause a container. With cgroup v1 on a busy machine, the engine needs more than one attempt to freeze it."""
+        assert wait_until(lambda: engine("pause", f"{self.network}-{name}").returncode == 0, 60, 0.2, SystemClock())
+
     def remove(self) -> None:
         """Remove the network and all containers in it, where there are any."""
         left = docker("ps", "--all", "--quiet", "--filter", f"network={self.network}").split()
@@ -238,7 +242,11 @@ def surroundings(name: str, out: Path, *, sink: bool = False) -> Iterator[Surrou
 
 def docker(*words: str) -> str:
     """Return what `docker` wrote on both streams."""
-    command = ["docker", *words]
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    done = engine(*words)
     assert done.returncode == 0, done.stdout
     return done.stdout
+
+
+def engine(*words: str) -> subprocess.CompletedProcess[str]:
+    """Return how a command of the engine ended, and what it wrote on both streams."""
+    return subprocess.run(["docker", *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)

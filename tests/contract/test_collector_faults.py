@@ -118,7 +118,7 @@ def test_a_collector_that_is_slow_then_killed_and_comes_back(loop: str, around: 
     with around.collector("collector", "basic", {"RETURN_ENDPOINT": "traces:4317"}):
         with around.sending(how) as load:
             load.until("received_spans")
-            around.do("pause", MEASURED)
+            around.pause(MEASURED)
             slow_ns = time.time_ns()
             load.until("send_timeout")
             around.do("kill", MEASURED)
@@ -127,7 +127,7 @@ def test_a_collector_that_is_slow_then_killed_and_comes_back(loop: str, around: 
             back_ns = time.time_ns()
             around.do("start", MEASURED)
             load.until("received_spans", since_ns=time.time_ns())
-            around.do("pause", MEASURED)
+            around.pause(MEASURED)
         rows = load.rows()
     assert "success" in outcomes(rows, until_ns=slow_ns)
     # A request that is under way when it is killed breaks.
