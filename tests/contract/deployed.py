@@ -60,6 +60,11 @@ def provide(*names: str) -> None:
     images.ensure(names, print)
 
 
+def apart(driver: ComposeDriver, out: Path) -> Place:
+    """The place of a system beside others, such as the lab's own: with its ports, and with its journal of faults."""
+    return replace(place(), driver=driver, alone=False, journal=out.parent / "journal.json")
+
+
 def parameters(names: Iterable[str]) -> list[object]:
     """Variants to test. Versions of an instrumentation only run with `pytest -m long`: each takes up to a minute."""
     return [pytest.param(name, marks=[pytest.mark.long] if "@" in name else []) for name in names]
@@ -80,7 +85,7 @@ def running(
     `name` tells it apart from others that run at the same time, if not its topology does. `kind`: of its driver.
     """
     driver = kind(ROOT, out.parent / "scratch", f"{PROJECT}-contract-{name or topology.stem}")
-    system = system_with(topology, level, replace(place(), driver=driver, alone=False), out)
+    system = system_with(topology, level, apart(driver, out), out)
     system.driver.remove()
     try:
         system.deploy({})

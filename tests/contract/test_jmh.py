@@ -2,19 +2,18 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from lab.command import paths
-from lab.command.prepare import place
 from lab.engine import OBSERVER, images
 from lab.engine.compose import PROJECT, ComposeDriver
 from lab.record import observed_until_ns, read_json, write_targets
 from lab.record.jmh import FORMAT, VERSION, read_jmh
 from lab.target.jmh.deployment import RECORD, JmhDeployment
 from lab.target.jmh.settings import JmhLevel, JmhLevelSettings
+from tests.contract.deployed import apart
 
 # The image is built from all services, which takes a minute.
 pytestmark = [pytest.mark.containers, pytest.mark.beside, pytest.mark.long, pytest.mark.timeout(600)]
@@ -30,7 +29,7 @@ def ended(out: Path, benchmark: str, **parameters: str) -> Iterator[JmhDeploymen
     settings = {"benchmark": benchmark, "parameters": parameters}
     short = {"warm_up_iterations": 1, "iterations": 2, "iteration_ms": 100}
     level = JmhLevel("x", JmhLevelSettings.model_validate({**settings, **short}))
-    fork = JmhDeployment(level, replace(place(), driver=driver, alone=False), out)
+    fork = JmhDeployment(level, apart(driver, out), out)
     driver.remove()
     try:
         fork.deploy({}, (OBSERVER,))

@@ -4,7 +4,6 @@ import itertools
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -12,7 +11,6 @@ from typing import Any
 import pytest
 
 from lab.command import paths
-from lab.command.prepare import place
 from lab.engine import OBSERVER, SystemClock, images, wait_until
 from lab.engine.compose import PROJECT
 from lab.engine.envoy_check import rejections
@@ -20,7 +18,7 @@ from lab.record.results import read_results
 from lab.target.proxy.configuration import load, text
 from lab.target.proxy.deployment import ROUTES, ProxyDeployment
 from lab.target.proxy.settings import NEEDS, ProxyLevel, ProxyLevelSettings
-from tests.contract.deployed import Remembering, provide
+from tests.contract.deployed import Remembering, apart, provide
 
 pytestmark = [pytest.mark.containers, pytest.mark.beside, pytest.mark.timeout(120)]
 
@@ -74,7 +72,7 @@ def running(
     driver = Remembering(paths.ROOT, out.parent / "scratch", f"{PROJECT}-contract-proxy")
     settings = ProxyLevelSettings.model_validate({"server_delay_ms": 0, "flush_interval_ms": 500, **given})
     provide(settings.image, "testserver", "sink", "collector", "observer", *generators)
-    where = replace(place(), driver=driver, alone=False, journal=out.parent / "journal.json")
+    where = apart(driver, out)
     system = ProxyDeployment(SOURCE, ProxyLevel("x", settings), where, out)
     driver.remove()
     try:

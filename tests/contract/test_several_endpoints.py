@@ -3,7 +3,6 @@
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,6 @@ import pytest
 from lab.analysis.ledger import spans_accounted_for
 from lab.analysis.metrics.endpoints import ACCEPTED, accepting, first_endpoint_share, spans_dropped_fraction
 from lab.backend.collectors import PORTS
-from lab.command.prepare import place
 from lab.engine import images
 from lab.engine.clock import SystemClock, wait_until
 from lab.engine.compose import PROJECT
@@ -25,7 +23,7 @@ from lab.record.traces import read_collectors
 from lab.record.trial import LOCAL, ContainerRecord, DeliveryPart, TrialRecord, Window
 from lab.target.mesh.deployment import MeshDeployment
 from lab.target.mesh.settings import MeshLevel
-from tests.contract.deployed import FOLDER, QUICK_START, Remembering, ask, system_with
+from tests.contract.deployed import FOLDER, QUICK_START, Remembering, apart, ask, system_with
 from tests.labs import ROOT, level
 
 pytestmark = [pytest.mark.containers, pytest.mark.beside, pytest.mark.timeout(300)]
@@ -43,7 +41,7 @@ def the_images() -> None:
 def observed(of: MeshLevel, out: Path) -> Iterator[MeshDeployment]:
     """The system of a level with the observer, ready; removed afterwards."""
     driver = Remembering(ROOT, out.parent / "scratch", f"{PROJECT}-endpoints")
-    system = system_with(FOLDER / "mixed.yaml", of, replace(place(), driver=driver, alone=False), out)
+    system = system_with(FOLDER / "mixed.yaml", of, apart(driver, out), out)
     assert isinstance(system, MeshDeployment)
     driver.remove()
     try:
