@@ -6,17 +6,14 @@ it, whatever ends the process. Then the journal says whether it left a fault beh
 """
 
 import contextlib
-import os
-import subprocess
-import sys
 import time
 from collections.abc import Mapping
 
 from lab.analysis.lab import Lab
-from lab.command import standing
+from lab.command import detached, standing
 from lab.command.exploring import FOLDER, driver, start_of
 from lab.command.locked import locked
-from lab.command.paths import ROOT, SCRATCH
+from lab.command.paths import SCRATCH
 from lab.command.standing import Standing
 from lab.engine import SystemClock, wait_until
 from lab.engine.lock import only_run
@@ -47,18 +44,7 @@ def begin(of: Standing, environment: Mapping[str, str]) -> None:
     `environment` is the stack's. Raises `NotInjected`.
     """
     RECORD.unlink(missing_ok=True)
-    words = [sys.executable, "-m", "lab", COMMAND, of.id]
-    with LOG.open("w") as log:
-        process = subprocess.Popen(
-            words,
-            cwd=ROOT,
-            env={**os.environ, **environment},
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            # Neither Ctrl-C nor the end of the terminal reaches it.
-            start_new_session=True,
-        )
+    process = detached.begin([COMMAND, of.id], LOG, environment)
     wait_until(lambda: process.poll() is not None or bool(_done()), BEGINS_WITHIN_S, LOOK_EVERY_S, SystemClock())
     done = _done()
     refused = next((injection.refused for injection in done if injection.refused), None)

@@ -6,16 +6,16 @@ holds the token, so only the user may read it.
 
 import os
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from pydantic import ValidationError
 
+from lab.command import detached
+from lab.command.detached import ONLY_OWNER
 from lab.command.locked import locked
-from lab.command.paths import ROOT, SCRATCH
+from lab.command.paths import SCRATCH
 from lab.engine import SystemClock, wait_until
 from lab.engine.lock import only_run
 from lab.errors import UserError
@@ -31,7 +31,6 @@ VARIABLE, DEFAULT_PORT = "PAGE_PORT", 8070
 BEGINS_WITHIN_S = 30.0
 ENDS_WITHIN_S = 10.0
 LOOK_EVERY_S = 0.2
-ONLY_OWNER = 0o600
 
 
 class NotServed(UserError):
@@ -78,17 +77,7 @@ def begin() -> str:
     """Begins to serve the page unless it is served; returns its address. Raises `NotServed`."""
     if not locked(LOCK):
         PATH.unlink(missing_ok=True)
-        LOG.touch(mode=ONLY_OWNER)
-        with LOG.open("w") as log:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "lab", COMMAND],
-                cwd=ROOT,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                # Neither Ctrl-C nor the end of the terminal reaches it.
-                start_new_session=True,
-            )
+        process = detached.begin([COMMAND], LOG, {})
         wait_until(lambda: PATH.exists() or process.poll() is not None, BEGINS_WITHIN_S, LOOK_EVERY_S, SystemClock())
     serving = read()
     if serving is None:

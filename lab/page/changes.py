@@ -3,15 +3,13 @@
 It does not need the page: if that is killed, the change ends as it would have, and its fault expires.
 """
 
-import os
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from lab.command.paths import ROOT, SCRATCH
-from lab.command.serving import ONLY_OWNER
+from lab.command import detached
+from lab.command.paths import SCRATCH
 
 LOG = SCRATCH / "page-change.log"
 ERROR = "error: "
@@ -44,25 +42,13 @@ class ByCommand:
 
 
 def words_of(kind: str, overrides: Sequence[str], fault: str) -> list[str]:
-    """Return what `lab` is told: values that the controls list, each a word of its own."""
+    """Return the arguments of `lab`: values that the controls list, each a word of its own."""
     return ["up", kind, *(word for override in overrides for word in ("--set", override)), "--fault", fault]
 
 
 def begin(words: Sequence[str], variables: Mapping[str, str]) -> Change:
     """Begins a change. `variables`: of its environment, besides the page's own."""
-    LOG.touch(mode=ONLY_OWNER)
-    with LOG.open("w") as log:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "lab", *words],
-            cwd=ROOT,
-            env={**os.environ, **variables},
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            # The end of the page does not reach it.
-            start_new_session=True,
-        )
-    return ByCommand(process, LOG)
+    return ByCommand(detached.begin(words, LOG, variables), LOG)
 
 
 def said(output: str) -> str:

@@ -121,6 +121,7 @@ NEW = (
     "command/exploring.py",
     "command/standing.py",
     "command/held_fault.py",
+    "command/detached.py",
     "engine/keeping.py",
     "spec/example.py",
     "target/mesh/example.py",

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.command import serving, standing
+from lab.command import detached, serving, standing
 from lab.command.choice import chosen
 from lab.command.held_fault import NotInjected
 from lab.command.serving import Serving
@@ -67,7 +67,7 @@ def test_a_page_that_cannot_be_served_says_why(monkeypatch: pytest.MonkeyPatch) 
         return real([sys.executable, "-c", code], stdout=options["stdout"])  # type: ignore[call-overload]
 
     real = subprocess.Popen
-    monkeypatch.setattr(serving.subprocess, "Popen", begun)
+    monkeypatch.setattr(detached.subprocess, "Popen", begun)
     with pytest.raises(serving.NotServed, match="port 8070 is in use"):
         serving.begin()
 
@@ -113,7 +113,7 @@ def test_a_change_is_a_process_with_words_that_no_shell_reads(tmp_path: Path, mo
     )
     program.chmod(0o755)
     monkeypatch.setattr(changes, "LOG", tmp_path / "change.log")
-    monkeypatch.setattr(changes.sys, "executable", str(program))
+    monkeypatch.setattr(detached.sys, "executable", str(program))
     words = changes.words_of("mesh", ["telemetry=$(id)", 'environment.A="1"'], "none")
     change = changes.begin(words, {"GATEWAY_PORT": "9000", "CODE": "0"})
     assert isinstance(change, changes.ByCommand)
