@@ -15,12 +15,12 @@ from lab.analysis.stats.intervals import mean_interval
 from lab.page.figures import SECOND_NS, Request
 from lab.page.observed import Samples
 from lab.record import NotDerivableError, Series
+from lab.run.settling import settled_after
 
 LABEL = "one start, not a finding"
 MEASURES = "CPU of services and sidecars"
 # Ten slices of a second: neighbouring seconds resemble each other, batches of ten less so.
 BATCH_S = 10
-QUIET_BATCHES = 3
 # With fewer an interval says little.
 FEWEST_BATCHES = 6
 CONFIDENCE = 0.95
@@ -89,16 +89,10 @@ def changed(before: Mapping[str, str], after: Mapping[str, str]) -> str:
 
 def summed_up(batches: Sequence[Batch]) -> Summary:
     """Return what the batches say that came after the compilers were once quiet for some batches in a row."""
-    settled = next(
-        (
-            batches[first + QUIET_BATCHES :]
-            for first in range(len(batches) - QUIET_BATCHES + 1)
-            if all(batch.quiet for batch in batches[first : first + QUIET_BATCHES])
-        ),
-        None,
-    )
-    if settled is None or len(settled) < FEWEST_BATCHES:
-        return Summary(settled=settled is not None)
+    after = settled_after([batch.quiet for batch in batches])
+    settled = [] if after is None else batches[after:]
+    if len(settled) < FEWEST_BATCHES:
+        return Summary(settled=after is not None)
     return Summary(
         True, _interval([one.cpu_ms_per_request for one in settled]), _interval([one.latency_ms for one in settled])
     )

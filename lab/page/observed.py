@@ -8,10 +8,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from lab.page.figures import SECOND_NS
+
 KEPT_S = 600
 WINDOW_S = 5.0
 HISTORY = 60
-SECOND_NS = 1_000_000_000
 # A container without a sample for so long has ended.
 SEEN_WITHIN_S = 5.0
 

@@ -61,9 +61,16 @@ class Settling:
 
 
 def _quiet(fractions: Sequence[float]) -> bool:
-    """Whether some `QUIET_BLOCKS` blocks in a row were quiet. A later burst of compilation may still come."""
-    quiet = [fraction <= SETTLED_JIT_FRACTION for fraction in fractions]
-    return any(all(quiet[first : first + QUIET_BLOCKS]) for first in range(len(quiet) - QUIET_BLOCKS + 1))
+    return settled_after([fraction <= SETTLED_JIT_FRACTION for fraction in fractions]) is not None
+
+
+def settled_after(quiet: Sequence[bool]) -> int | None:
+    """Return after how many blocks some `QUIET_BLOCKS` in a row had been quiet; None where they never were.
+
+    A later burst of compilation may still come.
+    """
+    ends = range(QUIET_BLOCKS, len(quiet) + 1)
+    return next((end for end in ends if all(quiet[end - QUIET_BLOCKS : end])), None)
 
 
 def settle(

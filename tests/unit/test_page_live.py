@@ -15,7 +15,6 @@ from lab.page.marks import (
     BATCH_S,
     FEWEST_BATCHES,
     LABEL,
-    QUIET_BATCHES,
     Batch,
     Counters,
     Marks,
@@ -26,13 +25,14 @@ from lab.page.marks import (
 from lab.page.observed import HISTORY, Observed, Samples
 from lab.page.state import State
 from lab.page.tail import Tail
+from lab.run.settling import QUIET_BLOCKS
 from tests.fake import FakeClock
 from tests.page_fakes import FakeWorld, standing
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 S = 1_000_000_000
 BEGIN_S = 1000
-SETTLED_S = BATCH_S * (QUIET_BATCHES + FEWEST_BATCHES)
+SETTLED_S = BATCH_S * (QUIET_BLOCKS + FEWEST_BATCHES)
 
 # --- lines ------------------------------------------------------------------------------------------------------------
 
@@ -190,7 +190,7 @@ def quiet(costs: Iterable[float], is_quiet: bool = True) -> list[Batch]:
 
 
 def test_nothing_counts_before_the_compilers_were_quiet() -> None:
-    loud, still = quiet([500.0] * 5, False), quiet([90.0] * QUIET_BATCHES)
+    loud, still = quiet([500.0] * 5, False), quiet([90.0] * QUIET_BLOCKS)
     assert summed_up([*loud]) == Summary(settled=False)
     assert summed_up([*loud, *still]) == Summary(settled=True)
     found = summed_up([*loud, *still, *quiet([99.0, 101.0] * 5)])
@@ -204,7 +204,7 @@ def test_nothing_counts_before_the_compilers_were_quiet() -> None:
 
 def test_the_interval_of_a_mark_covers_the_truth_as_often_as_it_says() -> None:
     noise = np.random.default_rng(1).normal(100.0, 5.0, (200, FEWEST_BATCHES + 6))
-    found = [summed_up([*quiet([100.0] * QUIET_BATCHES), *quiet(row)]).cpu_ms_per_request for row in noise.tolist()]
+    found = [summed_up([*quiet([100.0] * QUIET_BLOCKS), *quiet(row)]).cpu_ms_per_request for row in noise.tolist()]
     covered = sum(one is not None and one["low"] <= 100.0 <= one["high"] for one in found)
     assert covered >= 180
 
