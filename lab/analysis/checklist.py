@@ -47,17 +47,17 @@ def contains(name: str, found: Interval | None, truth: float, decimals: int = 3,
     """Require the interval to contain `truth`."""
     ends = _ends(found)
     passed = ends is not None and ends[0] <= truth <= ends[1]
-    return _row(name, shown(found, decimals, unit), f"contains {truth:.{decimals}f}{unit}", passed)
+    return judged(name, shown(found, decimals, unit), f"contains {truth:.{decimals}f}{unit}", passed)
 
 
 def at_least(name: str, found: float, least: float) -> Row:
     """Require a number of at least `least`."""
-    return _row(name, f"{found:g}", f"at least {least:g}", found >= least)
+    return judged(name, f"{found:g}", f"at least {least:g}", found >= least)
 
 
 def at_most(name: str, found: float, most: float, unit: str = "") -> Row:
     """Require a number of at most `most`."""
-    return _row(name, f"{found:.3g}{unit}", f"at most {most:g}{unit}", found <= most)
+    return judged(name, f"{found:.3g}{unit}", f"at most {most:g}{unit}", found <= most)
 
 
 def shown(found: Interval | None, decimals: int, unit: str = "") -> str:
@@ -73,7 +73,7 @@ def _inside(name: str, found: Interval | None, low: float, high: float, bound: s
     ends = _ends(found)
     passed = ends is not None and low <= ends[0] and ends[1] <= high
     undecided = not passed and found is not None and low <= found.mean <= high
-    return _row(name, shown(found, decimals, unit) + (f", {INCONCLUSIVE}" if undecided else ""), bound, passed)
+    return judged(name, shown(found, decimals, unit) + (f", {INCONCLUSIVE}" if undecided else ""), bound, passed)
 
 
 def _ends(found: Interval | None) -> tuple[float, float] | None:
@@ -82,5 +82,6 @@ def _ends(found: Interval | None) -> tuple[float, float] | None:
     return found.low, found.high
 
 
-def _row(name: str, value: str, bound: str, passed: bool) -> Row:
+def judged(name: str, value: str, bound: str, passed: bool) -> Row:
+    """Return what was required, found, and whether that is enough."""
     return Row(name, value, bound, "PASS" if passed else "FAIL")

@@ -5,7 +5,7 @@ The rows of a `lab check`.
 
 from collections.abc import Mapping
 
-from lab.analysis.checklist import MISSING, Row, at_least
+from lab.analysis.checklist import MISSING, Row, at_least, judged
 from lab.errors import UserError
 from lab.record import Summary, TrialSummary
 
@@ -51,4 +51,4 @@ def _rate(rate: float, level: str, means: Mapping[tuple[str, str], float], trial
     worst_ms = max(trial.values[DELAY] for trial in trials if trial.counts)
     cores = [means.get((metric, level), 0.0) for metric in CORES]
     value = f"{late_ms:.2g} ms (worst trial {worst_ms:.2g}); cores: generator {cores[0]:.2g}, all {sum(cores):.2g}"
-    return Row(name, f"{value}{rejected}", bound, "PASS" if late_ms < HELD_MS and not slow else "FAIL")
+    return judged(name, f"{value}{rejected}", bound, late_ms < HELD_MS and not slow)

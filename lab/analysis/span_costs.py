@@ -6,7 +6,7 @@ Levels are recognised by what they set: a benchmark, its parameters, the compile
 from collections.abc import Collection, Iterator, Mapping
 from statistics import fmean
 
-from lab.analysis.checklist import MISSING, Row, above, below
+from lab.analysis.checklist import MISSING, Row, above, below, judged
 from lab.analysis.stats.compare import compare, paired
 from lab.analysis.stats.intervals import Interval
 from lab.errors import UserError
@@ -56,7 +56,7 @@ def _last_byte(summary: Summary, seed: int) -> Iterator[Row]:
 
 
 def _chosen(name: str, level: str | None) -> Row:
-    return Row(name, level or MISSING, f"in {CHOOSING_BLOCKS} blocks", "PASS" if level else "FAIL")
+    return judged(name, level or MISSING, f"in {CHOOSING_BLOCKS} blocks", bool(level))
 
 
 def _allocated(summary: Summary) -> Row:

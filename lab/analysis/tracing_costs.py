@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import scipy
 
-from lab.analysis.checklist import MISSING, Row, at_most
+from lab.analysis.checklist import MISSING, Row, at_most, judged
 from lab.errors import UserError
 from lab.record import Estimate, Summary
 
@@ -91,4 +91,4 @@ def _changes(summary: Summary) -> Iterator[Row]:
         before, after, took_s = (trial.values[name] for name in (BEFORE, AFTER, TOOK))
         value = f"{before:.4g}/s before, {after:.4g}/s after, new after {took_s:.2g} s"
         passed = took_s <= MOST_TOOK_S
-        yield Row(f"{trial.trial}: exports", value, f"new after {MOST_TOOK_S:g} s", "PASS" if passed else "FAIL")
+        yield judged(f"{trial.trial}: exports", value, f"new after {MOST_TOOK_S:g} s", passed)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from lab.analysis.analyse import contrasts
-from lab.analysis.checklist import MISSING, Row
+from lab.analysis.checklist import MISSING, Row, judged
 from lab.grading.consistent import contradictions
 from lab.grading.exercise import Exercise, Precision
 from lab.grading.keys import Key, key_of
@@ -51,7 +51,7 @@ def grade(study: Study, exercise: Exercise, wanted: Experiment, answers: Mapping
     """
     if wrong := records_rows(study, wanted):
         return Grade(wrong, "failed", 0.0)
-    agree = row("Records", f"{len(study.trials)} trials agree", "agree with each other and with the plan", True)
+    agree = judged("Records", f"{len(study.trials)} trials agree", "agree with each other and with the plan", True)
     precise = precision_rows(study.computed, exercise)
     keys = {name: key_of(name, question, study) for name, question in exercise.questions.items()}
     said = answer_rows(keys, answers)
@@ -62,12 +62,12 @@ def records_rows(study: Study, wanted: Experiment) -> list[Row]:
     """Return a row for each way in which a run contradicts itself or is of another design; none for an honest one."""
     try:
         if found := other_design(study.experiment, wanted) or fewer_blocks(study, wanted):
-            return [row("Design", found, f"that of {wanted.name}", False)]
+            return [judged("Design", found, f"that of {wanted.name}", False)]
         wrong = contradictions(study)
     # What the lab wrote can be computed with. What somebody changed may fail anywhere.
     except (AttributeError, LookupError, TypeError, ValueError) as broken:
         wrong = [f"cannot be read: {type(broken).__name__}: {broken}"]
-    return [row("Records", one, "agree with each other", False) for one in wrong[:MOST_SHOWN]]
+    return [judged("Records", one, "agree with each other", False) for one in wrong[:MOST_SHOWN]]
 
 
 def concluded(records: Sequence[Row], precise: Sequence[Row], said: Sequence[Row], repeat: str) -> Grade:
@@ -95,17 +95,17 @@ def _measured(experiment: Experiment) -> dict[str, object]:
 
 
 def fewer_blocks(study: Study, wanted: Experiment) -> str | None:
-    """Say if a run has fewer blocks than its command asked for: --resume adds some, and nothing removes any."""
+    """Say if a run has fewer blocks than its command requested: --resume adds some, and nothing removes any."""
     words = [word.rpartition("repetitions=") for word in shlex.split(study.manifest["command"])]
     asked = [int(number) for _, key, number in words if key] or [wanted.protocol.repetitions]
     repetitions = study.experiment.protocol.repetitions
-    return f"{repetitions} blocks, its command asked for {asked[-1]}" if repetitions < asked[-1] else None
+    return f"{repetitions} blocks, its command requested {asked[-1]}" if repetitions < asked[-1] else None
 
 
 def precision_rows(summary: Summary, exercise: Exercise) -> list[Row]:
     """Return whether each level has enough valid trials, and each ratio a narrow interval."""
     fewest = min(level.trials for level in summary.levels.values())
-    rows = [row("Valid trials of each level", str(fewest), f"at least {exercise.trials}", fewest >= exercise.trials)]
+    rows = [judged("Valid trials of each level", str(fewest), f"at least {exercise.trials}", fewest >= exercise.trials)]
     if exercise.precision is not None:
         rows += [_half_width(summary, exercise.precision, level) for level in exercise.precision.levels]
     return rows
@@ -130,7 +130,7 @@ def _half_width(summary: Summary, precision: Precision, level: str) -> Row:
     found = half_width(_compared(summary, precision, level))
     shown = MISSING if found is None else f"±{found:.1%}"
     passed = found is not None and found <= precision.half_width
-    return row(f"Half-width of {level}'s ratio", shown, f"at most ±{precision.half_width:.0%}", passed)
+    return judged(f"Half-width of {level}'s ratio", shown, f"at most ±{precision.half_width:.0%}", passed)
 
 
 def answer_rows(keys: Mapping[str, Key | None], answers: Mapping[str, object]) -> list[Row]:
@@ -140,9 +140,9 @@ def answer_rows(keys: Mapping[str, Key | None], answers: Mapping[str, object]) -
         answer = answers.get(name)
         shown = "no answer" if answer is None else str(answer)
         if key is None:
-            rows.append(row(name, shown, "not measured in your run: none", True))
+            rows.append(judged(name, shown, "not measured in your run: none", True))
         else:
-            rows.append(row(name, shown, f"your run says {key}", answer is not None and key.accepts(answer)))
+            rows.append(judged(name, shown, f"your run says {key}", answer is not None and key.accepts(answer)))
     return rows
 
 
@@ -164,8 +164,3 @@ def repeat_command(study: Study, exercise: Exercise) -> str:
     if protocol.budget_min is not None:
         budget = f" --set budget_min={math.ceil(protocol.budget_min * blocks / protocol.repetitions)}"
     return f'make experiment EXPERIMENT={study.experiment.name} ARGS="--set repetitions={blocks}{budget}"'
-
-
-def row(name: str, value: str, bound: str, passed: bool) -> Row:
-    """Return a row of the grade."""
-    return Row(name, value, bound, "PASS" if passed else "FAIL")

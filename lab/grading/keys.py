@@ -10,11 +10,12 @@ from lab.grading.exercise import BeyondNoiseAsked, DrawnAsked, FindingAsked, Que
 from lab.grading.study import Study
 from lab.grading.trial import StudentTrial
 from lab.record import Estimate, Summary, TrialData
+from lab.report.findings import estimate_of
 
 ROUNDED = 0.005
 """An answer has three digits: it may be wrong by this share."""
 SMALLEST = 5e-4
-"""The last digit that is asked for, of numbers near 0."""
+"""The last digit of an answer, for numbers near 0."""
 READ_OFF = 0.006
 """How far a ratio and a noise floor, both read off a table, may be from their difference."""
 SAME_WORDS = {"differs by less than 5 %": "same within margin"}
@@ -55,19 +56,15 @@ def key_of(name: str, question: Question, study: Study) -> Key | None:
             found = _estimate(study.computed, question, study.experiment.protocol.seed)
             return Key(words=(found.finding,)) if found and found.finding else None
         case BeyondNoiseAsked():
-            return _beyond_noise(_row(study.computed, question.metric, question.level))
+            return _beyond_noise(estimate_of(study.computed, question.metric, question.level))
         case DrawnAsked():
             return _drawn(name, DRAWN[question.what], study)
-
-
-def _row(summary: Summary, metric: str, level: str) -> Estimate | None:
-    return next((row for row in summary.estimates if (row.metric, row.level) == (metric, level)), None)
 
 
 def _estimate(summary: Summary, question: ValueAsked | FindingAsked, seed: int) -> Estimate | None:
     """Return a level's estimate, compared with the level that the question names."""
     if question.to is None:
-        return _row(summary, question.metric, question.level)
+        return estimate_of(summary, question.metric, question.level)
     if question.metric not in summary.metrics:
         return None
     pair = question.level, question.to
@@ -141,4 +138,4 @@ DRAWN: Mapping[str, Callable[[TrialData], float | str | None]] = {
     "fault-start-s": _fault_start_s,
     "failed-by": _failed_by,
 }
-"""What can be asked of one trial's raw records; None where a trial has nothing of the kind."""
+"""What an exercise can ask about one trial's raw records; None where a trial has nothing of the kind."""

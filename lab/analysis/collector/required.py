@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from lab.analysis.checklist import MISSING, Row, at_least
+from lab.analysis.checklist import MISSING, Row, at_least, judged
 from lab.analysis.collector.capacity import LEAST_HELD_BACK, Check, held_back
 from lab.analysis.collector.grid import Grid
 
@@ -31,4 +31,4 @@ def required(grids: Mapping[str, Grid], seed: int) -> Iterator[Row]:
 def _error(name: str, check: Check) -> Row:
     median, worst = 100 * check.median, 100 * check.worst
     value = f"median {median:.1f} %, worst {worst:.1f} %"
-    return Row(name, value, BOUND, "PASS" if median <= MOST_MEDIAN_PERCENT else "FAIL")
+    return judged(name, value, BOUND, median <= MOST_MEDIAN_PERCENT)
