@@ -1,30 +1,23 @@
-"""A server on 127.0.0.1 with the page's files, which answers as the lab does, from what a test gives it."""
+"""The lab's server of the page, which answers with what a test gives it."""
 
 import json
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http import HTTPStatus
 from threading import Event, Lock, Thread
 from typing import Any
-from urllib.parse import urlsplit
 
+from lab.page.answers import HTML, Answer, Wrong, json_answer
+from lab.page.policy import API, REPORT_HEADERS, Asked
+from lab.page.server import Handler, Server
+from lab.page.site import asset
 from tests import page_system
 from tests.repository import ROOT
 
 ASSETS = ROOT / "lab" / "page" / "assets"
 TOKEN = "0123456789abcdef" * 4
-POLICY = "; ".join(
-    (
-        "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data:", "connect-src 'self'",
-        "frame-src 'self'", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'",
-    )
-)  # fmt: skip
-REPORT_POLICY = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'"
 REPORT = "<!doctype html><title>r</title><style>h1 { color: rgb(1, 2, 3) }</style><h1>What does tracing cost?</h1>"
-KINDS = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
-
-Answer = tuple[int, Any]
+REPORT_PATH = "/report/ticket"
 
 
 class PageServer:
@@ -42,7 +35,7 @@ class PageServer:
         self.answering.set()
         self._at_once = 0
         self._lock = Lock()
-        self._server: _Server | None = None
+        self._server: Server | None = None
         self._port = 0
 
     @property
@@ -52,8 +45,9 @@ class PageServer:
 
     def start(self) -> None:
         """Listen: the first time on any port, then on the same."""
-        self._server = _Server(("127.0.0.1", self._port), _handler(self))
-        self._port = self._server.server_address[1]
+        self._server = Server(self._port, TOKEN, self.find)
+        self._server.RequestHandlerClass = _rejecting(self.asked)
+        self._port = self._server.server_port
         Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
 
     def stop(self) -> None:
@@ -74,49 +68,51 @@ class PageServer:
             control["value"] = settings.get(control["name"], control["value"])
         self.state["version"] += 1
 
-    def answer(self, asked: str, token: str | None, body: bytes) -> Answer:
-        """Return what one request gets, and count how many there are at once."""
+    def find(self, asked: Asked, body: bytes) -> Answer:
+        """Return what one request gets that the lab's server has checked, and count how many there are at once."""
+        if asked.path == REPORT_PATH:
+            return Answer(200, HTML, REPORT.encode(), REPORT_HEADERS)
+        if not asked.path.startswith(API):
+            return asset(ASSETS, asked.path)
         with self._lock:
-            self.asked.append(asked)
+            self.asked.append(f"{asked.method} {asked.path}")
             self._at_once += 1
             self.most_at_once = max(self.most_at_once, self._at_once)
         try:
             self.answering.wait(30)
-            return self._answer(asked, token, body)
+            return self._changed(json.loads(body)) if asked.method == "POST" else self._found(asked.path)
         finally:
             with self._lock:
                 self._at_once -= 1
 
-    def _answer(self, asked: str, token: str | None, body: bytes) -> Answer:
-        method, path = asked.split()
-        if token != f"Bearer {TOKEN}":
-            return 401, {"error": "the token is missing or wrong: open the address that `make up` prints"}
-        if method == "POST":
-            return self._changed(json.loads(body))
-        if path == "/api/state":
-            return 200, self.state
-        if path == "/api/report":
-            return 200, {"url": "/report/ticket"}
-        return (200, self.answers[path]) if path in self.answers else (404, {"error": f"There is no {path}."})
+    def _found(self, path: str) -> Answer:
+        answers = {"/api/state": self.state, "/api/report": {"url": REPORT_PATH}, **self.answers}
+        if path not in answers:
+            raise Wrong(404, f"There is no {path}.")
+        return json_answer(answers[path])
 
     def _changed(self, change: dict[str, Any]) -> Answer:
         self.before_change()
         if change["version"] != self.state["version"]:
-            return 409, {"error": "the state has changed since: look at it again", "state": self.state}
+            raise Wrong(409, "the state has changed since: look at it again", {"state": self.state})
         self.changes.append(change)
         self.change(change["settings"])
         self.state["phase"] = "changing"
-        return 202, self.state
+        return json_answer(self.state, 202)
 
 
-class _Server(ThreadingHTTPServer):
-    # A browser asks for all modules at once. A connection too many waits for seconds.
-    request_queue_size = 64
+def _rejecting(asked: list[str]) -> type[Handler]:
+    """The lab's handler, which also notes what it rejects for its token: that does not come to `find`."""
 
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say nothing of a page that was closed while it waited."""
-        if not isinstance(sys.exception(), ConnectionError):
-            super().handle_error(request, client_address)
+    class Rejecting(Handler):
+        # A kept connection would be served after the server has stopped: here it is a thread, and not a process.
+        protocol_version = "HTTP/1.0"
+
+        def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
+            if code == HTTPStatus.UNAUTHORIZED:
+                asked.append(f"{self.command} {self.path}")
+
+    return Rejecting
 
 
 @contextmanager
@@ -128,45 +124,3 @@ def page_server() -> Iterator[PageServer]:
         yield server
     finally:
         server.stop()
-
-
-def _handler(page: PageServer) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            path = urlsplit(self.path).path
-            if path.startswith("/api/"):
-                self._api("GET", b"")
-            elif path == "/report/ticket":
-                self._send(200, "text/html", REPORT.encode(), REPORT_POLICY)
-            else:
-                self._file("index.html" if path == "/" else path.removeprefix("/assets/"))
-
-        def do_POST(self) -> None:
-            self._api("POST", self.rfile.read(int(self.headers["Content-Length"])))
-
-        def _api(self, method: str, body: bytes) -> None:
-            asked = f"{method} {urlsplit(self.path).path}"
-            status, answer = page.answer(asked, self.headers["Authorization"], body)
-            self._send(status, "application/json", json.dumps(answer).encode(), POLICY)
-
-        def _file(self, name: str) -> None:
-            found = {path.name: path for path in ASSETS.iterdir()}.get(name)
-            if found is None:
-                self._send(404, "text/plain", b"", POLICY)
-            else:
-                self._send(200, KINDS[found.suffix], found.read_bytes(), POLICY)
-
-        def _send(self, status: int, kind: str, body: bytes, policy: str) -> None:
-            self.send_response(status)
-            self.send_header("Content-Type", f"{kind}; charset=utf-8")
-            self.send_header("Content-Length", str(len(body)))
-            self.send_header("Content-Security-Policy", policy)
-            self.send_header("X-Content-Type-Options", "nosniff")
-            self.send_header("Cache-Control", "no-store")
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, format: str, *args: object) -> None:
-            """Say nothing."""
-
-    return Handler

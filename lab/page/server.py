@@ -6,13 +6,13 @@ from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qsl, urlsplit
 
+from lab.command.serving import HOST
 from lab.page.answers import Answer, Wrong
 from lab.page.policy import Asked, body_bytes, check, headers_of
 
 Find = Callable[[Asked, bytes], Answer]
 """Answers a request that was checked; may raise `Wrong`."""
 
-HOST = "127.0.0.1"
 IDLE_S = 30
 
 
@@ -20,6 +20,8 @@ class Server(ThreadingHTTPServer):
     """Serves what `find` answers to who has the token. Raises `OSError` if the port is in use."""
 
     daemon_threads = True
+    # A browser asks for all modules at once. A connection too many waits for seconds.
+    request_queue_size = 64
 
     def __init__(self, port: int, token: str, find: Find) -> None:
         super().__init__((HOST, port), Handler)

@@ -71,7 +71,7 @@ class Site:
             return json_answer(self.live.trace(self.state.view(), found[1]))
         if found := REPORT.fullmatch(asked.path):
             return self._report(found[1])
-        return self._asset(asked.path)
+        return asset(self.assets, asked.path)
 
     def _post(self, asked: Asked, body: bytes) -> Answer:
         if asked.path != "/api/change":
@@ -96,11 +96,12 @@ class Site:
             pass
         raise Wrong(404, "this address was used, or is too old: open the report again")
 
-    def _asset(self, path: str) -> Answer:
-        """Return a file that holds no data. Its name has no part of another folder's."""
-        named = ASSET.fullmatch(path)
-        name = INDEX if path == "/" else named[1] if named else ""
-        file = self.assets / name
-        if not name or not file.is_file():
-            raise Wrong(404, NOTHING)
-        return Answer(200, TYPES[file.suffix], file.read_bytes())
+
+def asset(folder: Path, path: str) -> Answer:
+    """Return the file of a path, which holds no data. Raises `Wrong`. Its name has no part of another folder's."""
+    named = ASSET.fullmatch(path)
+    name = INDEX if path == "/" else named[1] if named else ""
+    file = folder / name
+    if not name or not file.is_file():
+        raise Wrong(404, NOTHING)
+    return Answer(200, TYPES[file.suffix], file.read_bytes())

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from lab.page.site import TYPES
 from lab.report.palette import PALETTE
-from tests.page_server import ASSETS, KINDS
+from tests.page_server import ASSETS
 
-STATIC = sorted(path for path in ASSETS.iterdir() if path.suffix in KINDS)
+STATIC = sorted(path for path in ASSETS.iterdir() if path.suffix in TYPES)
 COLOUR = re.compile(r"(--[a-z0-9-]+): (#[0-9a-f]{6});")
 # Ways to turn text into markup or code, what needs an inline style or script, and addresses elsewhere.
 BLOCKED = re.compile(
