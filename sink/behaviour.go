@@ -20,7 +20,7 @@ var behaviours = []string{accept, slow, limited, refuse}
 
 const longestDelay = 10 * time.Minute
 
-// senderHeader is where a request may say who sent it. A Collector sends it if its exporter is told to.
+// senderHeader is where a request may say who sent it. A Collector sends it if its exporter is configured to.
 const senderHeader = "Tollbooth-Sender"
 
 // behaviour is one of them; only slow has a delay, only limited a rate. With a sender, it is for that one's requests, and

@@ -1,4 +1,4 @@
-"""Faults by the lab's sink, at the end of every span's way: it is told how to behave, and counts what it did."""
+"""Faults of the lab's sink, where every span ends: a request sets how it behaves, and it counts what it did."""
 
 import json
 from abc import abstractmethod

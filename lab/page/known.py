@@ -1,4 +1,4 @@
-"""What is known of the system that stands: its choice, its picture, and where its parts can be asked."""
+"""What is known of the system that stands: its choice, its picture, and the addresses of its parts."""
 
 import re
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ FAULT = "fault"
 
 @dataclass(frozen=True)
 class Known:
-    """A system of a record. What needs the engine is found when it is first asked for, and kept."""
+    """A system of a record. What needs the engine is found at its first use, and kept."""
 
     lab: Lab
     of: Standing

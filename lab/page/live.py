@@ -45,8 +45,8 @@ class Live:
 
     def __init__(self, folder: Path) -> None:
         self._lock = threading.Lock()
-        # While others are asked, which may take seconds.
-        self._asking = threading.Lock()
+        # Held during requests to Envoys and backends, which may take seconds.
+        self._requesting = threading.Lock()
         self._counters, self._requests = Tail(folder / COUNTERS), Tail(folder / REQUESTS)
         self._observed, self._sent = Observed(), deque[Request](maxlen=MOST_REQUESTS)
         self._marks, self._roles = Marks(), dict[str, str]()
@@ -93,7 +93,7 @@ class Live:
         if known is None or view.phase not in RUNS:
             return {"at_unix_s": at_s, "nodes": [], "edges": []}
         picture = known.picture
-        with self._asking:
+        with self._requesting:
             figures = self._figures.get(known.of.id, lambda: self._measured(known, picture.edges))
         edges = [
             {"source": edge.source, "target": edge.target, **figures.get(edge, Figures()).shown()}
@@ -105,7 +105,7 @@ class Live:
         """Return the newest traces, slow ones first. Raises `Wrong` if their backend does not answer."""
         if view.known is None or view.phase not in RUNS:
             return vars(Listed([]))
-        with self._asking:
+        with self._requesting:
             found = self._newest(view.known)
         if found is None:
             raise Wrong(503, SILENT)

@@ -181,7 +181,7 @@ def controls(known: Known, settings: Settings) -> list[Control]:
 
 
 def checked(wanted: object, known: Sequence[Control]) -> Settings:
-    """Return settings that were asked for. Raises `Wrong` for anything that the controls do not list."""
+    """Return settings that were requested. Raises `Wrong` for anything that the controls do not list."""
     if not isinstance(wanted, dict) or not wanted:
         raise Wrong(400, "`settings` names at least one control and its value")
     by_name = {control.name: control for control in known}

@@ -13,7 +13,7 @@ from lab.page.changes import Change
 from lab.page.kept import Kept
 from lab.page.known import Known
 
-# A question to the engine is a process.
+# A query to the engine is a process.
 ENGINE_EVERY_S = 5.0
 
 
@@ -44,7 +44,7 @@ class ThisMachine:
         return self._known
 
     def gone(self, of: Standing) -> bool:
-        """See `World.gone`: where the observer sees nothing, the engine is asked."""
+        """See `World.gone`: the engine is queried only while the observer sees nothing."""
         return not self._fresh() and self._gone.get(of.id, lambda: not standing.runs())
 
     def fault_left(self) -> bool:

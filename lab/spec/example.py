@@ -29,8 +29,8 @@ class Control:
 class Switches:
     """The controls of a kind of target.
 
-    `controls`: those of a system with these settings. `read`: the settings that an experiment has. `words`: what
-    `lab up` is told with --set. `make`: the same for `make up`, by control, with %s for the value. `per_s`: the load's
+    `controls`: those of a system with these settings. `read`: the settings that an experiment has. `words`: the
+    values of --set for `lab up`. `make`: the same for `make up`, by control, with %s for the value. `per_s`: the load's
     requests per second, about. `sampled`: whether there are traces to sample.
     """
 

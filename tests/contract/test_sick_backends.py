@@ -39,7 +39,7 @@ def the_images() -> None:
 def warm(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, Warm]]:
     """The systems of all senders that are tested, by the senders' names.
 
-    They start and warm up as many at a time as there are CPUs. Then only the one that is asked has something to do.
+    They start and warm up as many at a time as there are CPUs. Then only the one with requests has something to do.
     """
     senders = [item.callspec.params["telemetry"] for item in request.session.items if item.path == request.path]
     with ExitStack() as systems, ThreadPoolExecutor(os.cpu_count()) as pool:

@@ -1,4 +1,4 @@
-"""`lab bundle`: what is written is what is read; what is cut off, damaged or too large is told before it matters.
+"""`lab bundle`: what is written is what is read; a file that is cut off, damaged or too large is rejected before use.
 
 The engine is a script here. tests/contract/test_bundled_images.py has a real one.
 """
