@@ -9,6 +9,7 @@ from lab.spec import Example, Experiment, Level, Problem, SpecError, dotted, par
 from lab.spec.example import NO_FAULT, Fields
 
 NAME = "up"
+LEVEL = f"factors.level.{NAME}"
 # Where a target says that it does not take what a generator sends.
 GENERATOR = ("load", "generator")
 
@@ -61,11 +62,12 @@ def _parsed(lab: Lab, kind: str, example: Example, overrides: Sequence[str], fau
 
     If it takes none, what is wrong besides the generator is the mistake: another load may have the field that is set.
     """
-    rejected = list[SpecError]()
+    rejected, of_level = list[SpecError](), lab.targets[kind].declaration.level.model_fields.keys() - example.target
+    paths = [f"{LEVEL}.{text}" if text.partition("=")[0] in of_level else text for text in overrides]
     for load in example.loads:
         try:
             # JSON is YAML.
-            return parse_experiment(json.dumps(_file(kind, example, load, faults)), NAME, lab.grammar, overrides)
+            return parse_experiment(json.dumps(_file(kind, example, load, faults)), NAME, lab.grammar, paths)
         except SpecError as wrong:
             rejected.append(wrong)
     raise next((wrong for wrong in rejected if all(one.path != GENERATOR for one in wrong.problems)), rejected[-1])

@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from lab.command import held_fault, prepare, standing, up
 from lab.command.choice import changes_in_place, chosen, described, has_faults, recorded
 from lab.command.paths import JOURNAL, ROOT
 from lab.command.standing import Standing
 from lab.engine.driver import Stack
-from lab.engine.keeping import LABEL, STANDS, KeepingDriver, labelled
+from lab.engine.keeping import GUARD, LABEL, MOVED, STANDS, KeepingDriver, labelled, with_guards
 from lab.engine.machine import CpuSplit
 from lab.engine.place import Place
 from lab.errors import UserError
@@ -106,6 +107,16 @@ def test_another_topology_or_load_is_another_system(overrides: list[str], fault:
     assert changes_in_place(before, wanted) == kept
 
 
+@pytest.mark.parametrize("kind", LAB.targets)
+def test_every_kind_of_target_has_an_example(kind: str) -> None:
+    assert chosen(LAB, kind, [], None).target.kind == kind
+
+
+def test_a_field_of_the_level_is_set_by_its_name_alone() -> None:
+    assert chosen(LAB, "proxy", ["receiver=sink"], None).baseline_level().recorded()["receiver"] == "sink"
+    assert chosen(LAB, "mesh", ["memory_mib=512"], None).baseline_level().recorded()["memory_mib"] == 512
+
+
 # --- what is kept -----------------------------------------------------------------------------------------------------
 
 COMPOSE: Mapping[str, Any] = {
@@ -142,6 +153,28 @@ def test_the_overlay_keeps_what_it_says() -> None:
     assert "labels" not in services["a1-envoy"]
 
 
+def test_a_service_with_a_guard_leaves_its_port_to_it() -> None:
+    compose = {"zipkin": {}, "zipkin-guard": {"x-moved": {"QUERY_PORT": "9412"}}, "jaeger": {}}
+    overlay: dict[str, object] = {"services": {"zipkin": {"environment": {"A": "1"}}}}
+    made = with_guards(Stack(("zipkin", "jaeger"), overlay, {"TRIAL_DIR": "x"}), compose)
+    assert made.services == ("zipkin", "jaeger", "zipkin-guard")
+    assert made.overlay == {"services": {"zipkin": {"environment": {"A": "1", "QUERY_PORT": "9412"}}}}
+    unguarded = Stack(("jaeger",), overlay)
+    assert with_guards(unguarded, compose) == unguarded
+
+
+def test_every_guard_of_the_lab_is_in_front_of_a_service_that_can_move() -> None:
+    services = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
+    guards = [name for name in services if name.endswith(GUARD)]
+    assert guards
+    for name in guards:
+        owner = name.removesuffix(GUARD)
+        assert services[owner]["ports"]
+        assert services[name]["network_mode"] == f"service:{owner}"
+        assert services[name][MOVED]
+        assert "ports" not in services[name]
+
+
 DOCKER = """#!/bin/sh
 cd "$(dirname "$0")"
 case "$1 $2" in
@@ -168,7 +201,7 @@ def test_what_is_no_longer_wanted_is_removed_before_the_rest_is_compared(docker:
     driver.create(Stack(("a1", "zipkin"), {"services": {}}, {"TRIAL_DIR": str(tmp_path)}))
     removed, composed = docker.read_text().splitlines()
     assert removed == "rm --force --volumes id2"
-    assert composed.endswith("up --no-start --remove-orphans a1 zipkin")
+    assert composed.endswith("up --no-start --remove-orphans a1 zipkin zipkin-guard")
 
 
 class Kept(FakeDriver):

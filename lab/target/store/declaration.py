@@ -55,7 +55,7 @@ class StoreDeclaration:
     def problems(self, experiment: Experiment) -> Iterator[Problem]:
         """See `Declaration.problems`."""
         yield from traffic.problems(experiment, "a store")
-        if not experiment.load.can("receives-traces"):
+        if experiment.load.protocol is not None and not experiment.load.can("receives-traces"):
             text = f"{experiment.load.generator} does not log its traces, so none can be looked up"
             yield Problem(("load", "generator"), text)
         for level in experiment.levels():
