@@ -84,8 +84,9 @@ def of_requests(requests: Sequence[Request], window_s: float) -> Figures:
 
 def of_calls(calls: Sequence[Call], traces: int, requests_per_s: float | None) -> Figures:
     """Return the figures of the calls in so many traces. The rate is that of requests times the calls of each."""
-    if not calls:
-        return Figures()
+    if not calls or requests_per_s == 0:
+        # Where nothing passes, the traces of a minute ago say nothing about now.
+        return Figures(requests_per_s if calls else None)
     per_request = len(calls) / traces
     return Figures(
         None if requests_per_s is None else per_request * requests_per_s,

@@ -158,6 +158,10 @@ def test_figures_of_calls_are_per_request() -> None:
     assert of_calls([], 2, 5.0) == Figures()
 
 
+def test_where_nothing_passes_there_is_no_latency_of_earlier_calls() -> None:
+    assert of_calls([Call(1.0, False)], 1, 0.0) == Figures(requests_per_s=0.0)
+
+
 def test_slow_traces_come_first_and_of_equals_the_newest() -> None:
     durations = [1, 1, 9, 1, 1, 1, 1, 1, 1, 9]
     traces = [
