@@ -19,7 +19,7 @@ from lab.command.paths import JOURNAL, LOCK, shown
 from lab.command.standing import Standing
 from lab.contract import Needs
 from lab.engine import EngineGone, engine_answers, images, ports
-from lab.engine.keeping import KeepingDriver
+from lab.engine.keeping import GUARD_IMAGE, KeepingDriver
 from lab.engine.lock import only_run
 from lab.engine.machine import read_machine
 from lab.errors import UserError
@@ -97,7 +97,7 @@ def _up(lab: Lab, experiment: Experiment, progress: Progress) -> None:
     else:
         needs = lab.target(experiment).declaration.needs(experiment)
         generator = [start.generator.service] if start.generator else []
-        images.ensure([*needs.images, *generator, *start.instruments], progress.say)
+        images.ensure([*needs.images, *generator, *start.instruments, GUARD_IMAGE], progress.say)
         with progress.step(f"starting {described(experiment)}"):
             now = _changed(start, now, needs, progress)
         if now.fault_until_s:

@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -17,6 +17,11 @@ MOUNTED = re.compile(r"^\$\{TRIAL_DIR[^}]*\}/(?P<path>[^:]+):")
 LABEL = "org.tollbooth.files"
 # On each container of a system that stands, whichever checkout started it.
 STANDS = "org.tollbooth.stands"
+# A service of compose.yaml in front of the one whose name it has before this.
+GUARD = "-guard"
+# What a guard says of the service behind it: with this environment it leaves its port to the guard.
+MOVED = "x-moved"
+GUARD_IMAGE = "envoy"
 
 
 class KeepingDriver(ComposeDriver):
@@ -27,15 +32,35 @@ class KeepingDriver(ComposeDriver):
     def create(self, stack: Stack) -> None:
         """See `Driver.create`. What the stack does not have is removed first: its ports may be wanted."""
         self.attach()
-        if gone := [id_ for name, id_ in self.ids.items() if name not in stack.services]:
+        if gone := [id_ for name, id_ in self.ids.items() if name.removesuffix(GUARD) not in stack.services]:
             self._docker("rm", "--force", "--volumes", *gone)
         compose = yaml.safe_load((self.root / "compose.yaml").read_text())["services"]
         out = Path(stack.environment["TRIAL_DIR"])
-        super().create(labelled(stack, compose, lambda path: _digest(out / path)))
+        super().create(labelled(with_guards(stack, compose), compose, lambda path: _digest(out / path)))
+
+    def start(self, services: Sequence[str]) -> None:
+        """See `Driver.start`. A guard has the network namespace of the container behind it, which has to run."""
+        super().start(services)
+        if guards := [name + GUARD for name in services if name + GUARD in self.ids]:
+            super().start(guards)
 
     def stands(self) -> bool:
         """Whether a container runs that such a driver created."""
         return bool(self._docker("ps", "--quiet", "--filter", self._label, "--filter", f"label={STANDS}").split())
+
+
+def with_guards(stack: Stack, compose: Mapping[str, Any]) -> Stack:
+    """Return the stack with the guards of its services: pages of other sites may at most read what they publish.
+
+    `compose` is what compose.yaml says of each service. Pure.
+    """
+    services = dict(cast(Mapping[str, Any], stack.overlay["services"]))
+    guarded = [name for name in stack.services if name + GUARD in compose]
+    for name in guarded:
+        own = services.get(name, {})
+        services[name] = {**own, "environment": {**own.get("environment", {}), **compose[name + GUARD][MOVED]}}
+    guards = (name + GUARD for name in guarded)
+    return replace(stack, services=(*stack.services, *guards), overlay={**stack.overlay, "services": services})
 
 
 def labelled(stack: Stack, compose: Mapping[str, Any], digest: Callable[[str], str]) -> Stack:

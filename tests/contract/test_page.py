@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import time
+import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -129,6 +130,11 @@ def status(number: int, method: str, path: str, **headers: str) -> int:
         connection.close()
 
 
+def fetched(number: int, path: str) -> bytes:
+    with urllib.request.urlopen(f"http://127.0.0.1:{number}{path}", timeout=10) as answer:
+        return bytes(answer.read())
+
+
 def test_no_other_site_changes_an_envoy_that_stands() -> None:
     page = up("--set", "sidecar=passthrough")
     driver = ComposeDriver(paths.ROOT, paths.SCRATCH)
@@ -147,6 +153,18 @@ def test_no_other_site_changes_an_envoy_that_stands() -> None:
     assert admin.runtime()["a.b"] == "1"
     becomes(lambda: (edges(page)["a1-envoy", "a1"]["requests_per_s"] or 0) > 0)
     assert edges(page)["a1-envoy", "a1"]["error_share"] == 0
+
+
+def test_no_other_site_sends_spans_to_zipkin() -> None:
+    up("--set", "telemetry=zipkin")
+    number = port("ZIPKIN_PORT")
+    assert status(number, "GET", "/api/v2/services") == status(number, "GET", "/zipkin/") == 200
+    for content in ("text/plain", "application/json"):
+        assert status(number, "POST", "/api/v2/spans", Origin="http://evil.example", Content_Type=content) == 403
+    assert status(number, "OPTIONS", "/api/v2/spans", Origin="http://evil.example") == 403
+    assert status(number, "GET", "/api/v2/services", Host="evil.example") == 404
+    # Services can: their spans arrive.
+    becomes(lambda: b"gateway" in fetched(number, "/api/v2/services"))
 
 
 # --- from another machine of the network ------------------------------------------------------------------------------
