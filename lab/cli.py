@@ -15,7 +15,7 @@ from typer.exceptions import TyperException
 from lab.analysis.lab import Lab
 from lab.command import bundle, check, commands, grading, model, overview, runs
 from lab.command import migrate as migration
-from lab.command import up as standing_up
+from lab.command import up as system
 from lab.command.paths import EXPERIMENTS, RESULTS, ROOT, SCRATCH, results_folder
 from lab.command.prepare import read_experiment
 from lab.command.schema import print_schema
@@ -145,13 +145,13 @@ def up(
 
     --set changes what an experiment file may say of it.
     """
-    standing_up.up(LAB, kind, set_ or [], fault, commands.console)
+    system.up(LAB, kind, set_ or [], fault, commands.console)
 
 
 @app.command()
 def down() -> None:
     """Stops and removes everything that the lab started."""
-    standing_up.down(Progress(commands.console))
+    system.down(Progress(commands.console))
 
 
 app.add_typer(processes.app_of(LAB))

@@ -2,7 +2,7 @@
 
 
 class UserError(Exception):
-    """Something that the user can mend.
+    """Something that the user can fix.
 
     `message` is one line: what is wrong, naming the thing. `hint` is one line: what to do about it.
     Only `lab.cli` catches it; it prints both and exits with `exit_code`.

@@ -10,7 +10,7 @@ from threading import Thread
 from typing import Any
 
 from lab.command.choice import chosen, recorded
-from lab.command.standing import Standing
+from lab.command.running import Running
 from lab.page.known import Known
 from lab.page.runs import Runs
 from lab.page.server import Server
@@ -22,10 +22,10 @@ TOKEN = "0123456789abcdef"
 NOW_S = 1_000_000.0
 
 
-def standing(*overrides: str, fault: str | None = None, **fields: Any) -> Standing:
+def standing(*overrides: str, fault: str | None = None, **fields: Any) -> Running:
     """The record of a system that is up."""
     spec = recorded(chosen(LAB, "mesh", overrides, fault))
-    return Standing(**{"id": "one", "spec": spec, "ready": True, "ports": {"GATEWAY_PORT": 9000}, **fields})
+    return Running(**{"id": "one", "spec": spec, "ready": True, "ports": {"GATEWAY_PORT": 9000}, **fields})
 
 
 @dataclass
@@ -46,7 +46,7 @@ class FakeChange:
 class FakeWorld:
     """What the state depends on; `begun` are the changes so far."""
 
-    stands: Standing | None = None
+    stands: Running | None = None
     old_s: float = 0.0
     is_gone: bool = False
     is_left: bool = False
@@ -55,20 +55,20 @@ class FakeWorld:
     change: FakeChange = field(default_factory=FakeChange)
     was_known: Known | None = None
 
-    def standing(self) -> Standing | None:
+    def running(self) -> Running | None:
         return self.stands
 
     def age_s(self) -> float:
         return self.old_s
 
-    def known(self, of: Standing) -> Known:
+    def known(self, of: Running) -> Known:
         if self.was_known is None or self.was_known.of != of:
             self.was_known = Known(LAB, of)
             # What would ask the engine.
             self.was_known.__dict__["links"] = [{"name": "jaeger", "url": "http://127.0.0.1:16686/api/services"}]
         return self.was_known
 
-    def gone(self, of: Standing) -> bool:
+    def gone(self, of: Running) -> bool:
         return self.is_gone
 
     def fault_left(self) -> bool:

@@ -8,7 +8,7 @@ from threading import Event, Lock, Thread
 from typing import Any
 
 from lab.page.answers import HTML, Answer, Wrong, json_answer
-from lab.page.policy import API, REPORT_HEADERS, Asked
+from lab.page.policy import API, REPORT_HEADERS, PageRequest
 from lab.page.server import Handler, Server
 from lab.page.site import asset
 from tests import page_system
@@ -68,7 +68,7 @@ class PageServer:
             control["value"] = settings.get(control["name"], control["value"])
         self.state["version"] += 1
 
-    def find(self, asked: Asked, body: bytes) -> Answer:
+    def find(self, asked: PageRequest, body: bytes) -> Answer:
         """Return what one request gets that the lab's server has checked, and count how many there are at once."""
         if asked.path == REPORT_PATH:
             return Answer(200, HTML, REPORT.encode(), REPORT_HEADERS)

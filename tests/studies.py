@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from lab.analysis.analyse import summarise
-from lab.grading.exercise import Exercise, FindingAsked, ValueAsked
+from lab.grading.exercise import Exercise, FindingQuestion, ValueQuestion
 from lab.grading.keys import Key, key_of
 from lab.grading.study import Study, read_study
 from lab.grading.trial import CPU, StudentTrial
@@ -88,10 +88,10 @@ def _read_off(name: str, exercise: Exercise, study: Study) -> object:
     question = exercise.questions[name]
     rows = {(row.metric, row.level): row for row in study.computed.estimates}
     match question:
-        case ValueAsked(to=None):
+        case ValueQuestion(to=None):
             row = rows[question.metric, question.level]
             return round(getattr(row, question.of), READ_OFF[question.of])
-        case FindingAsked(to=None):
+        case FindingQuestion(to=None):
             return _finding(rows[question.metric, question.level])
     if question.kind == "beyond-noise":
         row = rows[question.metric, question.level]

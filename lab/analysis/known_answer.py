@@ -27,7 +27,7 @@ LEAST_SETS = 8
 MOST_REJECTED_PERCENT = 10.0
 # Equal systems: "agree within ±2 %".
 AGREEMENT = 0.02
-# What the services burned by their own clocks, compared with what they were told to burn.
+# What the services burned by their own clocks, compared with what was configured.
 BURN_ACCURACY = 0.01
 
 
@@ -75,9 +75,9 @@ def _of(row: Estimate | None, kind: Literal["mean", "ratio", "difference"]) -> I
     return None if value is None else Interval(value, getattr(row, f"{kind}_low"), getattr(row, f"{kind}_high"))
 
 
-def _burned(name: str, summary: Summary, metric: str, level: str, told: float, unit: str) -> Row:
+def _burned(name: str, summary: Summary, metric: str, level: str, configured: float, unit: str) -> Row:
     mean = _of(_rows(summary, metric).get(level), "mean")
-    return within(name, mean, told * (1 - BURN_ACCURACY), told * (1 + BURN_ACCURACY), 4, unit)
+    return within(name, mean, configured * (1 - BURN_ACCURACY), configured * (1 + BURN_ACCURACY), 4, unit)
 
 
 def _agree(name: str, ratio: Interval | None) -> Row:

@@ -10,7 +10,7 @@ from lab.errors import UserError
 from lab.record import Estimate, Summary
 
 P99, FAILED = "latency_p99_ms", "requests_failed"
-SENT, DROPPED, REFUSED, LOST = "spans_sent", "spans_dropped", "spans_refused", "spans_lost"
+SENT, DROPPED, REJECTED, LOST = "spans_sent", "spans_dropped", "spans_refused", "spans_lost"
 # Issue 22: of the placebo, beyond which a ratio says nothing.
 MOST_NOISE = 0.10
 
@@ -54,9 +54,9 @@ def _ratio(name: str, row: Estimate | None, noise: float | None) -> Row:
 
 
 def _losses(name: str, found: Found) -> Row:
-    counted = [found[metric].mean for metric in (SENT, DROPPED, REFUSED, LOST) if metric in found]
+    counted = [found[metric].mean for metric in (SENT, DROPPED, REJECTED, LOST) if metric in found]
     if len(counted) < 4:
         return Row(name, MISSING, "counted", "FAIL")
-    sent, dropped, refused, lost = counted
-    value = f"{lost:.0f} lost, {refused:.0f} refused and {dropped:.0f} dropped of {sent + dropped:.0f}"
+    sent, dropped, rejected, lost = counted
+    value = f"{lost:.0f} lost, {rejected:.0f} rejected and {dropped:.0f} dropped of {sent + dropped:.0f}"
     return Row(name, value, "counted", "PASS")

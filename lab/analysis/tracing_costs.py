@@ -1,4 +1,4 @@
-"""How precisely a run tells what each tracer of a proxy costs, and what a change of its runtime did. Pure.
+"""How precisely a run measures what each tracer of a proxy costs, and what a change of its runtime did. Pure.
 
 The rows of two `lab check`.
 """

@@ -18,7 +18,7 @@ MOST_IDS = 100
 """In one request: Zipkin's server takes a first line of 4,096 bytes."""
 
 DIGITS = 32
-# Zipkin's API of many traces refuses a single ID.
+# Zipkin's API of many traces rejects a single ID.
 NO_TRACE = "1"
 
 

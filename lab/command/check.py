@@ -91,7 +91,7 @@ def search_spread_(run: Run = None) -> None:
 
 @app.command(epilog="Example: lab check proxy results/proxy-tracing/latest")
 def proxy(run: Run = None) -> None:
-    """Checks how precisely a run tells what Envoy's tracers cost (experiment proxy-tracing)."""
+    """Checks how precisely a run measures what Envoy's tracers cost (experiment proxy-tracing)."""
     folder = _folder(run, "proxy-tracing")
     minutes = sum(durations_s(read_manifest(folder)).values()) / 60
     rows = precise(read_summary(folder / "summary.json"), minutes)

@@ -15,7 +15,7 @@ from lab.analysis.claims.records import write_verdicts
 from lab.analysis.lab import Lab
 from lab.analysis.sets import check_rejected
 from lab.command import keep as keeping
-from lab.command import prepare, standing
+from lab.command import prepare, running
 from lab.command.paths import LOCK, RESULTS, shown
 from lab.engine import images
 from lab.engine.lock import only_run
@@ -100,7 +100,7 @@ def clean_up() -> None:
     """After an interruption: leaves nothing running, whatever else fails. What `lab up` started is left alone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with contextlib.suppress(UserError), only_run(LOCK):
-        if not standing.runs():
+        if not running.has_containers():
             prepare.remove_all()
 
 

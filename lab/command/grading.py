@@ -133,9 +133,7 @@ def pack_run(lab: Lab, run: Path, answers: Path | None, out: Path | None) -> Non
     given = read_answers(path)
     found = contents(folder, path)
     if seen := next(names_in(found, _names()), None):
-        raise UserError(
-            f"{seen} names you, this machine or a folder", "nothing was written: remove it from the file, or ask"
-        )
+        raise UserError(f"{seen} names you, this machine or a folder", "nothing was written: remove it from the file")
     pseudonym = given.pseudonym or read_study(folder, lab).pseudonym
     archive = out or Path(f"{pseudonym.replace(' ', '-')}-exercise-{given.exercise}.tar.xz")
     write_archive(found, archive, pseudonym.replace(" ", "-"))

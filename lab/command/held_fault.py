@@ -1,7 +1,7 @@
-"""The fault of a system that stands. A process of its own injects it, holds it, and lifts it.
+"""The fault of the running system. A process of its own injects it, holds it, and lifts it.
 
 Nobody else has to be there when it expires: not the command that began it, nor its terminal. The process lifts the
-fault after `LASTS_S`, or as soon as another system stands or none. It has a lock as long as it lives: the kernel frees
+fault after `LASTS_S`, or as soon as another system runs or none. It has a lock as long as it lives: the kernel frees
 it, whatever ends the process. Then the journal says whether it left a fault behind.
 """
 
@@ -10,11 +10,11 @@ import time
 from collections.abc import Mapping
 
 from lab.analysis.lab import Lab
-from lab.command import detached, standing
+from lab.command import detached, running
 from lab.command.exploring import FOLDER, driver, start_of
 from lab.command.locked import locked
 from lab.command.paths import SCRATCH
-from lab.command.standing import Standing
+from lab.command.running import Running
 from lab.engine import SystemClock, wait_until
 from lab.engine.lock import only_run
 from lab.errors import UserError
@@ -33,12 +33,12 @@ COMMAND = "hold-fault"
 
 
 class NotInjected(UserError):
-    """The system stands without the fault that was requested."""
+    """The system runs without the fault that was requested."""
 
     exit_code = 4
 
 
-def begin(of: Standing, environment: Mapping[str, str]) -> None:
+def begin(of: Running, environment: Mapping[str, str]) -> None:
     """Begins the faults of a system that is ready; returns once they are in force.
 
     `environment` is the stack's. Raises `NotInjected`.
@@ -47,24 +47,24 @@ def begin(of: Standing, environment: Mapping[str, str]) -> None:
     process = detached.begin([COMMAND, of.id], LOG, environment)
     wait_until(lambda: process.poll() is not None or bool(_done()), BEGINS_WITHIN_S, LOOK_EVERY_S, SystemClock())
     done = _done()
-    refused = next((injection.refused for injection in done if injection.refused), None)
-    if refused or not done:
+    rejected = next((injection.rejected for injection in done if injection.rejected), None)
+    if rejected or not done:
         process.terminate()
         wait_until(lambda: process.poll() is not None, LIFTED_WITHIN_S, LOOK_EVERY_S, SystemClock())
-        reason = refused or next(iter(LOG.read_text().splitlines()), f"nothing was done in {BEGINS_WITHIN_S:.0f} s")
+        reason = rejected or next(iter(LOG.read_text().splitlines()), f"nothing was done in {BEGINS_WITHIN_S:.0f} s")
         raise NotInjected(f"the fault could not be injected: {reason}", "the system runs without it")
 
 
 def hold(lab: Lab, id_: str) -> None:
-    """Injects the faults of the system with this id, and lifts them when they expire or it no longer stands."""
-    of = standing.read()
+    """Injects the faults of the system with this id, and lifts them when they expire or it no longer runs."""
+    of = running.read()
     if of is None or of.id != id_:
         return
     start = start_of(lab, recorded_experiment(of.spec, lab.grammar), driver())
     clock = SystemClock()
     with only_run(LOCK), start.deployment.measuring(start.level, start.seed, 0.0):
         # By two clocks: a step of the one does not prolong it.
-        wait_until(lambda: not standing.is_current(id_, time.time()), LASTS_S, LOOK_EVERY_S, clock)
+        wait_until(lambda: not running.is_current(id_, time.time()), LASTS_S, LOOK_EVERY_S, clock)
 
 
 def held() -> bool:
@@ -73,12 +73,12 @@ def held() -> bool:
 
 
 def await_lifted() -> None:
-    """Waits until the fault of a system that no longer stands is lifted."""
+    """Waits until the fault of a system that no longer runs is lifted."""
     wait_until(lambda: not held(), LIFTED_WITHIN_S, LOOK_EVERY_S, SystemClock())
 
 
 def _done() -> list[Injection]:
-    """Return the faults that were injected or refused."""
+    """Return the faults that were injected or rejected."""
     with contextlib.suppress(UserError):
-        return [found for found in read_injections(RECORD) if found.injected or found.refused]
+        return [found for found in read_injections(RECORD) if found.injected or found.rejected]
     return []

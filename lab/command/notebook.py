@@ -64,7 +64,7 @@ class Run:
         for name in names:
             if name not in SECTIONS:
                 raise Mistake(f"the report has no section '{name}'", suggestion(name, SECTIONS))
-        missing = '<p class="missing">This run has no {}: its experiment asks for none.</p>'
+        missing = '<p class="missing">This run has no {}: its experiment requests none.</p>'
         return self._html("".join(self.sections.get(name, missing.format(name)) for name in names))
 
     def _html(self, body: str) -> Html:

@@ -27,7 +27,7 @@ FIRST_GUESS_SD = 0.03
 
 def print_experiments(console: Console, lab: Lab, experiments: Path, results: Path) -> None:
     """Lists the experiments, and how long each takes here."""
-    table = Table("experiment", "trials", "takes here", "what it asks", box=None, pad_edge=False)
+    table = Table("experiment", "trials", "takes here", "question", box=None, pad_edge=False)
     for path in sorted(experiments.glob("*.yaml")):
         experiment = load_experiment(path, lab.grammar)
         plan = make_plan(experiment)

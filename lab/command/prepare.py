@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from lab.analysis.claims.spec import Study, load_claims
 from lab.analysis.lab import Lab
 from lab.analysis.metrics import measures
-from lab.command import standing
+from lab.command import running
 from lab.command.paths import CLAIMS, EXPERIMENTS, JOURNAL, RESULTS, ROOT, SCRATCH
 from lab.contract import Needs
 from lab.engine import (
@@ -92,12 +92,12 @@ def needs(of: Context) -> Needs:
 
 def prepare(of: Context, progress: Progress) -> dict[str, str]:
     """Makes images and a clean engine for a run, or raises `UserError`; returns each image's reference by name."""
-    refuse_full_disk(len(make_plan(of.experiment).trials))
+    reject_full_disk(len(make_plan(of.experiment).trials))
     if not of.target.declaration.containers:
         return {}
     if not engine_answers():
         raise EngineGone("no Docker engine answers", "run `make doctor`")
-    standing.reject_beside()
+    running.reject_beside()
     lift_leftovers(Journal(JOURNAL), of.place.driver, progress.say)
     wanted = needs(of)
     images.ensure(wanted.images, progress.say)
@@ -106,11 +106,11 @@ def prepare(of: Context, progress: Progress) -> dict[str, str]:
     remove_all()
     ports.require_free(wanted.services)
     if of.places:
-        refuse_small_memory(len(of.places), wanted.system_bytes, engine_memory_bytes())
+        reject_small_memory(len(of.places), wanted.system_bytes, engine_memory_bytes())
     return references
 
 
-def refuse_full_disk(trials: int) -> None:
+def reject_full_disk(trials: int) -> None:
     """Raises `UserError` where the disk of `results` cannot hold that many trials."""
     RESULTS.mkdir(exist_ok=True)
     free, wanted = shutil.disk_usage(RESULTS).free, trials * BYTES_PER_TRIAL
@@ -121,7 +121,7 @@ def refuse_full_disk(trials: int) -> None:
         )
 
 
-def refuse_small_memory(levels: int, system_bytes: int, memory_bytes: int | None) -> None:
+def reject_small_memory(levels: int, system_bytes: int, memory_bytes: int | None) -> None:
     """Raises `UserError` where an engine with so much memory (None: unknown) cannot hold that many systems at once."""
     wanted = levels * system_bytes
     if memory_bytes is not None and memory_bytes < wanted:

@@ -1,4 +1,4 @@
-"""The process that serves the page of a system that stands: `lab up` begins it, `lab down` ends it.
+"""The process that serves the page of the running system: `lab up` begins it, `lab down` ends it.
 
 Changes of the system do not touch it: its address and token stay. It ends as soon as its record is gone. The record
 holds the token, so only the user may read it.
@@ -34,7 +34,7 @@ LOOK_EVERY_S = 0.2
 
 
 class NotServed(UserError):
-    """The system stands without its page."""
+    """The system runs without its page."""
 
     exit_code = 4
 

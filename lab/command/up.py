@@ -1,4 +1,4 @@
-"""`lab up` and `lab down`: a system that stands, with a light load, until it is taken down."""
+"""`lab up` and `lab down`: a system that runs, with a light load, until it is taken down."""
 
 import shutil
 import signal
@@ -11,12 +11,12 @@ from pathlib import Path
 from rich.console import Console
 
 from lab.analysis.lab import Lab
-from lab.command import held_fault, prepare, serving, standing
+from lab.command import held_fault, prepare, running, serving
 from lab.command.choice import changes_in_place, chosen, described, has_faults, recorded
 from lab.command.exploring import FOLDER, driver, start_of
 from lab.command.held_fault import NotInjected
 from lab.command.paths import JOURNAL, LOCK, shown
-from lab.command.standing import Standing
+from lab.command.running import Running
 from lab.contract import Needs
 from lab.engine import EngineGone, engine_answers, images, ports
 from lab.engine.keeping import GUARD_IMAGE, KeepingDriver
@@ -40,7 +40,7 @@ class Interrupted(UserError):
 
 
 def up(lab: Lab, kind: str, overrides: Sequence[str], fault: str | None, console: Console) -> None:
-    """Starts an example of a kind of target, or makes what stands become it, and prints addresses.
+    """Starts an example of a kind of target, or changes the running system to it, and prints addresses.
 
     Raises `UserError`. If it was not ready by then, everything is stopped.
     """
@@ -49,7 +49,7 @@ def up(lab: Lab, kind: str, overrides: Sequence[str], fault: str | None, console
         try:
             _up(lab, experiment, progress)
         except KeyboardInterrupt:
-            left = "what stood before stands: make down stops it" if standing.PATH.exists() else "nothing is running"
+            left = "the earlier system runs: make down stops it" if running.PATH.exists() else "nothing is running"
             raise Interrupted("interrupted", left) from None
 
 
@@ -57,7 +57,7 @@ def down(progress: Progress) -> None:
     """Removes all of the lab's containers, networks and volumes, also those of a start that was broken off."""
     with only_run(LOCK):
         serving.end()
-        standing.forget()
+        running.forget()
         held_fault.await_lifted()
         prepare.remove_all()
         Journal(JOURNAL).clear()
@@ -74,8 +74,8 @@ def require_memory(needed_bytes: int, available_bytes: int | None) -> None:
         )
 
 
-def stands(now: Standing, wanted: Experiment, on: KeepingDriver) -> bool:
-    """Whether what stands is what is wanted, with its fault in force or all of its containers running."""
+def runs_as_wanted(now: Running, wanted: Experiment, on: KeepingDriver) -> bool:
+    """Whether the wanted system runs, with its fault in force or all of its containers running."""
     if not now.ready or now.spec != recorded(wanted) or now.ports != ports.of(now.services):
         return False
     if has_faults(wanted):
@@ -89,10 +89,10 @@ def _up(lab: Lab, experiment: Experiment, progress: Progress) -> None:
         raise EngineGone("no Docker engine answers", "run `make doctor`")
     serving.require_port()
     on = driver()
-    start, now = start_of(lab, experiment, on), standing.read()
+    start, now = start_of(lab, experiment, on), running.read()
     if now is None:
-        standing.reject_beside()
-    if now is not None and stands(now, experiment, on):
+        running.reject_beside()
+    if now is not None and runs_as_wanted(now, experiment, on):
         progress.say(f"runs already: {described(experiment)}")
     else:
         needs = lab.target(experiment).declaration.needs(experiment)
@@ -106,15 +106,15 @@ def _up(lab: Lab, experiment: Experiment, progress: Progress) -> None:
     _print_addresses(start, now, progress)
 
 
-def _changed(start: Start, before: Standing | None, needs: Needs, progress: Progress) -> Standing:
-    """Starts a system, or changes the one that stands, until it is ready; returns its record."""
+def _changed(start: Start, before: Running | None, needs: Needs, progress: Progress) -> Running:
+    """Starts a system, or changes the running one, until it is ready; returns its record."""
     experiment, on = start.context.experiment, start.place.driver
-    now = standing.new(recorded(experiment))
+    now = running.new(recorded(experiment))
     in_place = before is not None and before.ready and changes_in_place(before.spec, now.spec)
     if before is not None and in_place:
         ports.require_free([name for name in needs.services if name not in before.services], held_by=before.services)
     with _or_nothing():
-        standing.write(now)
+        running.write(now)
         held_fault.await_lifted()
         # What a fault's process left behind when it was killed is lifted with the containers.
         if not in_place or Journal(JOURNAL).left():
@@ -125,7 +125,7 @@ def _changed(start: Start, before: Standing | None, needs: Needs, progress: Prog
             start.generator.send_on(start.plan, start.stage)
         services = tuple(sorted(on.containers()))
         until_s = time.time() + held_fault.LASTS_S if has_faults(experiment) else 0.0
-        now = Standing(
+        now = Running(
             id=now.id,
             spec=now.spec,
             ready=True,
@@ -133,7 +133,7 @@ def _changed(start: Start, before: Standing | None, needs: Needs, progress: Prog
             ports=ports.of(services),
             fault_until_s=until_s,
         )
-        standing.write(now)
+        running.write(now)
     return now
 
 
@@ -149,30 +149,30 @@ def _make_room(start: Start, needs: Needs, progress: Progress) -> None:
 
 @contextmanager
 def _or_nothing() -> Iterator[None]:
-    """Removes everything if the block does not succeed: half a system would stand, and its record would not be true."""
+    """Removes everything if the block does not succeed: half a system would run, and its record would not be true."""
     try:
         yield
     except BaseException:
         # Another signal would leave a part.
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)
-        standing.forget()
+        running.forget()
         prepare.remove_all()
         raise
 
 
 @contextmanager
-def _or_without_fault(now: Standing) -> Iterator[None]:
+def _or_without_fault(now: Running) -> Iterator[None]:
     """Records that the system has no fault if the block could not inject it."""
     try:
         yield
     except NotInjected:
-        standing.write(now.model_copy(update={"fault_until_s": 0.0}))
+        running.write(now.model_copy(update={"fault_until_s": 0.0}))
         raise
 
 
-def _print_addresses(start: Start, now: Standing, progress: Progress) -> None:
-    """Prints what can be done with the system that stands. Raises `NotServed`."""
+def _print_addresses(start: Start, now: Running, progress: Progress) -> None:
+    """Prints what can be done with the running system. Raises `NotServed`."""
     lines = [f"the page: {serving.begin()}", *start.deployment.pages()]
     if start.generator:
         lines.append(f"a light load: {start.generator.service}")

@@ -7,7 +7,7 @@ functions, imported by their names.
 from lab.engine.absent import AbsentDriver
 from lab.engine.clock import Clock, SystemClock, wait_until
 from lab.engine.compose import PROJECT, ComposeDriver, engine_answers
-from lab.engine.driver import Container, Driver, EngineGone, EngineRefused, Stack, StartFailed, start_failed
+from lab.engine.driver import Container, Driver, EngineGone, EngineRejected, Stack, StartFailed, start_failed
 from lab.engine.machine import CpuSplit, engine_cores, engine_memory_bytes, split_cpus
 from lab.engine.meanwhile import Wait, beside
 from lab.engine.observed import await_observed
@@ -25,7 +25,7 @@ __all__ = [
     "CpuSplit",
     "Driver",
     "EngineGone",
-    "EngineRefused",
+    "EngineRejected",
     "Place",
     "Stack",
     "StartFailed",

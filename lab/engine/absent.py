@@ -4,7 +4,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from lab.engine.driver import Container, EngineRefused, Stack
+from lab.engine.driver import Container, EngineRejected, Stack
 
 
 class AbsentDriver:
@@ -36,7 +36,7 @@ class AbsentDriver:
         """Each command's first argument says for which services it is."""
         named = arguments[0].services if isinstance(arguments[0], Stack) else arguments[0]
         services = named if isinstance(named, str) else ", ".join(named)
-        raise EngineRefused(f"no engine runs {services}", "the target declares no containers")
+        raise EngineRejected(f"no engine runs {services}", "the target declares no containers")
 
     create = start = stop = kill = pause = unpause = _reject
     published_port = addresses = wait = run_beside = limit_cpus = connect = disconnect = _reject

@@ -114,7 +114,7 @@ def member(path: Path, name: str) -> Iterator[IO[bytes]]:
 def unique_bytes(images: Iterable[tuple[Sequence[str], int]]) -> int:
     """The bytes of all layers of images, each once; an image is its layers' ids, lowest first, and its size.
 
-    What stands on another one of the images adds only what it has more.
+    An image that is based on another one adds only what it has more.
     """
     sizes = {tuple(layers): size for layers, size in images}
     return sum(size - _below(layers, sizes) for layers, size in sizes.items())

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.engine.clock import SystemClock, wait_until
-from lab.engine.driver import Container, EngineGone, EngineRefused, Stack
+from lab.engine.driver import Container, EngineGone, EngineRejected, Stack
 from lab.record import write_json_atomic
 
 PROJECT = "tollbooth"
@@ -165,11 +165,11 @@ class ComposeDriver:
         removed = wait_until(self._networks_removed, NETWORK_BOUND_S, NETWORK_EVERY_S, SystemClock())
         if not removed:
             for network, endpoint in self._kept_endpoints():
-                with contextlib.suppress(EngineRefused):
+                with contextlib.suppress(EngineRejected):
                     self._docker("network", "disconnect", "--force", network, endpoint)
             removed = self._networks_removed()
         if not removed and any(item["Containers"] for item in self._described_networks()):
-            raise EngineRefused(
+            raise EngineRejected(
                 f"the engine keeps networks of {self.project} in use whose containers it has removed",
                 "restart the engine, then continue with --resume",
             )
@@ -180,7 +180,7 @@ class ComposeDriver:
         if networks := self._docker("network", "ls", "--quiet", "--filter", self._label).split():
             try:
                 self._docker("network", "rm", *networks)
-            except EngineRefused as error:
+            except EngineRejected as error:
                 if "active endpoints" not in error.message:
                     raise
                 return False
@@ -257,7 +257,7 @@ class ComposeDriver:
         last = _last_line(done.stderr.decode(errors="replace"))
         if not engine_answers():
             raise EngineGone(f"the Docker engine no longer answers ({last})", "restart it, then continue with --resume")
-        raise EngineRefused(f"`{_short(command)}` failed: {last}", "run `make doctor`")
+        raise EngineRejected(f"`{_short(command)}` failed: {last}", "run `make doctor`")
 
 
 def engine_answers() -> bool:

@@ -16,7 +16,7 @@ class EngineGone(UserError):
     exit_code = 3
 
 
-class EngineRefused(UserError):
+class EngineRejected(UserError):
     """The engine rejected a command; the message has its last line."""
 
     exit_code = 3
@@ -53,7 +53,7 @@ class Container:
 class Driver(Protocol):
     """A container engine, seen from one trial. Names are Compose service names.
 
-    Every method raises `EngineGone` if the engine does not answer, and `EngineRefused` if it rejects the command.
+    Every method raises `EngineGone` if the engine does not answer, and `EngineRejected` if it rejects the command.
     """
 
     def create(self, stack: Stack) -> None:

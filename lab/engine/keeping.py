@@ -15,8 +15,8 @@ from lab.engine.driver import Stack
 # What is below the folder of a start, as compose.yaml and overlays write it.
 MOUNTED = re.compile(r"^\$\{TRIAL_DIR[^}]*\}/(?P<path>[^:]+):")
 LABEL = "org.tollbooth.files"
-# On each container of a system that stands, whichever checkout started it.
-STANDS = "org.tollbooth.stands"
+# On each container that `lab up` started, from whichever checkout.
+BY_UP = "org.tollbooth.stands"
 # A service of compose.yaml in front of the one whose name it has before this.
 GUARD = "-guard"
 # What a guard says of the service behind it: with this environment it leaves its port to the guard.
@@ -44,9 +44,9 @@ class KeepingDriver(ComposeDriver):
         if guards := [name + GUARD for name in services if name + GUARD in self.ids]:
             super().start(guards)
 
-    def stands(self) -> bool:
+    def is_running(self) -> bool:
         """Whether a container runs that such a driver created."""
-        return bool(self._docker("ps", "--quiet", "--filter", self._label, "--filter", f"label={STANDS}").split())
+        return bool(self._docker("ps", "--quiet", "--filter", self._label, "--filter", f"label={BY_UP}").split())
 
 
 def with_guards(stack: Stack, compose: Mapping[str, Any]) -> Stack:
@@ -64,7 +64,7 @@ def with_guards(stack: Stack, compose: Mapping[str, Any]) -> Stack:
 
 
 def labelled(stack: Stack, compose: Mapping[str, Any], digest: Callable[[str], str]) -> Stack:
-    """Return the stack with labels on each container: that it stands, and the digests of the start's files it reads.
+    """Return the stack with labels on each container: `BY_UP`, and the digests of the start's files that it reads.
 
     Compose recreates a container whose configuration has changed, and does not look into files. `compose` is what
     compose.yaml says of each service; `digest` returns that of a file, "" for a folder. Pure.
@@ -74,7 +74,7 @@ def labelled(stack: Stack, compose: Mapping[str, Any], digest: Callable[[str], s
         own = services.get(name, {})
         of_kind = compose.get(own.get("extends", {}).get("service", name), {})
         digests = (digest(path) for path in _mounted(of_kind, own))
-        services[name] = {**own, "labels": {STANDS: "yes", LABEL: " ".join(filter(None, digests))}}
+        services[name] = {**own, "labels": {BY_UP: "yes", LABEL: " ".join(filter(None, digests))}}
     return replace(stack, overlay={**stack.overlay, "services": services})
 
 

@@ -6,7 +6,7 @@ from lab.engine.clock import Clock, wait_until
 from lab.engine.driver import Driver, start_failed
 
 # Each time is a process of `docker`, and what is starting needs the CPU time.
-ASK_ENGINE_EVERY_S = 1.0
+QUERY_ENGINE_EVERY_S = 1.0
 
 
 def await_ready(
@@ -22,7 +22,7 @@ def await_ready(
             if name in parts and not container.running:
                 ended = f"ended with exit code {container.exit_code} instead of becoming ready"
                 raise start_failed(driver, name, ended)
-        if wait_until(ready, ASK_ENGINE_EVERY_S, every_s, clock):
+        if wait_until(ready, QUERY_ENGINE_EVERY_S, every_s, clock):
             return True
         if clock.now_s() >= end_s:
             return False

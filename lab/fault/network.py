@@ -11,7 +11,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar
 
-from lab.engine import EngineRefused
+from lab.engine import EngineRejected
 from lab.fault.fault import CannotInject, DeclaredFault, Part, Subject
 from lab.record import Seen
 
@@ -34,8 +34,8 @@ class ByNetwork(DeclaredFault):
         kind, *options = self.discipline()
         try:
             self._shape(subject, kind, *options)
-        except EngineRefused as refusal:
-            if UNKNOWN_KIND.search(refusal.message):
+        except EngineRejected as error:
+            if UNKNOWN_KIND.search(error.message):
                 raise CannotInject(f"this kernel has no {kind} (module sch_{kind})") from None
             raise
         return {}

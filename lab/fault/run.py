@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from lab.engine import Clock, Driver, EngineRefused, Wait, beside
+from lab.engine import Clock, Driver, EngineRejected, Wait, beside
 from lab.fault.fault import CannotInject, DeclaredFault, Subject
 from lab.fault.journal import Journal
 from lab.record import Action, FaultLog, Seen
 
 # Why an action is not possible here. Without an engine the run ends instead.
-NOT_POSSIBLE = (CannotInject, EngineRefused, OSError)
+NOT_POSSIBLE = (CannotInject, EngineRejected, OSError)
 # Of the engine's clock, before a load.
 READINGS = 3
 
@@ -136,8 +136,8 @@ class Injector:
         try:
             seen = act(self.subject)
         except NOT_POSSIBLE as error:
-            reason = error.message if isinstance(error, EngineRefused) else str(error)
-            self.log.refused(number, fault, begin_ns, self.time.now_ns(), f"{but}{reason}")
+            reason = error.message if isinstance(error, EngineRejected) else str(error)
+            self.log.rejected(number, fault, begin_ns, self.time.now_ns(), f"{but}{reason}")
             return False
         self.log.done(number, fault, action, Action(begin_ns, self.time.now_ns(), seen))
         return True

@@ -16,7 +16,7 @@ NO_CONTENT = 204
 
 @dataclass(frozen=True, kw_only=True)
 class Receiver(Subject):
-    """The running system. `behave` tells the sink how to behave; `counted` returns what it counted so far.
+    """The running system. `behave` sets how the sink behaves; `counted` returns what it counted so far.
 
     Both raise `OSError` if it does not answer.
     """
@@ -25,7 +25,7 @@ class Receiver(Subject):
     counted: Callable[[], Seen]
 
 
-class SinkTold(DeclaredFault):
+class SinkFault(DeclaredFault):
     """The sink behaves otherwise. A kind says how, and what then grows of what it counts."""
 
     part: ClassVar[Part] = "application"
@@ -37,11 +37,11 @@ class SinkTold(DeclaredFault):
 
     def inject(self, subject: Subject) -> Seen:
         """See `DeclaredFault.inject`."""
-        return _told(subject, self.behaviour())
+        return _applied(subject, self.behaviour())
 
     def lift(self, subject: Subject) -> Seen:
         """See `DeclaredFault.lift`."""
-        return _told(subject, {"behaviour": "accept"})
+        return _applied(subject, {"behaviour": "accept"})
 
     def doubts(self, data: TrialData, course: Course) -> Iterator[str]:
         """Yield that nothing came that it could have treated so."""
@@ -50,7 +50,7 @@ class SinkTold(DeclaredFault):
 
 
 def behave(http: Http, behaviour: Mapping[str, object]) -> None:
-    """Tell the sink how to behave. Raises `OSError` if it does not take it."""
+    """Set how the sink behaves. Raises `OSError` if it does not take it."""
     status, answer = http.send("PUT", "SINK_PORT", "/behaviour", json.dumps(behaviour).encode())
     if status != NO_CONTENT:
         raise OSError(f"the sink answered with {status}: {answer.decode().strip()}")
@@ -62,8 +62,8 @@ def counted(http: Http) -> Seen:
     return {name: found[name] for name in COUNTERS}
 
 
-def _told(subject: Subject, behaviour: Mapping[str, object]) -> Seen:
-    """Tell the sink how to behave; return what it had counted just before."""
+def _applied(subject: Subject, behaviour: Mapping[str, object]) -> Seen:
+    """Set how the sink behaves; return what it had counted just before."""
     assert isinstance(subject, Receiver)
     seen = subject.counted()
     subject.behave(behaviour)

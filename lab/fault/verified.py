@@ -29,8 +29,8 @@ def unverified(
 
 
 def _doubt(data: TrialData, fault: DeclaredFault, injection: Injection) -> str | None:
-    if injection.refused is not None:
-        return f"not possible: {injection.refused}"
+    if injection.rejected is not None:
+        return f"not possible: {injection.rejected}"
     if injection.injected is None or injection.lifted is None:
         return "it was not injected and lifted"
     course = Course(injection.injected, injection.lifted, injection.clock_error_ns)

@@ -1,4 +1,4 @@
-"""What an exercise requires of a run, and what it asks. One file each: `exercises/<number>.yaml`.
+"""What an exercise requires of a run, and its questions. One file each: `exercises/<number>.yaml`.
 
 No file holds a number that a run could give: keys follow from the student's own records.
 """
@@ -16,13 +16,13 @@ from lab.spec.problems import SpecError
 FOLDER = Path(__file__).parent / "exercises"
 
 
-class Asked(Shape):
+class BaseQuestion(Shape):
     """What every question has. `asks`: the question, in words."""
 
     asks: str
 
 
-class ValueAsked(Asked):
+class ValueQuestion(BaseQuestion):
     """A number of the run: a level's mean, or its ratio to the baseline or to another level."""
 
     kind: Literal["value"]
@@ -32,7 +32,7 @@ class ValueAsked(Asked):
     to: str | None = None
 
 
-class FindingAsked(Asked):
+class FindingQuestion(BaseQuestion):
     """What the run says of a difference: higher, lower, same within margin, or inconclusive."""
 
     kind: Literal["finding"]
@@ -41,7 +41,7 @@ class FindingAsked(Asked):
     to: str | None = None
 
 
-class BeyondNoiseAsked(Asked):
+class BeyondNoiseQuestion(BaseQuestion):
     """Whether a level's difference is larger than the noise floor: yes or no."""
 
     kind: Literal["beyond-noise"]
@@ -49,14 +49,14 @@ class BeyondNoiseAsked(Asked):
     level: str
 
 
-class DrawnAsked(Asked):
+class DrawnQuestion(BaseQuestion):
     """Something of the raw records of one trial, which is drawn for each run: a name of `keys.DRAWN`."""
 
     kind: Literal["drawn"]
     what: str
 
 
-Question = Annotated[ValueAsked | FindingAsked | BeyondNoiseAsked | DrawnAsked, Field(discriminator="kind")]
+Question = Annotated[ValueQuestion | FindingQuestion | BeyondNoiseQuestion | DrawnQuestion, Field(discriminator="kind")]
 
 
 class Precision(Shape):

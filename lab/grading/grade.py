@@ -22,7 +22,7 @@ MAY_DIFFER = ("title", "question", "views", "claims", "headline", "profile", "na
 """Parts of an experiment that change nothing in its trials."""
 MOST_SHOWN = 5
 MOST_BLOCKS = 1000
-"""What an experiment file may ask for."""
+"""What an experiment file may request."""
 
 
 @dataclass(frozen=True)
@@ -97,9 +97,9 @@ def _measured(experiment: Experiment) -> dict[str, object]:
 def fewer_blocks(study: Study, wanted: Experiment) -> str | None:
     """Say if a run has fewer blocks than its command requested: --resume adds some, and nothing removes any."""
     words = [word.rpartition("repetitions=") for word in shlex.split(study.manifest["command"])]
-    asked = [int(number) for _, key, number in words if key] or [wanted.protocol.repetitions]
+    requested = [int(number) for _, key, number in words if key] or [wanted.protocol.repetitions]
     repetitions = study.experiment.protocol.repetitions
-    return f"{repetitions} blocks, its command requested {asked[-1]}" if repetitions < asked[-1] else None
+    return f"{repetitions} blocks, its command requested {requested[-1]}" if repetitions < requested[-1] else None
 
 
 def precision_rows(summary: Summary, exercise: Exercise) -> list[Row]:

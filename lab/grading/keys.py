@@ -6,7 +6,7 @@ from hashlib import sha256
 from typing import Any
 
 from lab.analysis.analyse import contrasts
-from lab.grading.exercise import BeyondNoiseAsked, DrawnAsked, FindingAsked, Question, ValueAsked
+from lab.grading.exercise import BeyondNoiseQuestion, DrawnQuestion, FindingQuestion, Question, ValueQuestion
 from lab.grading.study import Study
 from lab.grading.trial import StudentTrial
 from lab.record import Estimate, Summary, TrialData
@@ -50,18 +50,18 @@ class Key:
 def key_of(name: str, question: Question, study: Study) -> Key | None:
     """Return the key to a question; None where the run does not say, so that it cannot be answered."""
     match question:
-        case ValueAsked():
+        case ValueQuestion():
             return _value(_estimate(study.computed, question, study.experiment.protocol.seed), question.of)
-        case FindingAsked():
+        case FindingQuestion():
             found = _estimate(study.computed, question, study.experiment.protocol.seed)
             return Key(words=(found.finding,)) if found and found.finding else None
-        case BeyondNoiseAsked():
+        case BeyondNoiseQuestion():
             return _beyond_noise(estimate_of(study.computed, question.metric, question.level))
-        case DrawnAsked():
+        case DrawnQuestion():
             return _drawn(name, DRAWN[question.what], study)
 
 
-def _estimate(summary: Summary, question: ValueAsked | FindingAsked, seed: int) -> Estimate | None:
+def _estimate(summary: Summary, question: ValueQuestion | FindingQuestion, seed: int) -> Estimate | None:
     """Return a level's estimate, compared with the level that the question names."""
     if question.to is None:
         return estimate_of(summary, question.metric, question.level)
@@ -138,4 +138,4 @@ DRAWN: Mapping[str, Callable[[TrialData], float | str | None]] = {
     "fault-start-s": _fault_start_s,
     "failed-by": _failed_by,
 }
-"""What an exercise can ask about one trial's raw records; None where a trial has nothing of the kind."""
+"""What a question can be about in one trial's raw records; None where a trial has nothing of the kind."""

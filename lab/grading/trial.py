@@ -27,7 +27,7 @@ HOST_SHARE = 0.05
 UNDER_WAY = 50
 """Requests that made spans, and were not finished when the load ended."""
 LEAST_NS = 1_000_000
-"""Smaller steps of a CPU counter are too much alike to tell two trials apart."""
+"""Smaller steps of a CPU counter are too much alike to distinguish two trials."""
 MIX = np.uint64(0x9E3779B97F4A7C15)
 
 

@@ -1,4 +1,4 @@
-"""What the lab asks of a load generator, whichever it is."""
+"""What the lab requires of any load generator."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -84,7 +84,7 @@ class LoadGenerator(Protocol):
     """Its Compose service."""
 
     def environment(self, plan: LoadPlan) -> Mapping[str, str]:
-        """The variables by which `compose.yaml` tells it what to do."""
+        """The variables by which `compose.yaml` configures it."""
 
     def lead_s(self, plan: LoadPlan) -> float:
         """How long after a call of `measure` the window begins."""

@@ -59,7 +59,7 @@ def _loaded(path: Path, requests: Requests, protocol: Protocol) -> Loaded:
     """The window is as long after the warm-up, or the first request, as the protocol says."""
     start_ns = warm_ns = requests.first_start_ns()
     if protocol.warm_up_requests is not None and len(requests):
-        # In order of ending. A load that ended before its warm-up did has a window without requests, and is refused.
+        # In order of ending. A load that ended before its warm-up did has a window without requests, and is rejected.
         warm_ns = int(requests.end_ns[: protocol.warm_up_requests][-1])
     window_start_ns = warm_ns + round(_before_window_s(protocol) * SECOND_NS)
     return Loaded(path, start_ns, window_start_ns, window_start_ns + round(_window_s(protocol) * SECOND_NS))

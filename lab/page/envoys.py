@@ -20,9 +20,9 @@ PublishedPort = Callable[[str, int], int]
 class Envoys:
     """The Envoys of one system, and what each said last."""
 
-    def __init__(self, published_port: PublishedPort, ask: Callable[[int], str] | None = None) -> None:
+    def __init__(self, published_port: PublishedPort, read: Callable[[int], str] | None = None) -> None:
         self._published_port = published_port
-        self._ask = ask or ask_envoy
+        self._read = read or read_stats
         self._ports: dict[tuple[str, int], int] = {}
         self._before: dict[Counted, Reading] = {}
 
@@ -46,14 +46,14 @@ class Envoys:
         try:
             if key not in self._ports:
                 self._ports[key] = self._published_port(container, port)
-            return self._ask(self._ports[key])
+            return self._read(self._ports[key])
         except (OSError, http.client.HTTPException, UserError, LookupError):
             # The engine chooses another port when its container starts again.
             self._ports.pop(key, None)
             return None
 
 
-def ask_envoy(port: int) -> str:
+def read_stats(port: int) -> str:
     """Return the counters of the Envoy at a port. Raises `OSError` or `HTTPException` without an answer."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=ANSWERS_WITHIN_S)
     try:

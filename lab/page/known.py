@@ -1,4 +1,4 @@
-"""What is known of the system that stands: its choice, its picture, and the addresses of its parts."""
+"""What is known of the running system: its choice, its picture, and the addresses of its parts."""
 
 import re
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from lab.backend.http import Http
 from lab.backend.recent import RECENT, Recent
 from lab.command.choice import chosen, has_faults
 from lab.command.exploring import driver, start_of
-from lab.command.standing import Standing
+from lab.command.running import Running
 from lab.engine import OBSERVER, Driver, ports
 from lab.run.start import Start
 from lab.spec import Example, Experiment, recorded_experiment
@@ -26,7 +26,7 @@ class Known:
     """A system of a record. What needs the engine is found at its first use, and kept."""
 
     lab: Lab
-    of: Standing
+    of: Running
 
     @cached_property
     def experiment(self) -> Experiment:
@@ -40,7 +40,7 @@ class Known:
 
     @cached_property
     def example(self) -> Example:
-        """What its target says of systems that stand."""
+        """What its target declares for running systems."""
         return self.lab.target(self.experiment).declaration.example
 
     @cached_property
@@ -93,7 +93,7 @@ class Known:
 
     @property
     def http(self) -> Http:
-        """Asks what `compose.yaml` publishes. Its ports are those that the system was started with."""
+        """Queries what `compose.yaml` publishes. Its ports are those that the system was started with."""
         return Http(lambda variable: self.of.ports.get(variable) or ports.port(variable))
 
     @cached_property

@@ -126,14 +126,14 @@ class Live:
     def _newest(self, known: Known) -> list[Trace] | None:
         """Return the newest traces; None if their backend does not answer."""
 
-        def ask() -> list[Trace] | None:
+        def newest() -> list[Trace] | None:
             try:
                 return backend.newest(known.http, known.picture.entry, MOST_TRACES) if backend else []
             except FAILED:
                 return None
 
         backend = known.backend
-        return self._traces.get(known.of.id, ask)
+        return self._traces.get(known.of.id, newest)
 
     def _measured(self, known: Known, edges: Sequence[Edge]) -> dict[Edge, Figures]:
         """Return the figures of all edges that something measures."""

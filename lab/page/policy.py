@@ -1,4 +1,4 @@
-"""Who may ask the page what: checks of a request before anything is done, and the headers of every answer. Pure.
+"""Who may request what of the page: checks of a request before anything is done, and the headers of every answer. Pure.
 
 Any site's page can make a browser send requests to 127.0.0.1. It knows no token, cannot choose Host or Origin, and may
 not read answers. A site whose name leads to 127.0.0.1 (DNS rebinding) has the wrong Host.
@@ -49,7 +49,7 @@ REPORT_HEADERS: Mapping[str, str] = {
 
 
 @dataclass(frozen=True)
-class Asked:
+class PageRequest:
     """A request: its method, its path, what is behind `?`, and its headers by lower-case name.
 
     A header that comes twice has both values, with a comma between them.
@@ -61,27 +61,27 @@ class Asked:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-def check(asked: Asked, port: int, token: str) -> None:
+def check(request: PageRequest, port: int, token: str) -> None:
     """Raise `Wrong` for a request that is not for this page, or not from it."""
-    host = asked.headers.get("host", "")
+    host = request.headers.get("host", "")
     if host not in [f"{name}:{port}" for name in HOSTS]:
         raise Wrong(403, "this page is only at 127.0.0.1 and localhost")
-    if asked.headers.get("origin", f"http://{host}") != f"http://{host}":
-        raise Wrong(403, "another site may not ask this page")
-    if asked.method not in METHODS:
+    if request.headers.get("origin", f"http://{host}") != f"http://{host}":
+        raise Wrong(403, "another site may not use this page")
+    if request.method not in METHODS:
         raise Wrong(405, "only GET and POST are possible")
-    if asked.path.startswith(API) and not _has(token, asked.headers.get("authorization", "")):
+    if request.path.startswith(API) and not _has(token, request.headers.get("authorization", "")):
         raise Wrong(401, "the token is missing or wrong: open the address that `make up` prints")
 
 
-def body_bytes(asked: Asked) -> int:
+def body_bytes(request: PageRequest) -> int:
     """Return the length of a request's body. Raises `Wrong` for one that is not possible here."""
-    length = asked.headers.get("content-length", "0" if asked.method == "GET" else "")
-    if "transfer-encoding" in asked.headers or not (length.isascii() and length.isdigit()):
+    length = request.headers.get("content-length", "0" if request.method == "GET" else "")
+    if "transfer-encoding" in request.headers or not (length.isascii() and length.isdigit()):
         raise Wrong(411, "the length of the body is not known")
-    if len(length) > MOST_DIGITS or int(length) > (0 if asked.method == "GET" else MOST_BODY_BYTES):
+    if len(length) > MOST_DIGITS or int(length) > (0 if request.method == "GET" else MOST_BODY_BYTES):
         raise Wrong(413, f"a body has at most {MOST_BODY_BYTES} bytes, and GET has none")
-    if asked.method == "POST" and asked.headers.get("content-type", "").partition(";")[0].strip() != JSON:
+    if request.method == "POST" and request.headers.get("content-type", "").partition(";")[0].strip() != JSON:
         raise Wrong(415, f"the body has to be {JSON}")
     return int(length)
 

@@ -8,9 +8,9 @@ from urllib.parse import parse_qsl, urlsplit
 
 from lab.command.serving import HOST
 from lab.page.answers import Answer, Wrong
-from lab.page.policy import Asked, body_bytes, check, headers_of
+from lab.page.policy import PageRequest, body_bytes, check, headers_of
 
-Find = Callable[[Asked, bytes], Answer]
+Find = Callable[[PageRequest, bytes], Answer]
 """Answers a request that was checked; may raise `Wrong`."""
 
 IDLE_S = 30
@@ -20,7 +20,7 @@ class Server(ThreadingHTTPServer):
     """Serves what `find` answers to who has the token. Raises `OSError` if the port is in use."""
 
     daemon_threads = True
-    # A browser asks for all modules at once. A connection too many waits for seconds.
+    # A browser requests all modules at once. A connection too many waits for seconds.
     request_queue_size = 64
 
     def __init__(self, port: int, token: str, find: Find) -> None:
@@ -47,9 +47,9 @@ class Handler(BaseHTTPRequestHandler):
 
     def _answer(self) -> Answer:
         try:
-            asked = self._asked()
-            check(asked, self.server.server_port, self.server.token)
-            return self.server.find(asked, self.rfile.read(body_bytes(asked)))
+            request = self._request()
+            check(request, self.server.server_port, self.server.token)
+            return self.server.find(request, self.rfile.read(body_bytes(request)))
         except Wrong as wrong:
             # What it has of a body is not read, so it must not be taken for the next request.
             self.close_connection = True
@@ -59,10 +59,10 @@ class Handler(BaseHTTPRequestHandler):
             self.close_connection = True
             return Wrong(500, "a fault of the lab's own: see .lab/page.log").answer()
 
-    def _asked(self) -> Asked:
+    def _request(self) -> PageRequest:
         parts = urlsplit(self.path)
         headers = {name.lower(): ",".join(self.headers.get_all(name, [])) for name in self.headers}
-        return Asked(self.command, parts.path, dict(parse_qsl(parts.query)), headers)
+        return PageRequest(self.command, parts.path, dict(parse_qsl(parts.query)), headers)
 
     def _send(self, answer: Answer) -> None:
         self.send_response(answer.status)
@@ -80,4 +80,4 @@ class Handler(BaseHTTPRequestHandler):
         return "tollbooth"
 
     def log_message(self, *_: object) -> None:
-        """Says nothing: a browser asks every second."""
+        """Says nothing: a browser sends a request every second."""

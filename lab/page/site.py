@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from lab.page.answers import HTML, Answer, Wrong, json_answer
-from lab.page.policy import REPORT_HEADERS, Asked
+from lab.page.policy import REPORT_HEADERS, PageRequest
 from lab.page.runs import Runs
 from lab.page.state import State, View
 from lab.page.tickets import Tickets
@@ -52,10 +52,10 @@ class Site:
     assets: Path
     tickets: Tickets = field(default_factory=Tickets)
 
-    def find(self, asked: Asked, body: bytes) -> Answer:
+    def find(self, request: PageRequest, body: bytes) -> Answer:
         """Return the answer to a request. Raises `Wrong`."""
-        if asked.method == "POST":
-            return self._post(asked, body)
+        if request.method == "POST":
+            return self._post(request, body)
         gets: Mapping[str, Callable[[], Data]] = {
             "/api/state": lambda: self.state.view().shown(),
             "/api/graph": lambda: self.live.graph(self.state.view()),
@@ -63,18 +63,18 @@ class Site:
             "/api/marks": self.live.marks,
             "/api/traces": lambda: self.live.traces(self.state.view()),
             "/api/runs": lambda: {"runs": self.runs.listed()},
-            "/api/report": lambda: self._link(asked.query.get("folder", "")),
+            "/api/report": lambda: self._link(request.query.get("folder", "")),
         }
-        if asked.path in gets:
-            return json_answer(gets[asked.path]())
-        if found := TRACE.fullmatch(asked.path):
+        if request.path in gets:
+            return json_answer(gets[request.path]())
+        if found := TRACE.fullmatch(request.path):
             return json_answer(self.live.trace(self.state.view(), found[1]))
-        if found := REPORT.fullmatch(asked.path):
+        if found := REPORT.fullmatch(request.path):
             return self._report(found[1])
-        return asset(self.assets, asked.path)
+        return asset(self.assets, request.path)
 
-    def _post(self, asked: Asked, body: bytes) -> Answer:
-        if asked.path != "/api/change":
+    def _post(self, request: PageRequest, body: bytes) -> Answer:
+        if request.path != "/api/change":
             raise Wrong(404, NOTHING)
         try:
             data = json.loads(body)

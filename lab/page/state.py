@@ -1,4 +1,4 @@
-"""What stands and what can be switched, with a version: who changes something names the version that was seen."""
+"""The running system and its controls, with a version: who changes something names the version that was seen."""
 
 import threading
 from collections.abc import Mapping, Sequence
@@ -7,7 +7,7 @@ from typing import Any, Literal, Protocol
 
 from lab.command.choice import chosen
 from lab.command.held_fault import BEGINS_WITHIN_S, LASTS_S
-from lab.command.standing import Standing
+from lab.command.running import Running
 from lab.errors import UserError
 from lab.page.answers import Wrong
 from lab.page.changes import Change, words_of
@@ -19,7 +19,7 @@ Phase = Literal["down", "starting", "up", "changing", "failed"]
 
 # A start takes less, from its record on.
 STARTS_WITHIN_S = 300.0
-DOWN = "nothing stands: `make up` starts it"
+DOWN = "no system runs: `make up` starts it"
 BROKEN_OFF = "a start was broken off: `make up` begins again, `make down` removes what is left"
 GONE = "its containers do not run: `make up` starts them again"
 LEFT = "the process that held the fault has ended: the system starts again without the fault"
@@ -34,16 +34,16 @@ WHY_NOT = {
 class World(Protocol):
     """What the state depends on."""
 
-    def standing(self) -> Standing | None:
-        """Return the record of what stands. Raises `UserError` for that of another version."""
+    def running(self) -> Running | None:
+        """Return the record of the running system. Raises `UserError` for that of another version."""
 
     def age_s(self) -> float:
         """Return how long ago the record was written."""
 
-    def known(self, standing: Standing) -> Known:
+    def known(self, running: Running) -> Known:
         """Return what is known of a system."""
 
-    def gone(self, standing: Standing) -> bool:
+    def gone(self, running: Running) -> bool:
         """Whether its containers do not run."""
 
     def fault_left(self) -> bool:
@@ -58,7 +58,7 @@ class World(Protocol):
 
 @dataclass(frozen=True)
 class View:
-    """The state at one moment. `known`: None where nothing stands."""
+    """The state at one moment. `known`: None where no system runs."""
 
     version: int
     phase: Phase
@@ -92,7 +92,7 @@ class State:
         self._seen: object = None
         self._change: Change | None = None
         self._was_up = False
-        # Why the last change failed, and what stood then.
+        # Why the last change failed, and what ran then.
         self._failure: tuple[str, str | None] | None = None
         self._lifted_of = ""
 
@@ -138,7 +138,7 @@ class State:
 
     def _view(self) -> View:
         try:
-            now = self.world.standing()
+            now = self.world.running()
             phase, message = self._phase(now)
         except UserError as wrong:
             now, phase, message = None, "failed", f"{wrong.message}: {wrong.hint}"
@@ -151,7 +151,7 @@ class State:
             self._seen, self._version = seen, self._version + 1
         return View(self._version, phase, message, known, settings, expires_s)
 
-    def _phase(self, now: Standing | None) -> tuple[Phase, str | None]:
+    def _phase(self, now: Running | None) -> tuple[Phase, str | None]:
         if self._change and self._change.running():
             return "changing", self._failure[0] if self._failure else None
         id_ = now.id if now else None

@@ -1,12 +1,12 @@
-"""What the page's state depends on: the record of what stands, processes, the engine, the clock."""
+"""What the page's state depends on: the record of the running system, processes, the engine, the clock."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
 
 from lab.analysis.lab import Lab
-from lab.command import held_fault, standing
+from lab.command import held_fault, running
 from lab.command.paths import JOURNAL
-from lab.command.standing import Standing
+from lab.command.running import Running
 from lab.fault.journal import Journal
 from lab.page import changes
 from lab.page.changes import Change
@@ -26,26 +26,26 @@ class ThisMachine:
         self._known: Known | None = None
         self._gone = Kept[bool](ENGINE_EVERY_S)
 
-    def standing(self) -> Standing | None:
-        """See `World.standing`."""
-        return standing.read()
+    def running(self) -> Running | None:
+        """See `World.running`."""
+        return running.read()
 
     def age_s(self) -> float:
         """See `World.age_s`."""
         try:
-            return time.time() - standing.PATH.stat().st_mtime
+            return time.time() - running.PATH.stat().st_mtime
         except FileNotFoundError:
             return 0.0
 
-    def known(self, of: Standing) -> Known:
+    def known(self, of: Running) -> Known:
         """See `World.known`."""
         if self._known is None or self._known.of != of:
             self._known = Known(self._lab, of)
         return self._known
 
-    def gone(self, of: Standing) -> bool:
+    def gone(self, of: Running) -> bool:
         """See `World.gone`: the engine is queried only while the observer sees nothing."""
-        return not self._fresh() and self._gone.get(of.id, lambda: not standing.runs())
+        return not self._fresh() and self._gone.get(of.id, lambda: not running.has_containers())
 
     def fault_left(self) -> bool:
         """See `World.fault_left`."""

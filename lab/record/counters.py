@@ -142,7 +142,7 @@ def parse_speed(text: str, source: str) -> list[SpinnerThread]:
 
 
 class SampledFields(Mapping[str, Series]):
-    """Samples of one thing as a series per field. Few of the fields are ever asked for: only those are made."""
+    """Samples of one thing as a series per field. Few of the fields are ever read: only those are made."""
 
     def __init__(self, samples: Sequence[Mapping[str, Any]]) -> None:
         self._samples = samples

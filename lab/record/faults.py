@@ -49,13 +49,13 @@ class Course:
 class Injection:
     """What became of one declared fault; `fault` is its declaration with the start that was drawn.
 
-    None: was not done. `refused`: why it could not be.
+    None: was not done. `rejected`: why it could not be.
     """
 
     fault: Mapping[str, Any]
     injected: Action | None = None
     lifted: Action | None = None
-    refused: str | None = None
+    rejected: str | None = None
     clock_error_ns: int = 0
 
 
@@ -79,12 +79,12 @@ class _Done(_Line):
     seen: Seen
 
 
-class _Refused(_Line):
+class _Rejected(_Line):
     action: Literal["refused"]
     reason: str
 
 
-_LINE: TypeAdapter[_Done | _Refused] = TypeAdapter(Annotated[_Done | _Refused, Field(discriminator="action")])
+_LINE: TypeAdapter[_Done | _Rejected] = TypeAdapter(Annotated[_Done | _Rejected, Field(discriminator="action")])
 
 
 class FaultLog:
@@ -99,7 +99,7 @@ class FaultLog:
         times = {"begin_ns": took.begin_ns, "end_ns": took.end_ns}
         self._append({"number": number, "action": action, "fault": dict(fault), **times, "seen": dict(took.seen)})
 
-    def refused(self, number: int, fault: Mapping[str, Any], begin_ns: int, end_ns: int, reason: str) -> None:
+    def rejected(self, number: int, fault: Mapping[str, Any], begin_ns: int, end_ns: int, reason: str) -> None:
         """Writes why a fault could not be injected, or lifted."""
         times = {"begin_ns": begin_ns, "end_ns": end_ns}
         self._append({"number": number, "action": "refused", "fault": dict(fault), **times, "reason": reason})
@@ -135,9 +135,9 @@ def parse_injections(text: str, source: str) -> Sequence[Injection]:
     return tuple(found[number] for number in sorted(found))
 
 
-def _with(injection: Injection, line: _Done | _Refused) -> Injection:
-    if isinstance(line, _Refused):
-        return replace(injection, refused=line.reason)
+def _with(injection: Injection, line: _Done | _Rejected) -> Injection:
+    if isinstance(line, _Rejected):
+        return replace(injection, rejected=line.reason)
     action = Action(line.begin_ns, line.end_ns, line.seen)
     return replace(injection, injected=action) if line.action == "inject" else replace(injection, lifted=action)
 

@@ -99,7 +99,7 @@ def read_collectors(path: Path) -> Mapping[str, Fields]:
 
 
 def newest_scrape_ns(path: Path) -> int:
-    """Return when a Collector was last asked, by a record that is still written; 0 before the first time."""
+    """Return when a Collector was last scraped, by a record that is still written; 0 before the first time."""
     lines = complete_lines(path.read_text())[0][1:] if path.exists() else []
     return int(json_object(lines[-1], str(path))["t_ns"]) if lines else 0
 

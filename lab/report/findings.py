@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from lab.analysis.metrics.jvm import SETTLED_JIT_FRACTION
-from lab.analysis.metrics.speed import CACHE_STEP, STOOD
+from lab.analysis.metrics.speed import CACHE_STEP, RAN_BESIDE
 from lab.record import Adjustment, Estimate, PlaceAdjustment, Summary
 from lab.report.numbers import LEAST_SHOWN, bounded, change, noise, number, percent
 
@@ -69,7 +69,7 @@ _COVARIATES = {
         by_level=True,
     ),
     # Runs of side-by-side blocks used it before places in the order of starts were adjusted for.
-    STOOD: _Covariate(
+    RAN_BESIDE: _Covariate(
         "Times are adjusted to systems that ran equally long before their window began.",
         "They ran",
         "s in the trials",

@@ -1,6 +1,6 @@
 """The page's colours: one per level, the same in every table and figure, each with its dark counterpart.
 
-The levels' hues are those of Okabe and Ito's palette, which colour-blind readers can tell apart; baseline and
+The levels' hues are those of Okabe and Ito's palette, which colour-blind readers can distinguish; baseline and
 placebo are greys, since they are what the others are compared with. Further levels get the same hues lighter
 or darker, so no two share a colour. Figures are drawn with the light colours;
 `lab.report.svg` then puts the CSS variable in each one's place, so that the page can be dark on a screen and

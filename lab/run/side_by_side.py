@@ -24,7 +24,7 @@ from lab.spec import Level
 
 LOOK_EVERY_S = 1.0
 # A request to the engine costs CPU; nothing is measured meanwhile.
-ASK_ENGINE_EVERY_S = 10.0
+QUERY_ENGINE_EVERY_S = 10.0
 # From the window's end until every system has answered a request that ended after it.
 TAIL_BOUND_S = 60.0
 
@@ -123,7 +123,7 @@ def _await(starts: Sequence[Start], met: Callable[[Start], bool], bound_s: float
     """Waits until every start meets the condition; raises `StartFailed` for the first that does not, or cannot."""
     generator, clock = _generator(starts[0].context), starts[0].place.clock
     end_s = clock.now_s() + bound_s
-    while not wait_until(lambda: all(map(met, starts)), ASK_ENGINE_EVERY_S, LOOK_EVERY_S, clock):
+    while not wait_until(lambda: all(map(met, starts)), QUERY_ENGINE_EVERY_S, LOOK_EVERY_S, clock):
         late = [start for start in starts if not met(start)]
         for start in starts:
             if not start.place.driver.containers()[generator].running:

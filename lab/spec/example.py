@@ -18,7 +18,7 @@ NO_FAULT = "none"
 
 @dataclass(frozen=True)
 class Control:
-    """What can be switched by name while a system stands, and its values."""
+    """What can be switched by name while a system runs, and its values."""
 
     name: str
     label: str

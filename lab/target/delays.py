@@ -84,7 +84,7 @@ def failures(data: TrialData) -> pl.DataFrame:
 def spans_lost(data: TrialData) -> float:
     """Return the spans that were accepted, expected back, and had not come back in time.
 
-    What the Collectors count as dropped also contains what they refused because a queue was full. Raises
+    What the Collectors count as dropped also contains what they rejected because a queue was full. Raises
     `NotDerivableError` where nobody knows which traces are expected back.
     """
     if data.trial.settings["keeps"] == "some":

@@ -1,4 +1,4 @@
-"""The administration page of an Envoy that stands: other sites' pages may read it at most (envoy/guard.yaml)."""
+"""The administration page of a running Envoy: other sites' pages may read it at most (envoy/guard.yaml)."""
 
 import json
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ def guarded(files: Mapping[str, str], root: Path) -> dict[str, str]:
 
 
 def as_measured(files: Mapping[str, str], _: Path) -> dict[str, str]:
-    """Return the configurations as they are: those of a trial, which only the lab asks."""
+    """Return the configurations as they are: those of a trial, which only the lab reads."""
     return dict(files)
 
 

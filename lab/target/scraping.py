@@ -20,9 +20,9 @@ def services(collectors: Collection[str]) -> tuple[str, ...]:
 
 
 def variables(collectors: Collection[str]) -> dict[str, str]:
-    """Return the variables that tell the scraper whom to ask; none without a Collector."""
-    asked = ",".join(f"{name}=http://{name}:{METRICS_PORT}/metrics" for name in collectors)
-    return {"COLLECTORS": asked} if asked else {}
+    """Return the variables that name what the scraper reads; none without a Collector."""
+    scraped = ",".join(f"{name}=http://{name}:{METRICS_PORT}/metrics" for name in collectors)
+    return {"COLLECTORS": scraped} if scraped else {}
 
 
 def await_scrape(place: Place, out: Path) -> None:

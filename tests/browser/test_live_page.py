@@ -87,7 +87,7 @@ def visit(page: Page, server: PageServer, token: str | None = TOKEN) -> None:
         server.asked.clear()
         with suppress(Error, AssertionError):
             page.goto(server.url + (f"#token={token}" if token else ""))
-            expect(page.locator("#phase")).not_to_have_text("asking", timeout=BEGINS_MS)
+            expect(page.locator("#phase")).not_to_have_text("loading", timeout=BEGINS_MS)
             return
     raise AssertionError("its modules were not loaded")
 

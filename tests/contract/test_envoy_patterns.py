@@ -369,8 +369,8 @@ class Recorder(Admin):
         super().__init__(port)
         self.answers: dict[str, tuple[int, str]] = {}
 
-    def _ask(self, method: str, path: str) -> str:
-        text = super()._ask(method, path)
+    def _request(self, method: str, path: str) -> str:
+        text = super()._request(method, path)
         if path == "/server_info":
             # The rest is a hundred kilobytes of names of extensions.
             text = json.dumps({"version": json.loads(text)["version"]})

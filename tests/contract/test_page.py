@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from lab.command import held_fault, paths, serving, standing
+from lab.command import held_fault, paths, running, serving
 from lab.command.exploring import FOLDER
 from lab.command.locked import locked
 from lab.engine import images
@@ -106,9 +106,9 @@ def test_a_fault_expires_though_the_page_was_killed() -> None:
     becomes(lambda: not locked(serving.LOCK))
     assert held_fault.held()
     # Its time is shortened, so that it expires now.
-    now = standing.read()
+    now = running.read()
     assert now is not None
-    standing.write(now.model_copy(update={"fault_until_s": time.time()}))
+    running.write(now.model_copy(update={"fault_until_s": time.time()}))
     becomes(lambda: not held_fault.held())
     (fault,) = read_injections(FOLDER / "faults.jsonl")
     assert fault.lifted is not None

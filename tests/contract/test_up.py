@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
-from lab.command import held_fault, paths, serving, standing
+from lab.command import held_fault, paths, running, serving
 from lab.command.exploring import FOLDER
 from lab.command.locked import locked
 from lab.engine import images
@@ -62,7 +62,7 @@ def containers() -> Mapping[str, str]:
 def assert_nothing_is_left() -> None:
     label = ("--filter", f"label=com.docker.compose.project={PROJECT}")
     assert docker("ps", "--all", "--quiet", *label) == docker("network", "ls", "--quiet", *label) == set()
-    assert not standing.PATH.exists()
+    assert not running.PATH.exists()
     assert not FOLDER.exists() or not (FOLDER / "requests.csv").exists()
     assert Journal(paths.JOURNAL).left() == []
     assert not held_fault.held()
@@ -113,11 +113,11 @@ def test_the_default_stands_under_load_and_prints_its_addresses() -> None:
     # No experiment runs beside it, and another checkout does not take its place.
     rejected = "a system that `make up` started is running"
     assert rejected in one_line(lab("run", "quick"))
-    now = standing.read()
+    now = running.read()
     assert now is not None
-    standing.forget()
+    running.forget()
     assert rejected in one_line(lab("up", *DUO))
-    standing.write(now)
+    running.write(now)
     assert containers() == before
 
 
@@ -156,9 +156,9 @@ def test_a_fault_begins_and_ends_without_a_restart() -> None:
     assert Journal(paths.JOURNAL).path.exists()
     assert "runs already" in up(*DUO, "--fault", FAULT)
     # The command that began it has ended. Its time is shortened, so that it expires now.
-    now = standing.read()
+    now = running.read()
     assert now is not None
-    standing.write(now.model_copy(update={"fault_until_s": time.time()}))
+    running.write(now.model_copy(update={"fault_until_s": time.time()}))
     assert wait_until(lambda: not held_fault.held(), WITHIN_S, 0.1, SystemClock())
     (fault,) = read_injections(FOLDER / "faults.jsonl")
     assert fault.injected is not None

@@ -119,7 +119,7 @@ NEW = (
     "command/up.py",
     "command/choice.py",
     "command/exploring.py",
-    "command/standing.py",
+    "command/running.py",
     "command/held_fault.py",
     "command/detached.py",
     "engine/keeping.py",

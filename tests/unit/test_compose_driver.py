@@ -7,7 +7,7 @@ import pytest
 
 from lab.command import prepare
 from lab.engine.compose import ComposeDriver
-from lab.engine.driver import EngineRefused
+from lab.engine.driver import EngineRejected
 
 # Says that the project has one network, and refuses to remove it as often as the file `refusals` has lines.
 DOCKER = """#!/bin/sh
@@ -65,7 +65,7 @@ def test_an_endpoint_that_the_engine_keeps_of_a_removed_container_is_disconnecte
 def test_one_that_stays_in_use_is_reported(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lab.engine.compose.NETWORK_BOUND_S", 0.3)
     (folder / "refusals").write_text("again\n" * 100)
-    with pytest.raises(EngineRefused, match="keeps networks of tollbooth in use"):
+    with pytest.raises(EngineRejected, match="keeps networks of tollbooth in use"):
         ComposeDriver(folder, folder).remove()
 
 
@@ -82,7 +82,7 @@ def test_an_empty_one_that_the_engine_miscounts_stays_for_the_next_deployment(
 def test_another_refusal_is_not_waited_for(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REFUSAL", "is predefined")
     (folder / "refusals").write_text("one\ntwo\n")
-    with pytest.raises(EngineRefused, match="is predefined"):
+    with pytest.raises(EngineRejected, match="is predefined"):
         ComposeDriver(folder, folder).remove()
     assert (folder / "asked").read_text().count("rm") == 1
 

@@ -280,7 +280,7 @@ def test_a_latency_that_was_there_before_proves_nothing() -> None:
     ("injections", "sentence"),
     [
         ([], "0 of 1 declared faults are on record"),
-        ([Injection(declared("frozen"), refused="no such thing")], "fault frozen of s2: not possible: no such thing"),
+        ([Injection(declared("frozen"), rejected="no such thing")], "fault frozen of s2: not possible: no such thing"),
         ([Injection(declared("frozen"))], "fault frozen of s2: it was not injected and lifted"),
         (
             [Injection(declared("frozen"), Action(at(-9), at(-8), {}), Action(at(-4), at(-3), {}))],

@@ -19,10 +19,10 @@ def test_what_was_written_is_read(tmp_path: Path) -> None:
     log = FaultLog(path, 20_000_000)
     injected, lifted = Action(1, 2, {"address": "172.18.0.3"}), Action(3, 4, {"packets": 7, "share": 0.5})
     log.done(1, FROZEN, "inject", injected)
-    log.refused(0, CUT, 2, 3, "not here")
+    log.rejected(0, CUT, 2, 3, "not here")
     log.done(1, FROZEN, "lift", lifted)
     assert read_injections(path) == (
-        Injection(CUT, refused="not here", clock_error_ns=20_000_000),
+        Injection(CUT, rejected="not here", clock_error_ns=20_000_000),
         Injection(FROZEN, injected, lifted, clock_error_ns=20_000_000),
     )
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lab.engine.clock import SystemClock, wait_until
-from lab.engine.driver import EngineGone, EngineRefused, Stack
+from lab.engine.driver import EngineGone, EngineRejected, Stack
 from lab.fault.fault import DeclaredFault, Subject
 from lab.fault.journal import Journal, lift_leftovers
 from lab.fault.kinds import parse_fault
@@ -120,7 +120,7 @@ def test_a_proxy_is_told_and_its_counters_are_kept(bench: Bench) -> None:
 
 def test_a_proxys_fault_of_a_node_without_one_is_recorded_as_not_possible(bench: Bench) -> None:
     bench.play(fault("envoy-delay", 0, size=10))
-    assert [one.refused for one in bench.injections()] == ["a1 has no sidecar"]
+    assert [one.rejected for one in bench.injections()] == ["a1 has no sidecar"]
 
 
 class Service:
@@ -153,7 +153,7 @@ def test_a_service_is_told_by_a_file_and_answers_with_its_counters(bench: Bench)
 
 def test_a_service_that_does_not_answer_is_recorded_as_not_possible(bench: Bench) -> None:
     bench.play(fault("application-latency", 0, size=50))
-    assert [one.refused for one in bench.injections()] == ["a1 did not apply a1.fault.json within 5 s"]
+    assert [one.rejected for one in bench.injections()] == ["a1 did not apply a1.fault.json within 5 s"]
 
 
 @pytest.mark.parametrize(
@@ -165,11 +165,11 @@ def test_a_service_that_does_not_answer_is_recorded_as_not_possible(bench: Bench
     ],
 )
 def test_a_kernel_without_netem_is_named_and_the_other_faults_go_on(bench: Bench, said: str, reason: str) -> None:
-    bench.driver.fail["run_beside"] = EngineRefused(said)
+    bench.driver.fail["run_beside"] = EngineRejected(said)
     bench.play(fault("packet-loss", 0, size=0.1), fault("frozen", 2))
     loss, frozen = bench.injections()
-    assert loss.refused is not None
-    assert reason in loss.refused
+    assert loss.rejected is not None
+    assert reason in loss.rejected
     assert frozen.lifted is not None
     assert not bench.journal.path.exists()
 
@@ -210,9 +210,9 @@ def test_an_interruption_within_a_command_lifts_what_it_was_about_to_do(bench: B
 
 
 def test_a_fault_that_cannot_be_lifted_is_recorded(bench: Bench) -> None:
-    bench.driver.fail["unpause"] = EngineRefused("it is not paused")
+    bench.driver.fail["unpause"] = EngineRejected("it is not paused")
     bench.play(fault("frozen", 0))
-    assert [one.refused for one in bench.injections()] == ["it could not be lifted: it is not paused"]
+    assert [one.rejected for one in bench.injections()] == ["it could not be lifted: it is not paused"]
 
 
 def test_an_engine_that_goes_leaves_the_fault_in_the_journal_for_the_next_start(

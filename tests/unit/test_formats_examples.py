@@ -137,7 +137,7 @@ def check_counters(name: str, folder: Path) -> None:
 
 def check_faults(name: str, folder: Path) -> None:
     cut_off, packet_loss = parse_injections(lines(BLOCKS[name]), name)
-    assert cut_off.injected and cut_off.lifted and packet_loss.refused
+    assert cut_off.injected and cut_off.lifted and packet_loss.rejected
 
 
 def check_speed(name: str, folder: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from lab.analysis.metrics import measures
 from lab.command.paths import EXPERIMENTS
 from lab.grading.consistent import contradictions, shared
-from lab.grading.exercise import FOLDER, DrawnAsked, Exercise, read_exercise
+from lab.grading.exercise import FOLDER, DrawnQuestion, Exercise, read_exercise
 from lab.grading.grade import answer_rows, concluded, grade, precision_rows, records_rows, repeat_command
 from lab.grading.keys import DRAWN, Key, key_of
 from lab.grading.study import Study, read_study
@@ -170,7 +170,7 @@ def test_an_exercise_asks_what_its_experiment_measures(number: str) -> None:
     known = measures(LAB.target(experiment).judgement)
     levels = {level.name for level in experiment.all_levels()}
     for question in exercise.questions.values():
-        if isinstance(question, DrawnAsked):
+        if isinstance(question, DrawnQuestion):
             assert question.what in DRAWN
             continue
         assert question.metric in known

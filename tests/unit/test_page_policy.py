@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from lab.page.answers import Wrong
-from lab.page.policy import HEADERS, MOST_BODY_BYTES, REPORT_HEADERS, Asked, body_bytes, check, headers_of
+from lab.page.policy import HEADERS, MOST_BODY_BYTES, REPORT_HEADERS, PageRequest, body_bytes, check, headers_of
 
 TOKEN = "0123456789abcdef"
 OURS = {"host": "127.0.0.1:8070", "authorization": f"Bearer {TOKEN}"}
@@ -16,7 +16,7 @@ def status(path: str = "/api/state", method: str = "GET", **headers: str) -> int
     """What a request is rejected with; 200 if it is not. Headers: `-` for a minus is `_`; "" leaves one out."""
     given = {**OURS, **{name.replace("_", "-"): text for name, text in headers.items()}}
     try:
-        check(Asked(method, path, {}, {name: text for name, text in given.items() if text}), 8070, TOKEN)
+        check(PageRequest(method, path, {}, {name: text for name, text in given.items() if text}), 8070, TOKEN)
     except Wrong as wrong:
         assert wrong.error
         return wrong.status
@@ -90,7 +90,7 @@ def length(method: str, **headers: str) -> int:
     """The length of a body, or what it is rejected with."""
     given = {name.replace("_", "-"): text for name, text in headers.items()}
     try:
-        return body_bytes(Asked(method, "/api/change", {}, given))
+        return body_bytes(PageRequest(method, "/api/change", {}, given))
     except Wrong as wrong:
         return wrong.status
 

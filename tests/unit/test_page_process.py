@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.command import detached, serving, standing
+from lab.command import detached, running, serving
 from lab.command.choice import chosen
 from lab.command.held_fault import NotInjected
 from lab.command.serving import Serving
@@ -93,11 +93,11 @@ def test_what_is_no_port_is_rejected(text: str, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_fault_that_was_not_injected_is_not_on_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(standing, "PATH", tmp_path / "up.json")
+    monkeypatch.setattr(running, "PATH", tmp_path / "up.json")
     now = page_fakes.standing(fault="frozen", fault_until_s=10.0)
     with pytest.raises(NotInjected), _or_without_fault(now):
         raise NotInjected("the fault could not be injected", "the system runs without it")
-    kept = standing.read()
+    kept = running.read()
     assert kept is not None
     assert kept.fault_until_s == 0.0
 
@@ -143,7 +143,7 @@ def test_a_change_that_failed_says_why_in_a_line(output: str, said: str) -> None
 
 def test_the_engine_is_asked_only_where_the_observer_sees_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
-    monkeypatch.setattr(standing, "runs", lambda: bool(asked.append(True)))
+    monkeypatch.setattr(running, "has_containers", lambda: bool(asked.append(True)))
     now = page_fakes.standing()
     assert not ThisMachine(LAB, lambda: True).gone(now)
     assert asked == []

@@ -102,7 +102,7 @@ def test_a_record_of_another_version_is_said(monkeypatch: pytest.MonkeyPatch) ->
     def read() -> None:
         raise UserError("another version of the lab started what stands", "stop it first: make down")
 
-    monkeypatch.setattr(world, "standing", read)
+    monkeypatch.setattr(world, "running", read)
     assert "another version" in str(state.view().message)
 
 

@@ -10,7 +10,7 @@ from scipy import stats
 from lab.analysis.analyse import summarise
 from lab.analysis.metrics.alternating import IDLE
 from lab.analysis.metrics.memory import PAGE_CACHE, RSS, WORKING_SET
-from lab.analysis.metrics.speed import STOOD, adjusted, as_measured_name, with_adjusted_values
+from lab.analysis.metrics.speed import RAN_BESIDE, adjusted, as_measured_name, with_adjusted_values
 from lab.analysis.stats.places import Row, without_places
 from lab.record.summary import PlaceAdjustment, TrialSummary
 from lab.report.findings import cautions, remarks
@@ -58,7 +58,7 @@ def study(
         speed = rng.normal(0, 0.05)
         for place, level in enumerate(order):
             cost = np.log(TRUTH[level]) + speed + added[place] + rng.normal(0, noise)
-            values = {STOOD: 450.0 - 30 * place, CPU: float(np.exp(cost))}
+            values = {RAN_BESIDE: 450.0 - 30 * place, CPU: float(np.exp(cost))}
             trials.append(
                 TrialSummary(trial=f"{block}", level=level, block=block, position=place, valid=True, reasons=[],
                              values=values)
@@ -130,7 +130,7 @@ def test_what_a_place_adds_is_taken_out_and_the_levels_stay() -> None:
     assert better.mean() == pytest.approx(np.log(130 / 96), abs=0.01)
 
 
-@pytest.mark.parametrize("way", [STOOD, IDLE], ids=["side by side", "alternating"])
+@pytest.mark.parametrize("way", [RAN_BESIDE, IDLE], ids=["side by side", "alternating"])
 def test_memory_has_its_place_taken_out_where_systems_run_at_once(way: str) -> None:
     """Times only where systems share the CPUs: those that alternate wait for each other."""
     trials = [
@@ -138,7 +138,7 @@ def test_memory_has_its_place_taken_out_where_systems_run_at_once(way: str) -> N
         for one in study(np.random.default_rng(10), orders(6, 10))
     ]
     changed, how = with_adjusted_values(trials, [], ADJUSTED)
-    assert set(how) == {*MEMORY, *([CPU] if way == STOOD else [])}
+    assert set(how) == {*MEMORY, *([CPU] if way == RAN_BESIDE else [])}
     for name in MEMORY:
         raw, better = (log_ratios(changed, one, "agent") for one in (as_measured_name(name), name))
         assert better.std() < raw.std()

@@ -62,7 +62,7 @@ def test_requests_are_served_and_losses_counted() -> None:
     assert [row.value for row in rows] == [
         "0",
         "1.04 (0.99 to 1.09), noise 8.0%",
-        "18000 lost, 0 refused and 10 dropped of 24010",
+        "18000 lost, 0 rejected and 10 dropped of 24010",
     ]
 
 

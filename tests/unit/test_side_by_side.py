@@ -13,7 +13,7 @@ from lab.analysis import checks
 from lab.analysis.metrics.window import cpu_cores
 from lab.backend import BACKENDS
 from lab.command import prepare
-from lab.engine.driver import EngineGone, EngineRefused, Stack, StartFailed
+from lab.engine.driver import EngineGone, EngineRejected, Stack, StartFailed
 from lab.errors import UserError
 from lab.record.data import read_trial
 from lab.record.files import write_json_atomic
@@ -239,7 +239,7 @@ def test_a_system_that_does_not_start_ends_the_run_and_all_are_removed(tmp_path:
     assert [driver.done[-1] for driver in drivers] == ["remove"] * 3
 
 
-@pytest.mark.parametrize("failure", [EngineRefused, EngineGone])
+@pytest.mark.parametrize("failure", [EngineRejected, EngineGone])
 def test_an_engine_that_does_not_remove_a_system_loses_nothing_that_was_measured(
     failure: type[UserError], tmp_path: Path
 ) -> None:
@@ -294,10 +294,10 @@ def test_one_whose_load_ends_by_itself_is_named_long_before_all_should_be_warm(t
 
 
 def test_an_engine_with_too_little_memory_is_reported_before_anything_starts() -> None:
-    prepare.refuse_small_memory(8, 1 << 30, 8 << 30)
-    prepare.refuse_small_memory(8, 1 << 30, None)
+    prepare.reject_small_memory(8, 1 << 30, 8 << 30)
+    prepare.reject_small_memory(8, 1 << 30, None)
     with pytest.raises(UserError, match="8 systems side by side may need 8 GiB, the engine has 7 GiB"):
-        prepare.refuse_small_memory(8, 1 << 30, (8 << 30) - 1)
+        prepare.reject_small_memory(8, 1 << 30, (8 << 30) - 1)
 
 
 @pytest.mark.parametrize(

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 import yaml
 
-from lab.command import held_fault, prepare, standing, up
+from lab.command import held_fault, prepare, running, up
 from lab.command.choice import changes_in_place, chosen, described, has_faults, recorded
 from lab.command.paths import JOURNAL, ROOT
-from lab.command.standing import Standing
+from lab.command.running import Running
 from lab.engine.driver import Stack
-from lab.engine.keeping import GUARD, LABEL, MOVED, STANDS, KeepingDriver, labelled, with_guards
+from lab.engine.keeping import BY_UP, GUARD, LABEL, MOVED, KeepingDriver, labelled, with_guards
 from lab.engine.machine import CpuSplit
 from lab.engine.place import Place
 from lab.errors import UserError
@@ -136,7 +136,7 @@ def labels(files: Mapping[str, str]) -> dict[str, str]:
     """By container, the label of its files."""
     stack = Stack(("a1", "a1-envoy", "locust"), OVERLAY)
     services: dict[str, Any] = labelled(stack, COMPOSE, lambda path: files.get(path, "")).overlay["services"]  # type: ignore[assignment]
-    assert all(service["labels"][STANDS] for service in services.values())
+    assert all(service["labels"][BY_UP] for service in services.values())
     return {name: service["labels"][LABEL] for name, service in services.items()}
 
 
@@ -232,47 +232,47 @@ def test_only_what_starts_again_has_to_say_that_it_is_ready(tmp_path: Path) -> N
 @pytest.fixture
 def record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = tmp_path / "lab" / "up.json"
-    monkeypatch.setattr(standing, "PATH", path)
+    monkeypatch.setattr(running, "PATH", path)
     return path
 
 
 def test_a_record_is_read_as_it_was_written(record: Path) -> None:
-    assert standing.read() is None
-    now = standing.new({"target": {"kind": "mesh"}}).model_copy(update={"ready": True, "services": ("a1",)})
-    standing.write(now)
-    assert standing.read() == now
+    assert running.read() is None
+    now = running.new({"target": {"kind": "mesh"}}).model_copy(update={"ready": True, "services": ("a1",)})
+    running.write(now)
+    assert running.read() == now
     assert {"format": "tollbooth.up", "version": 1}.items() <= json.loads(record.read_text()).items()
-    standing.forget()
-    assert standing.read() is None
+    running.forget()
+    assert running.read() is None
 
 
 def test_a_record_of_another_version_says_what_to_do(record: Path) -> None:
     record.parent.mkdir()
     record.write_text('{"format": "tollbooth.up", "version": 2}')
     with pytest.raises(UserError, match="another version") as caught:
-        standing.read()
+        running.read()
     assert "make down" in caught.value.hint
-    assert not standing.is_current("x", time.time())
+    assert not running.is_current("x", time.time())
 
 
 def test_a_fault_is_wanted_until_it_expires_or_another_system_stands(record: Path) -> None:
-    assert not standing.is_current("x", 0.0)
-    now = Standing(id="x", spec={}, fault_until_s=100.0)
-    standing.write(now)
-    assert standing.is_current("x", 99.0)
-    assert not standing.is_current("x", 100.0)
-    assert not standing.is_current("y", 99.0)
+    assert not running.is_current("x", 0.0)
+    now = Running(id="x", spec={}, fault_until_s=100.0)
+    running.write(now)
+    assert running.is_current("x", 99.0)
+    assert not running.is_current("x", 100.0)
+    assert not running.is_current("y", 99.0)
 
 
 @pytest.mark.usefixtures("docker")
 def test_no_experiment_begins_beside_what_stands(record: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    standing.write(standing.new({}))
+    running.write(running.new({}))
     with pytest.raises(UserError, match="`make up` started is running") as caught:
-        standing.reject_beside()
+        running.reject_beside()
     assert caught.value.hint == "stop it first: make down"
     # After a reboot its containers are there, and none runs.
     monkeypatch.setenv("RUNNING", "")
-    standing.reject_beside()
+    running.reject_beside()
     assert not record.exists()
 
 
@@ -290,14 +290,14 @@ def test_a_start_that_fails_leaves_nothing(record: Path, monkeypatch: pytest.Mon
     removed = []
     monkeypatch.setattr(prepare, "remove_all", lambda: removed.append(True))
     monkeypatch.setattr(up.signal, "signal", lambda *_: None)
-    standing.write(standing.new({}))
+    running.write(running.new({}))
     with pytest.raises(KeyboardInterrupt), up._or_nothing():
         raise KeyboardInterrupt
     assert removed == [True]
     assert not record.exists()
 
 
-@pytest.mark.parametrize(("before", "left"), [(False, "nothing is running"), (True, "what stood before stands")])
+@pytest.mark.parametrize(("before", "left"), [(False, "nothing is running"), (True, "the earlier system runs")])
 def test_an_interrupted_start_says_what_is_left(
     before: bool, left: str, record: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -307,7 +307,7 @@ def test_an_interrupted_start_says_what_is_left(
     monkeypatch.setattr(up, "_up", interrupted)
     monkeypatch.setattr(up, "LOCK", tmp_path / "lock")
     if before:
-        standing.write(standing.new({}))
+        running.write(running.new({}))
     with pytest.raises(up.Interrupted, match="interrupted") as caught:
         up.up(LAB, "mesh", [], None, None)  # type: ignore[arg-type]
     assert caught.value.exit_code == 130

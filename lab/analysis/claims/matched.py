@@ -30,7 +30,7 @@ def along(
     if match is None or not any(starred(question.levels) for question in wanted):
         return judge(summary, values, wanted)
     each = {number: [_at(question, name) for question in wanted] for name, number in match.levels.items()}
-    if any(level not in summary.levels for asked in each.values() for one in asked for level in one.levels):
+    if any(level not in summary.levels for some in each.values() for one in some for level in one.levels):
         return judge(summary, values, next(iter(each.values())))
     matched = matched_logarithms(match, values)
     names = {level for question in wanted for level in starred(question.levels)}
@@ -39,7 +39,7 @@ def along(
         for metric, by_level in values.items()
     }
     levels = {**summary.levels, **dict.fromkeys(names, summary.levels[summary.baseline])}
-    verdicts = tuple((number, judge(summary, values, asked).verdict) for number, asked in each.items())
+    verdicts = tuple((number, judge(summary, values, some).verdict) for number, some in each.items())
     swept = _swept(match, mean_interval(list(matched.values()), summary.confidence, seed) if matched else None)
     return judge(summary.model_copy(update={"levels": levels}), between, wanted).model_copy(
         update={"swept": swept.model_copy(update={"verdicts": verdicts})}

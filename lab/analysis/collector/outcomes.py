@@ -12,7 +12,7 @@ SAMPLER_MODE: Mode = "hash_seed"
 HASH_SEED = 22
 
 Keeps = Literal["all", "sampled", "some"]
-"""Which traces come back if nothing is lost: those that a sampler keeps by their IDs, or `some`, which no ID tells."""
+"""Which traces come back if nothing is lost: those that a sampler keeps by their IDs, or `some`, which no ID shows."""
 
 
 def failed(traces: pl.DataFrame, keeps: Keeps, sampling_percent: float) -> pl.DataFrame:

@@ -27,7 +27,7 @@ def accepting(data: TrialData) -> Mapping[str, Fields]:
 def first_endpoint_share(data: TrialData) -> float | None:
     """Return the share of the accepted spans that went to an endpoint with a fault, in the time of that fault.
 
-    Without a fault it is that of the first endpoint in the window. An endpoint that cannot be asked counts what it
+    Without a fault it is that of the first endpoint in the window. An endpoint that does not answer counts what it
     accepted at its next answer, spread over the time since its last one.
     """
     endpoints = accepting(data)

@@ -25,7 +25,7 @@ from lab.contract import Measure, Metric
 from lab.record import Adjustment, NotDerivableError, PlaceAdjustment, TrialData, TrialRecord, TrialSummary
 
 CACHE_STEP = "cache_step_ns"
-STOOD = "stood_side_by_side_s"
+RAN_BESIDE = "stood_side_by_side_s"
 SECOND_NS = 1e9
 # In shorter pieces noise hides the relation: the slope comes out too small.
 PIECE_S = 10.0
@@ -43,7 +43,7 @@ def _cache_step_ns(data: TrialData) -> float | None:
     return sum(thread.steps_ns.increase(*window) for thread in data.speed) / steps
 
 
-def _stood_s(data: TrialData) -> float | None:
+def _ran_beside_s(data: TrialData) -> float | None:
     """Return how long a system had run when the window began; None if its load did not share the CPUs with others."""
     if not data.trial.cores_side_by_side or data.trial.slices:
         return None
@@ -53,7 +53,7 @@ def _stood_s(data: TrialData) -> float | None:
 
 METRICS = (
     Metric(CACHE_STEP, "Step through the CPU's cache, while the services ran", "ns", compute=_cache_step_ns),
-    Metric(STOOD, "Time that a system had run before its window, side by side", "s", compute=_stood_s),
+    Metric(RAN_BESIDE, "Time that a system had run before its window, side by side", "s", compute=_ran_beside_s),
 )
 
 
@@ -112,7 +112,7 @@ def with_adjusted_values(
     changed without a covariate, or if a metric does not clearly follow it, or if that would make trials of one level
     differ more. Nothing is adjusted to equal places if there are too few blocks to separate places from levels.
     """
-    if any(STOOD in trial.values for trial in trials):
+    if any(RAN_BESIDE in trial.values for trial in trials):
         return _at_equal_places(trials, metrics)
     alternating = any(IDLE in trial.values for trial in trials)
     times = timed(metrics)

@@ -109,14 +109,14 @@ def _before(requests: Outcomes, fault_start_ns: int, window_ns: int) -> Before:
         raise ValueError(f"{total} requests ended before the fault (at least {REQUESTS_BEFORE} are needed)")
     slow_ns = float(np.percentile(done.latency_ns, SLOW_PERCENT))
     first_ns = int(done.start_ns[0])
-    asked, failed, slow = _windows(done, slow_ns, first_ns, fault_start_ns - window_ns, window_ns)
-    if not np.any(asked):
+    sent, failed, slow = _windows(done, slow_ns, first_ns, fault_start_ns - window_ns, window_ns)
+    if not np.any(sent):
         raise ValueError("no complete window lies before the fault")
     counts = [Count(int(mask.sum()), total) for mask in (done.failed, done.latency_ns > slow_ns)]
     # Events may come in bursts, which the worst window shows; where there were hardly any, it shows too little, and the
     # upper bound of the share before takes its place.
     usual_failed, usual_slow = (
-        max(float((events[asked > 0] / asked[asked > 0]).max()), clopper_pearson(count, 0.95).high)
+        max(float((events[sent > 0] / sent[sent > 0]).max()), clopper_pearson(count, 0.95).high)
         for events, count in zip((failed, slow), counts, strict=True)
     )
     return Before(
@@ -124,7 +124,7 @@ def _before(requests: Outcomes, fault_start_ns: int, window_ns: int) -> Before:
         counts[0],
         usual_failed,
         usual_slow,
-        int(asked.min()),
+        int(sent.min()),
         float(np.sum(requests.start_ns < fault_start_ns)) / ((fault_start_ns - first_ns) / 1e9),
     )
 
@@ -132,12 +132,12 @@ def _before(requests: Outcomes, fault_start_ns: int, window_ns: int) -> Before:
 def _recovered_after(requests: Outcomes, before: Before, fault_end_ns: int, window_ns: int, hold_ns: int) -> int | None:
     step_ns = window_ns // PARTS
     last_ns = int(requests.start_ns[-1]) - window_ns
-    asked, failed, slow = _windows(requests, before.slow_ns, fault_end_ns, last_ns, window_ns)
+    sent, failed, slow = _windows(requests, before.slow_ns, fault_end_ns, last_ns, window_ns)
     in_band = (
-        (asked > 0)
-        & (scipy.stats.poisson.cdf(asked, before.fewest) > UNLIKELY)
-        & (scipy.stats.binom.sf(failed - 1, asked, before.usual_failed) > UNLIKELY)
-        & (scipy.stats.binom.sf(slow - 1, asked, before.usual_slow) > UNLIKELY)
+        (sent > 0)
+        & (scipy.stats.poisson.cdf(sent, before.fewest) > UNLIKELY)
+        & (scipy.stats.binom.sf(failed - 1, sent, before.usual_failed) > UNLIKELY)
+        & (scipy.stats.binom.sf(slow - 1, sent, before.usual_slow) > UNLIKELY)
     )
     held, wanted = 0, hold_ns // step_ns + 1
     for index, inside in enumerate(in_band):
@@ -157,8 +157,8 @@ def _windows(
     """Return how many requests were sent, failed and slow in each window that begins from `first_ns` to `last_ns`."""
     begins = np.arange(first_ns, last_ns + 1, window_ns // PARTS, dtype=np.int64)
     edges = np.searchsorted(requests.start_ns, (begins, begins + window_ns))
-    asked, failed, slow = (
+    sent, failed, slow = (
         np.diff(np.concatenate(([0], np.cumsum(mask)))[edges], axis=0)[0]
         for mask in (np.ones(len(requests.start_ns), dtype=bool), requests.failed, requests.latency_ns > slow_ns)
     )
-    return asked, failed, slow
+    return sent, failed, slow

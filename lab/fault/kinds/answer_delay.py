@@ -6,10 +6,10 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from lab.fault.planes import ENDPOINT, Role
-from lab.fault.sink import SinkTold
+from lab.fault.sink import SinkFault
 
 
-class AnswerDelay(SinkTold):
+class AnswerDelay(SinkFault):
     """The sink answers what the target passes on `size` ms late, and so does the target: it waits for the sink."""
 
     kind: Literal["answer-delay"]
@@ -18,5 +18,5 @@ class AnswerDelay(SinkTold):
     grows: ClassVar[str] = "delayed_requests"
 
     def behaviour(self) -> Mapping[str, object]:
-        """See `SinkTold.behaviour`."""
+        """See `SinkFault.behaviour`."""
         return {"behaviour": "slow", "delay_ms": self.size, "sender": self.target}

@@ -4,8 +4,8 @@ const KEPT = "tollbooth-token";
 const LONGEST_MS = 10_000;
 const ADDRESS = "open the address that `make up` prints";
 
-/** The server answered, and said no. */
-export class Refused extends Error {
+/** The server rejected a request. */
+export class Rejected extends Error {
   constructor(status, body) {
     super(body.error ?? `The server answered with status ${status}.`);
     this.status = status;
@@ -27,8 +27,8 @@ export function takeToken() {
 
 let last = Promise.resolve();
 
-/** Return the server's answer to a question, or to a change, once every earlier one has been answered. */
-export function ask(path, change = null) {
+/** Return the server's answer to a query, or to a change, once every earlier one has been answered. */
+export function request(path, change = null) {
   const answer = last.then(() => sent(path, change));
   last = answer.catch(() => {});
   return answer;
@@ -36,7 +36,7 @@ export function ask(path, change = null) {
 
 async function sent(path, change) {
   const token = sessionStorage.getItem(KEPT);
-  if (!token) throw new Refused(401, { error: `There is no token: ${ADDRESS}` });
+  if (!token) throw new Rejected(401, { error: `There is no token: ${ADDRESS}` });
   const headers = { Authorization: `Bearer ${token}` };
   const posted = { method: "POST", body: JSON.stringify(change) };
   if (change) headers["Content-Type"] = "application/json";
@@ -57,6 +57,6 @@ async function sent(path, change) {
     if (!response || response.ok) throw new Gone();
     body = {};
   }
-  if (!response.ok) throw new Refused(response.status, body);
+  if (!response.ok) throw new Rejected(response.status, body);
   return body;
 }

@@ -3,7 +3,7 @@
 export const DASH = "–";
 const MINUS = "−";
 
-/** Three significant digits, or as many as asked for. */
+/** Three significant digits, or as many as requested. */
 export function number(value, digits = 3) {
   if (!Number.isFinite(value)) return DASH;
   const magnitude = value === 0 ? digits : Math.floor(Math.log10(Math.abs(value)));

@@ -21,7 +21,7 @@ const HUES = 8;
 const NEWEST = ["", "the newest slow one"];
 
 /** A choice of traces and one of them; `draw` takes the list, `changed` is called when another is chosen. */
-export function gantt(place, ask, changed) {
+export function gantt(place, request, changed) {
   const { select, parts } = choice("which-trace", "Trace", [NEWEST]);
   const drawing = html("div");
   const rows = table("Spans of the trace", COLUMNS);
@@ -35,7 +35,7 @@ export function gantt(place, ask, changed) {
     if (document.activeElement !== select) offer(select, options(traces, select));
     const wanted = select.value || traces[0]?.trace_id;
     if (!wanted) return "There are no traces yet, or this telemetry makes none.";
-    if (wanted !== shown?.trace_id) show(await ask(`/api/traces/${encodeURIComponent(wanted)}`));
+    if (wanted !== shown?.trace_id) show(await request(`/api/traces/${encodeURIComponent(wanted)}`));
     return "";
   }
 

@@ -1,6 +1,6 @@
-// Asks the server what is true, again and again, and shows it; sends changes.
+// Polls the server and shows its answers; sends changes.
 
-import { ask, Gone, Refused, takeToken } from "./api.js";
+import { Gone, Rejected, request, takeToken } from "./api.js";
 import { containers } from "./containers.js";
 import { controls } from "./controls.js";
 import { byId, say } from "./dom.js";
@@ -20,14 +20,14 @@ const LIVE = ["up", "changing"];
 
 const head = status();
 const settings = controls(byId("controls"), apply);
-const trace = part("trace", "/api/traces", 5, gantt(byId("trace-content"), ask, another));
+const trace = part("trace", "/api/traces", 5, gantt(byId("trace-content"), request, another));
 const live = [
   part("system", "/api/graph", 1, graph(byId("graph"), byId("edges"))),
   part("containers", "/api/containers", 1, containers(byId("containers-content"))),
   part("changes", "/api/marks", 2, marks(byId("changes-content"))),
   trace,
 ];
-const folders = part("runs", "/api/runs", 30, runs(byId("runs-content"), ask, head.tell));
+const folders = part("runs", "/api/runs", 30, runs(byId("runs-content"), request, head.announce));
 
 let state = null;
 let answered = null;
@@ -35,18 +35,18 @@ let unanswered = 0;
 let turn = 0;
 let sending = false;
 
-/** A section: what it asks every so many turns, and how it draws the answer, which may return a note. */
+/** A section: what it requests every so many turns, and how it draws the answer, which may return a note. */
 function part(name, path, every, { draw }) {
   const [content, note] = [byId(`${name}-content`), byId(`${name}-note`)];
 
   async function refresh() {
     try {
-      const answer = await ask(path);
+      const answer = await request(path);
       // Before it is drawn: what is hidden has no width.
       content.hidden = false;
       say(note, (await draw(answer)) ?? "");
     } catch (error) {
-      if (!(error instanceof Refused) || error.status === 401) throw error;
+      if (!(error instanceof Rejected) || error.status === 401) throw error;
       say(note, error.message);
     }
   }
@@ -62,7 +62,7 @@ function part(name, path, every, { draw }) {
 async function refresh() {
   const began = performance.now();
   try {
-    accept(await ask("/api/state"));
+    accept(await request("/api/state"));
     await sections();
   } catch (error) {
     return trouble(error);
@@ -89,9 +89,9 @@ function accept(now) {
   unanswered = 0;
 }
 
-/** Say what is wrong; return after how many ms to ask again, or null: the token will not become valid. */
+/** Say what is wrong; return after how many ms to try again, or null: the token will not become valid. */
 function trouble(error) {
-  if (error instanceof Refused && error.status === 401) {
+  if (error instanceof Rejected && error.status === 401) {
     head.phase("no access");
     head.problem(error.message);
     return null;
@@ -101,7 +101,7 @@ function trouble(error) {
     head.problem(error.message);
     return GONE_MS;
   }
-  // Browsers drop what they ask while a network comes or goes, as those of containers do.
+  // Browsers drop what they request while a network comes or goes, as those of containers do.
   unanswered += 1;
   if (unanswered === 1) return EVERY_MS;
   head.phase("gone");
@@ -114,13 +114,13 @@ async function apply(control, value) {
   if (sending) return;
   const phase = document.body.dataset.phase;
   if (phase !== "up") {
-    head.tell(`The system is ${phase}. Settings can be changed when it is up.`);
+    head.announce(`The system is ${phase}. Settings can be changed when it is up.`);
     return;
   }
   sending = true;
   try {
-    accept(await ask("/api/change", { version: state.version, settings: { [control.name]: value } }));
-    head.tell(`${control.label} becomes ${value}.`);
+    accept(await request("/api/change", { version: state.version, settings: { [control.name]: value } }));
+    head.announce(`${control.label} becomes ${value}.`);
   } catch (error) {
     rejected(error);
   }
@@ -129,14 +129,14 @@ async function apply(control, value) {
 
 /** Nothing was changed. With another's change in between (409), what was chosen here is forgotten. */
 function rejected(error) {
-  if (!(error instanceof Refused) || error.status === 401) {
+  if (!(error instanceof Rejected) || error.status === 401) {
     trouble(error);
   } else if (error.status === 409) {
     settings.reset();
     accept(error.body.state);
-    head.tell("Nothing was changed: the system became another meanwhile. These are its present settings.");
+    head.announce("Nothing was changed: the system became another meanwhile. These are its present settings.");
   } else {
-    head.tell(`Nothing was changed: ${error.message}.`);
+    head.announce(`Nothing was changed: ${error.message}.`);
   }
 }
 

@@ -14,8 +14,8 @@ const COMPARED = [
   ["second: finding"],
 ];
 
-/** The runs; `tell` says in one line why a report cannot be shown. */
-export function runs(place, ask, tell) {
+/** The runs; `announce` says in one line why a report cannot be shown. */
+export function runs(place, request, announce) {
   const list = table("All results folders, newest first", LISTED);
   const pair = table("Two runs side by side", COMPARED);
   const first = choice("first-run", "First run", []);
@@ -58,9 +58,9 @@ export function runs(place, ask, tell) {
   function opener(run) {
     const button = html("button", { type: "button", "aria-label": `Show the report of ${nameOf(run)}` }, "Show");
     button.addEventListener("click", () => {
-      ask(`/api/report?folder=${encodeURIComponent(run.folder)}`).then(
+      request(`/api/report?folder=${encodeURIComponent(run.folder)}`).then(
         ({ url }) => open(run, url, button),
-        (error) => tell(error.message),
+        (error) => announce(error.message),
       );
     });
     return button;

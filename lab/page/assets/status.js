@@ -1,4 +1,4 @@
-// The page's head: what stands, what goes wrong, and in one spoken line what has just happened.
+// The page's head: the system, what goes wrong, and in one spoken line what has just happened.
 
 import { byId, html, say } from "./dom.js";
 import { countdown, DASH, number } from "./format.js";
@@ -18,7 +18,7 @@ export function status() {
     count();
     offerLinks(now.links);
     const news = before ? happened(before, now) : "";
-    if (news) tell(news);
+    if (news) announce(news);
   }
 
   // Not a live region: nobody wants every second to be said.
@@ -32,7 +32,7 @@ export function status() {
   }
 
   setInterval(count, COUNTED_MS);
-  return { show, phase, problem, tell };
+  return { show, phase, problem, announce };
 }
 
 function phase(word) {
@@ -42,7 +42,7 @@ function phase(word) {
 }
 
 const problem = (text) => say(byId("problem"), text);
-const tell = (text) => say(byId("said"), text);
+const announce = (text) => say(byId("said"), text);
 
 function described(choice) {
   const parts = [

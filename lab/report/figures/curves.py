@@ -33,12 +33,12 @@ def label_ends(
     (left, right), (bottom, top) = axes.get_xlim(), axes.get_ylim()
     places = spread([y for _, y in ends.values()], (top - bottom) * LABEL_IN / height_in)
     # Across in shares of the axes' width, along in data.
-    beside, stand = axes.get_yaxis_transform(), 1 + LEADER_IN / width_in
+    beside, start = axes.get_yaxis_transform(), 1 + LEADER_IN / width_in
     for (name, (x, y)), label_y in zip(ends.items(), places, strict=True):
-        across = [(x - left) / (right - left), stand - 0.02 / width_in]
+        across = [(x - left) / (right - left), start - 0.02 / width_in]
         colour = colours[name].light
         axes.plot(across, [y, label_y], color=colour, linewidth=0.8, transform=beside, clip_on=False)
-        axes.text(stand, label_y, short(name, LONGEST_LABEL), transform=beside, va="center")
+        axes.text(start, label_y, short(name, LONGEST_LABEL), transform=beside, va="center")
 
 
 def spread(wanted: Sequence[float], gap: float) -> list[float]:

@@ -33,7 +33,7 @@ def spans_accepted(data: TrialData) -> float:
 
 
 def spans_refused(data: TrialData) -> float:
-    """Return the spans that the first stage refused."""
+    """Return the spans that the first stage rejected."""
     return total(data, "refused_spans", first_stage(data))
 
 

@@ -113,7 +113,7 @@ METRICS: Mapping[str, Metric] = {
         Metric("span_bytes", "Bytes per span", "B", compute=span_bytes),
         Metric("spans_per_s", "Spans accepted per second", "1/s", "higher", compute=counted.accepted_per_s),
         Metric("spans_lost_fraction", "Accepted spans lost", "fraction", compute=_lost_fraction),
-        Metric("spans_refused", "Spans that the Collector refused", "", compute=_refused),
+        Metric("spans_refused", "Spans that the Collector rejected", "", compute=_refused),
         *delays.METRICS,
         *saturation.METRICS,
         *steadiness.METRICS,

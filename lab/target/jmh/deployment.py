@@ -21,7 +21,7 @@ FORK_S = 120.0
 # The last operation of an iteration may begin right before its end.
 OVERRUN = 3.0
 RECORD_EVERY_S = 0.5
-# To ask the engine costs CPU time inside the measured window.
+# A query to the engine costs CPU time inside the measured window.
 ALIVE_EVERY_S = 10.0
 
 

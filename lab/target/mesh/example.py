@@ -49,7 +49,7 @@ def example(
 
 
 def faults(level: MeshLevel, parts: Callable[[str], Parts]) -> Mapping[str, Fields]:
-    """Return a fault of each kind that a service can have, of the first node that the client does not ask itself."""
+    """Return a fault of each kind that a service can have, of the first node that the client does not call itself."""
     graph = parts(level.settings.topology_name).topology
     target = next((name for name in graph.nodes if name != graph.entry), graph.entry)
     possible = [name for name, kind in KINDS.items() if SERVICE in kind.roles]

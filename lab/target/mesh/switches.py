@@ -1,4 +1,4 @@
-"""What can be switched of a mesh that stands, and in whose words: the page's, `lab up`'s and `make up`'s. Pure."""
+"""What can be switched of a running mesh, and in whose words: the page's, `lab up`'s and `make up`'s. Pure."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass

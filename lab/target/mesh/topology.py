@@ -100,7 +100,7 @@ class Topology(Shape):
 
     format: Literal["tollbooth.topology"]
     version: Version1
-    entry: Name = Field(description="the node that the client asks: a gateway or a svc-b")
+    entry: Name = Field(description="the node that the client calls: a gateway or a svc-b")
     nodes: Mapping[Name, Annotated[Gateway | Service, Field(discriminator="kind")]] = Field(min_length=1)
 
     @property
@@ -128,8 +128,8 @@ class Topology(Shape):
     def expected_error_fraction(self, route: str, requested: float | None = None) -> float:
         """Return the share of requests for `route` that drawn errors make fail without retries.
 
-        An operation succeeds if it and all calls below it do. `requested`: the error probability that requests ask
-        of every operation, which holds over the topology's.
+        An operation succeeds if it and all calls below it do. `requested`: the error probability that requests set
+        for every operation, which holds over the topology's.
         """
         operations, succeeds = _operations(self), dict[str, float]()
         for reference in _callees_first(self).static_order():

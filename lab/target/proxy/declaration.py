@@ -13,7 +13,7 @@ from lab.target.proxy.settings import NEEDS, RUNTIME_KEYS, ZIPKIN, ProxyLevel, P
 
 SERVER, COLLECTOR, SINK = "testserver", "collector", "sink"
 PROTOCOL: Literal["http"] = "http"
-# Exports are counted each second: so long after a change are enough of them to tell a rate.
+# Exports are counted each second: so long after a change are enough of them to know a rate.
 AFTER_CHANGE_S = 4.0
 # The containers' limits together.
 SYSTEM_BYTES = 1088 << 20

@@ -69,7 +69,7 @@ def _proxy(settings: ProxyLevelSettings) -> Mapping[str, object]:
 
 
 def model_environment(settings: ProxyLevelSettings) -> dict[str, str]:
-    """Return what the exporter model is told. What is left out is Envoy's default there, too."""
+    """Return the configuration of the exporter model. What is left out is Envoy's default there, too."""
     given = {"MIN_FLUSH_SPANS": settings.min_flush_spans, "FLUSH_INTERVAL_MS": settings.flush_interval_ms}
     return {
         "EXPORTER": settings.tracer.removeprefix("model-"),

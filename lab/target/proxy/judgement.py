@@ -107,7 +107,7 @@ def accepted_fraction(data: TrialData) -> float | None:
 
 
 def spans_lost(data: TrialData) -> float:
-    """Return the residual: spans that Envoy counted as sent and that the receiver neither accepted nor refused.
+    """Return the residual: spans that Envoy counted as sent and that the receiver neither accepted nor rejected.
 
     Envoy counts a span as sent before its export. Below 0 where an export was repeated.
     """
@@ -142,7 +142,7 @@ COUNTED = {
     "spans_sent": "Spans that Envoy sent",
     "spans_dropped": "Spans that Envoy dropped",
     "spans_accepted": "Spans that the receiver accepted",
-    "spans_refused": "Spans that the receiver refused",
+    "spans_refused": "Spans that the receiver rejected",
     "timer_flushes": "Exports that the timer began, on all threads",
     "exports": "Exports, with repeated ones",
     "exports_repeated": "Exports that were sent again",

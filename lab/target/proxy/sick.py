@@ -1,4 +1,4 @@
-"""Faults of what takes a proxy's spans: a Collector that is killed, a sink that answers late or refuses.
+"""Faults of what takes a proxy's spans: a Collector that is killed, a sink that answers late or rejects spans.
 
 Unlike other faults, they must not be felt by requests: whether they are is what is measured. They are verified by what
 the receiver counted.
@@ -16,7 +16,7 @@ from lab.fault.fault import DeclaredFault
 from lab.fault.journal import Journal
 from lab.fault.kinds.killed import Killed
 from lab.fault.run import drawn, injector
-from lab.fault.sink import Receiver, SinkTold
+from lab.fault.sink import Receiver, SinkFault
 from lab.record import Course, TrialData
 
 FILE = "faults.jsonl"
@@ -33,7 +33,7 @@ class CollectorKilled(Killed):
         yield from self.unseen(data, course)
 
 
-class SinkSlow(SinkTold):
+class SinkSlow(SinkFault):
     """The sink accepts spans, but answers late."""
 
     kind: Literal["slow"]
@@ -42,11 +42,11 @@ class SinkSlow(SinkTold):
     grows: ClassVar[str] = "delayed_requests"
 
     def behaviour(self) -> Mapping[str, object]:
-        """See `SinkTold.behaviour`."""
+        """See `SinkFault.behaviour`."""
         return {"behaviour": "slow", "delay_ms": self.delay_ms}
 
 
-class SinkRefusing(SinkTold):
+class SinkRefusing(SinkFault):
     """The sink answers at once that it is not available."""
 
     kind: Literal["refusing"]
@@ -54,7 +54,7 @@ class SinkRefusing(SinkTold):
     grows: ClassVar[str] = "refused_spans"
 
     def behaviour(self) -> Mapping[str, object]:
-        """See `SinkTold.behaviour`."""
+        """See `SinkFault.behaviour`."""
         return {"behaviour": "refuse"}
 
 

@@ -110,8 +110,8 @@ class StoreDeployment:
     def drain(self) -> TrialPart:
         """See `Deployment.drain`: look the accepted traces up, and write what was found to `lookups.csv`."""
         traces = pl.concat([read_traces(path) for path in sorted(self.out.glob("traces-*.csv"))])
-        ask = partial(BY_ID[self.level.settings.backend], self.backend.http)
-        write_lookups(self.out, looked_up(ask, wanted(traces), self.place.clock))
+        query = partial(BY_ID[self.level.settings.backend], self.backend.http)
+        write_lookups(self.out, looked_up(query, wanted(traces), self.place.clock))
         self.place.driver.stop([self.name, OBSERVER])
         return TrialPart()
 

@@ -15,7 +15,7 @@ SEED = 1
 BOUND_S = 10.0
 EVERY_S = 1.0
 
-Ask = Callable[[Sequence[str]], Mapping[str, int]]
+Query = Callable[[Sequence[str]], Mapping[str, int]]
 """Returns how many spans a store has of each trace; raises `OSError` without an answer."""
 
 
@@ -26,7 +26,7 @@ def wanted(traces: pl.DataFrame) -> Mapping[str, int]:
     return dict(chosen.iter_rows())
 
 
-def looked_up(ask: Ask, spans: Mapping[str, int], clock: Clock) -> Mapping[str, int]:
+def looked_up(query: Query, spans: Mapping[str, int], clock: Clock) -> Mapping[str, int]:
     """Return how many spans were found of each trace. Each is looked up until it has all of `spans`, or a bound."""
     found = dict.fromkeys(spans, 0)
 
@@ -34,7 +34,7 @@ def looked_up(ask: Ask, spans: Mapping[str, int], clock: Clock) -> Mapping[str, 
         missing = _missing(spans, found)
         try:
             for first in range(0, len(missing), MOST_IDS):
-                found.update(ask(missing[first : first + MOST_IDS]))
+                found.update(query(missing[first : first + MOST_IDS]))
         except OSError:  # It may have ended, which other records say, or be busy.
             return False
         return not _missing(spans, found)

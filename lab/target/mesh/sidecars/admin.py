@@ -74,30 +74,32 @@ class Admin:
     def ready(self) -> bool:
         """Whether it accepts requests, and knows the address of every peer."""
         try:
-            hosts = numbers(self._ask("GET", "/stats?format=json&type=Gauges&filter=membership_healthy$"))
-            return self._ask("GET", "/ready").startswith("LIVE") and all(hosts.values())
+            hosts = numbers(self._request("GET", "/stats?format=json&type=Gauges&filter=membership_healthy$"))
+            return self._request("GET", "/ready").startswith("LIVE") and all(hosts.values())
         except OSError:
             return False
 
     def counters(self) -> dict[str, int]:
         """What it counted since it started, by Envoy's names; a counter that is not there has counted nothing."""
-        return kept(numbers(self._ask("GET", "/stats?format=json&type=Counters")))
+        return kept(numbers(self._request("GET", "/stats?format=json&type=Counters")))
 
     def version(self) -> str:
         """Its version, such as `1.40.0`."""
-        version: str = json.loads(self._ask("GET", "/server_info"))["version"].split("/")[1]
+        version: str = json.loads(self._request("GET", "/server_info"))["version"].split("/")[1]
         return version
 
     def runtime(self) -> dict[str, str]:
         """The runtime values that hold now."""
-        return {key: entry["final_value"] for key, entry in json.loads(self._ask("GET", "/runtime"))["entries"].items()}
+        return {
+            key: entry["final_value"] for key, entry in json.loads(self._request("GET", "/runtime"))["entries"].items()
+        }
 
     def set_runtime(self, values: Mapping[str, int | str]) -> None:
         """Sets runtime values for all further requests; "" removes one."""
         # Envoy leaves a "+" as it is: a blank has to be "%20".
-        self._ask("POST", f"/runtime_modify?{urlencode(values, quote_via=quote)}")
+        self._request("POST", f"/runtime_modify?{urlencode(values, quote_via=quote)}")
 
-    def _ask(self, method: str, path: str) -> str:
+    def _request(self, method: str, path: str) -> str:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=TIMEOUT_S)
         try:
             connection.request(method, path, headers=CHANGES)

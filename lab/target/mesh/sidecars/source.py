@@ -32,7 +32,7 @@ class Pattern(Spots):
     place: Literal["caller", "service", "every"] = Field(
         description="whose proxy does it: the caller's, the one that guards the service, or every one"
     )
-    modes: list[ModeName] = Field(default_factory=list, description="names that stand for this pattern among others")
+    modes: list[ModeName] = Field(default_factory=list, description="names of modes that include this pattern")
     http_filters: Mapping[str, Part] = Field(
         default_factory=dict, description="filters before the router: each one's settings by its name"
     )

@@ -16,7 +16,7 @@ FORMAT, VERSION = "tollbooth.up", 1
 PATH = SCRATCH / "up.json"
 
 
-class Standing(Record):
+class Running(Record):
     """A system that was requested. `spec` is what was chosen, as a manifest has it.
 
     `ready`: it was complete once; until then, a start or a change goes on, or was broken off. `services`: its
@@ -31,47 +31,47 @@ class Standing(Record):
     fault_until_s: float = 0.0
 
 
-def read() -> Standing | None:
-    """Return what stands; None if nothing does. Raises `UserError` for the record of another version."""
+def read() -> Running | None:
+    """Return the running system; None without one. Raises `UserError` for the record of another version."""
     if not PATH.exists():
         return None
     try:
-        return Standing.model_validate(read_json(PATH, FORMAT, VERSION))
+        return Running.model_validate(read_json(PATH, FORMAT, VERSION))
     except (UserError, ValidationError):
-        raise UserError("another version of the lab started what stands", "stop it first: make down") from None
+        raise UserError("another version of the lab started the running system", "stop it first: make down") from None
 
 
-def write(standing: Standing) -> None:
-    """Records what stands."""
+def write(running: Running) -> None:
+    """Records the running system."""
     PATH.parent.mkdir(exist_ok=True)
-    write_json_atomic(PATH, {"format": FORMAT, "version": VERSION, **standing.model_dump(mode="json")})
+    write_json_atomic(PATH, {"format": FORMAT, "version": VERSION, **running.model_dump(mode="json")})
 
 
-def new(spec: Mapping[str, Any]) -> Standing:
+def new(spec: Mapping[str, Any]) -> Running:
     """Return a system that is about to start."""
-    return Standing(id=os.urandom(8).hex(), spec=spec)
+    return Running(id=os.urandom(8).hex(), spec=spec)
 
 
 def forget() -> None:
-    """Records that nothing stands."""
+    """Records that no system runs."""
     PATH.unlink(missing_ok=True)
 
 
 def is_current(id_: str, now_s: float) -> bool:
-    """Whether the system of this id stands, and its faults have not expired."""
+    """Whether the system of this id runs, and its faults have not expired."""
     with contextlib.suppress(UserError):
-        standing = read()
-        return standing is not None and standing.id == id_ and now_s < standing.fault_until_s
+        now = read()
+        return now is not None and now.id == id_ and now_s < now.fault_until_s
     return False
 
 
-def runs() -> bool:
+def has_containers() -> bool:
     """Whether a container of a system runs that this checkout started, or another one: their names are the same."""
-    return KeepingDriver(ROOT, SCRATCH).stands()
+    return KeepingDriver(ROOT, SCRATCH).is_running()
 
 
 def reject_beside() -> None:
     """Raises `UserError` if a system runs; forgets one whose containers have ended, such as by a reboot."""
-    if runs():
+    if has_containers():
         raise UserError("a system that `make up` started is running", "stop it first: make down")
     forget()
