@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from lab.analysis.checklist import Row
-from lab.analysis.sick_receivers import DROPPED, FAILED, LOST, P99, REFUSED, SENT, sick
+from lab.analysis.sick_receivers import DROPPED, FAILED, LOST, P99, REJECTED, SENT, sick
 from lab.errors import UserError
 from lab.record import Estimate, Headline, LevelSummary, Summary, write_json_atomic
 from tests.forked import lab
 
-COUNTED: Mapping[str, float] = {FAILED: 0.0, SENT: 24_000.0, DROPPED: 10.0, REFUSED: 0.0, LOST: 18_000.0}
+COUNTED: Mapping[str, float] = {FAILED: 0.0, SENT: 24_000.0, DROPPED: 10.0, REJECTED: 0.0, LOST: 18_000.0}
 FAULT = {"kind": "killed", "target": "collector", "start_s": 5, "length_s": 15}
 
 
