@@ -33,8 +33,8 @@ KEPT = {"phase", "url", "trace_id"}
 PLACES_OF_TEXT = ("h1", "code", "#edges tbody", "#containers tbody", "#changes tbody", "#trace tbody", "#runs tbody")
 FOCUSABLE = "a[href], button, select, summary, [tabindex='0']"
 DRAINED = """async () => {
-    const { ask } = await import("/assets/api.js");
-    for (let turn = 0; turn < 10; turn++) await ask("/api/state");
+    const { request } = await import("/assets/api.js");
+    for (let turn = 0; turn < 10; turn++) await request("/api/state");
 }"""
 HIDE = """(hidden) => {
     Object.defineProperty(document, "hidden", { configurable: true, get: () => hidden });

@@ -45,7 +45,7 @@ def with_rate(usual: float, meanwhile: float) -> Curve:
     return lambda t: usual * t + (meanwhile - usual) * min(max(t - BEGIN_S, 0), END_S - BEGIN_S)
 
 
-def asked(latency_s: float = 0.01, meanwhile_s: float = 0.01, status: int = 200) -> list[Request]:
+def sent(latency_s: float = 0.01, meanwhile_s: float = 0.01, status: int = 200) -> list[Request]:
     """Requests, ten each second, and how they went while the fault was there."""
     starts = [index / 10 for index in range(LOAD_S * 10)]
     return [(t, t + meanwhile_s, status) if BEGIN_S <= t < END_S else (t, t + latency_s, 200) for t in starts]
@@ -53,7 +53,7 @@ def asked(latency_s: float = 0.01, meanwhile_s: float = 0.01, status: int = 200)
 
 def waiting() -> list[Request]:
     """Requests that nobody answers until the fault is over."""
-    return [(t, max(end, END_S) if BEGIN_S <= t < END_S else end, status) for t, end, status in asked()]
+    return [(t, max(end, END_S) if BEGIN_S <= t < END_S else end, status) for t, end, status in sent()]
 
 
 def container(role: str) -> ContainerRecord:
@@ -75,7 +75,7 @@ class Story:
     away: str = ""
     """What has no samples while the fault is there: `container` or `network`."""
     events: tuple[tuple[float, str], ...] = ()
-    requests: list[Request] = field(default_factory=asked)
+    requests: list[Request] = field(default_factory=sent)
     role: str = "service"
     network: str = "app"
     injected: Mapping[str, Any] = field(default_factory=lambda: {"address": "172.18.0.3"})
@@ -145,15 +145,15 @@ SHOWN: dict[str, Story] = {
     "killed": Story(
         away="container",
         events=((BEGIN_S + 0.2, "gone"), (END_S + 0.8, "restarted")),
-        requests=asked(status=502),
+        requests=sent(status=502),
         injected={"address": "172.18.0.3", ENDED: "s2 s2-envoy"},
     ),
     "frozen": Story(cpu_ns=with_rate(3e8, 0), requests=waiting()),
-    "cut-off": Story(away="network", requests=asked(meanwhile_s=3.0, status=0)),
+    "cut-off": Story(away="network", requests=sent(meanwhile_s=3.0, status=0)),
     "cpu-cut": Story(cpu_ns=with_rate(3e8, 1e8), throttled_ns=with_rate(0, 5e8)),
     "bandwidth-cap": Story(sent_bytes=with_rate(20_000, 990), lifted={"packets": 90, "drops": 9, "overlimits": 80}),
     "packet-loss": Story(lifted={"packets": 905, "drops": 95}),
-    "packet-delay": Story(lifted={"packets": 1000, "drops": 0}, requests=asked(meanwhile_s=0.062)),
+    "packet-delay": Story(lifted={"packets": 1000, "drops": 0}, requests=sent(meanwhile_s=0.062)),
     "answer-delay": Story(injected={"delayed_requests": 3}, lifted={"delayed_requests": 12}),
     "application-error": Story(
         injected=NO_COUNT, lifted={"operations": 1100, "errors": 190, "waited_ns": 11 * 10**9}
@@ -197,7 +197,7 @@ def test_a_fault_that_was_not_there_is_not_verified(kind: str) -> None:
 
 # Kinds that a backend can have, too.
 OF_BACKENDS = ["killed", "frozen", "cut-off", "cpu-cut", "bandwidth-cap", "packet-loss"]
-BACKEND: dict[str, Any] = {"role": "backend", "network": "telemetry", "requests": asked()}
+BACKEND: dict[str, Any] = {"role": "backend", "network": "telemetry", "requests": sent()}
 
 
 @pytest.mark.parametrize("kind", OF_BACKENDS)
@@ -226,16 +226,16 @@ def test_what_a_backend_has_on_the_network_of_requests_proves_nothing(kind: str,
         ("killed", {"events": ()}, "its process was not seen to go"),
         ("killed", {"events": ((BEGIN_S + 0.2, "gone"),)}, "it was not seen to come back"),
         ("killed", {"events": ((BEGIN_S - 3, "gone"), (END_S, "restarted"))}, "its process was not seen to go"),
-        ("killed", {"requests": asked()}, "no request failed or waited for it"),
+        ("killed", {"requests": sent()}, "no request failed or waited for it"),
         ("killed", {"lifted": {"address": "172.18.0.9"}}, "it came back with another address, 172.18.0.9"),
         ("frozen", {"cpu_ns": steady(3e8)}, "it used 2850 ms of CPU meanwhile"),
         ("frozen", {"cpu_ns": steady(0)}, "it was not seen to use CPU before"),
         ("frozen", {"away": "container"}, "its CPU time was not sampled twice meanwhile"),
-        ("frozen", {"requests": asked()}, "no request failed or waited for it"),
+        ("frozen", {"requests": sent()}, "no request failed or waited for it"),
         ("cut-off", {"away": ""}, "packets passed its interface meanwhile"),
         ("cut-off", {"away": "container"}, "it was not observed meanwhile"),
         ("cut-off", {"packets": steady(0)}, "no packet was seen to pass its interface before"),
-        ("cut-off", {"requests": asked()}, "no request failed or waited for it"),
+        ("cut-off", {"requests": sent()}, "no request failed or waited for it"),
         ("cut-off", {"lifted": {"address": "172.18.0.9"}}, "it came back with another address, 172.18.0.9"),
         ("cpu-cut", {"throttled_ns": steady(0)}, "it was never throttled: it used 0.10 CPUs"),
         ("cpu-cut", {"cpu_ns": with_rate(3e8, 1.2e8)}, "it used 0.12 CPUs, more than 0.1"),
@@ -245,9 +245,9 @@ def test_what_a_backend_has_on_the_network_of_requests_proves_nothing(kind: str,
         ("bandwidth-cap", {"away": "network"}, "what it sent was not sampled twice meanwhile"),
         ("packet-loss", {"lifted": {"packets": 700, "drops": 300}}, "300 of 1000 packets were lost"),
         ("packet-loss", {"lifted": {"packets": 18, "drops": 2}}, "20 packets are too few"),
-        ("packet-delay", {"requests": asked(meanwhile_s=0.03)}, "half of the requests took 30.0 ms or less"),
+        ("packet-delay", {"requests": sent(meanwhile_s=0.03)}, "half of the requests took 30.0 ms or less"),
         ("packet-delay", {"lifted": {"packets": 0, "drops": 0}}, "no packet passed the delay"),
-        ("packet-delay", {"requests": asked(status=502)}, "no request began and succeeded"),
+        ("packet-delay", {"requests": sent(status=502)}, "no request began and succeeded"),
         ("application-error", {"lifted": NO_COUNT}, "0 operations are too few"),
         ("application-latency", {"lifted": NO_COUNT}, "no operation was requested"),
         ("envoy-abort", {"lifted": {"faults": 507, "requests": 1500}}, "500 of 1000 requests were aborted"),
@@ -331,7 +331,7 @@ def test_what_a_fault_did_to_the_requests_is_measured() -> None:
 
 
 def test_a_system_that_does_not_come_back_has_no_time_to_recover() -> None:
-    gone = [(t, end, 502 if t >= BEGIN_S else status) for t, end, status in asked()]
+    gone = [(t, end, 502 if t >= BEGIN_S else status) for t, end, status in sent()]
     story = replace(SHOWN["killed"], requests=gone)
     found = values(with_faults(story.data(), [injection("killed", story)]), MESH.judgement.metrics)
     assert found["recovered_fraction"] == 0
