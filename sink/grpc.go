@@ -21,7 +21,7 @@ func (s *sink) grpcHandler() http.Handler {
 	methods := http.NewServeMux()
 	methods.Handle("POST "+exportPath, s.handler(otlpGRPC))
 	methods.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		answerGRPC(w, &refusal{grpcStatus: grpcUnimplemented, reason: "this sink takes traces only"})
+		answerGRPC(w, &rejection{grpcStatus: grpcUnimplemented, reason: "this sink takes traces only"})
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !strings.HasPrefix(r.Header.Get("Content-Type"), "application/grpc") {
@@ -32,7 +32,7 @@ func (s *sink) grpcHandler() http.Handler {
 	})
 }
 
-func unwrapGRPC(header http.Header, body []byte) ([]byte, bool, *refusal) {
+func unwrapGRPC(header http.Header, body []byte) ([]byte, bool, *rejection) {
 	if len(body) < framePrefix || uint64(len(body)-framePrefix) != uint64(binary.BigEndian.Uint32(body[1:])) {
 		return nil, false, malformed(errors.New("not one gRPC message"))
 	}
@@ -41,13 +41,13 @@ func unwrapGRPC(header http.Header, body []byte) ([]byte, bool, *refusal) {
 	case 0:
 		return message, false, nil
 	case 1:
-		compressed, refused := isGzip(header.Get("Grpc-Encoding"))
-		return message, compressed, refused
+		compressed, rejected := isGzip(header.Get("Grpc-Encoding"))
+		return message, compressed, rejected
 	}
 	return nil, false, malformed(errors.New("not a gRPC message"))
 }
 
-func answerGRPC(w http.ResponseWriter, r *refusal) {
+func answerGRPC(w http.ResponseWriter, r *rejection) {
 	header := w.Header()
 	header.Set("Content-Type", "application/grpc")
 	if r != nil { // without a body these headers end the answer: gRPC's "Trailers-Only"

@@ -55,7 +55,7 @@ func exit(code int, err error) {
 	os.Exit(code)
 }
 
-// parse reads the command line; what --help asks for goes to help.
+// parse reads the command line; the help text goes to help.
 func parse(arguments []string, help io.Writer) (behaviour, error) {
 	flags := flag.NewFlagSet("sink", flag.ContinueOnError)
 	flags.SetOutput(io.Discard) // an error is one line, without the help

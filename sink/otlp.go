@@ -14,7 +14,7 @@ const protobufType = "application/x-protobuf"
 var otlpHTTP = protocol{
 	unwrap: unwrapHTTP(protobufType),
 	read:   readOTLP,
-	answer: func(w http.ResponseWriter, r *refusal) {
+	answer: func(w http.ResponseWriter, r *rejection) {
 		w.Header().Set("Content-Type", protobufType)
 		if r != nil {
 			w.WriteHeader(r.httpStatus)
@@ -24,18 +24,18 @@ var otlpHTTP = protocol{
 }
 
 // unwrapHTTP takes bodies of one media type that are compressed with gzip or not at all.
-func unwrapHTTP(want string) func(http.Header, []byte) ([]byte, bool, *refusal) {
-	return func(header http.Header, body []byte) ([]byte, bool, *refusal) {
+func unwrapHTTP(want string) func(http.Header, []byte) ([]byte, bool, *rejection) {
+	return func(header http.Header, body []byte) ([]byte, bool, *rejection) {
 		mediaType, _, err := mime.ParseMediaType(header.Get("Content-Type"))
 		if err != nil || mediaType != want {
 			return nil, false, wrongType
 		}
-		compressed, refused := isGzip(header.Get("Content-Encoding"))
-		return body, compressed, refused
+		compressed, rejected := isGzip(header.Get("Content-Encoding"))
+		return body, compressed, rejected
 	}
 }
 
-func isGzip(encoding string) (bool, *refusal) {
+func isGzip(encoding string) (bool, *rejection) {
 	switch encoding {
 	case "gzip":
 		return true, nil
@@ -45,7 +45,7 @@ func isGzip(encoding string) (bool, *refusal) {
 	return false, wrongType
 }
 
-// statusMessage is a google.rpc.Status with a message: what OTLP wants in the body of each refusal.
+// statusMessage is a google.rpc.Status with a message: what OTLP wants in the body of each rejection.
 func statusMessage(text string) []byte {
 	const messageField = 2<<3 | lengthDelimited
 	return append(binary.AppendUvarint([]byte{messageField}, uint64(len(text))), text...)

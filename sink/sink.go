@@ -9,8 +9,8 @@ import (
 
 const (
 	requestLimit = 1024             // requests that wait or are answered at the same time
-	deskLimit    = 16               // bodies in memory at the same time; a streaming client's takes a second to come
-	readLimit    = 10 * time.Second // for the body of a request that has a desk
+	readerLimit  = 16               // bodies in memory at the same time; a streaming client's takes a second to come
+	readLimit    = 10 * time.Second // for the body of a request that has a reader
 )
 
 // sink is what all ports share.
@@ -18,10 +18,10 @@ type sink struct {
 	counters  counters
 	traces    *traces
 	behaviour atomic.Pointer[behaviour]
-	pace      pace          // of a limited sink
-	inFlight  chan struct{} // one for each request that is being answered
-	desks     chan *desk    // those that are free
-	stopping  chan struct{} // closed when the sink is told to end
+	pace      pace             // of a limited sink
+	inFlight  chan struct{}    // one for each request that is being answered
+	readers   chan *bodyReader // those that are free
+	stopping  chan struct{}    // closed when the sink stops
 }
 
 // counters since the sink started.
@@ -33,11 +33,11 @@ func newSink(initial behaviour) *sink {
 	s := &sink{
 		traces:   newTraces(),
 		inFlight: make(chan struct{}, requestLimit),
-		desks:    make(chan *desk, deskLimit),
+		readers:  make(chan *bodyReader, readerLimit),
 		stopping: make(chan struct{}),
 	}
-	for range deskLimit {
-		s.desks <- &desk{}
+	for range readerLimit {
+		s.readers <- &bodyReader{}
 	}
 	s.behaviour.Store(&initial)
 	return s
@@ -46,16 +46,16 @@ func newSink(initial behaviour) *sink {
 // protocol is one way of sending spans.
 type protocol struct {
 	// unwrap returns the message that a request's body carries, and whether that is compressed with gzip.
-	unwrap func(http.Header, []byte) (message []byte, compressed bool, r *refusal)
+	unwrap func(http.Header, []byte) (message []byte, compressed bool, r *rejection)
 	// read returns the number of spans in a message, and found with those appended whose traces are wanted, valid as long
 	// as the message. Its error says what is wrong with the message.
 	read func(message []byte, wanted sample, found []rawSpan) (int, []rawSpan, error)
-	// answer answers that the spans were accepted, or refused.
-	answer func(http.ResponseWriter, *refusal)
+	// answer answers that the spans were accepted, or rejected.
+	answer func(http.ResponseWriter, *rejection)
 }
 
-// refusal says why spans are not accepted.
-type refusal struct {
+// rejection says why spans are not accepted.
+type rejection struct {
 	httpStatus, grpcStatus int
 	reason                 string
 }
@@ -69,15 +69,15 @@ const (
 )
 
 var (
-	toldToRefuse = &refusal{http.StatusServiceUnavailable, grpcUnavailable, "this sink is told to refuse"}
-	givenUp      = &refusal{http.StatusServiceUnavailable, grpcUnavailable, "the sender waits no longer, or this sink is told to end"}
-	tooMany      = &refusal{http.StatusServiceUnavailable, grpcUnavailable, "too many requests at the same time"}
-	tooLarge     = &refusal{http.StatusRequestEntityTooLarge, grpcResourceExhausted, "the body is larger than 4 MiB"}
-	wrongType    = &refusal{http.StatusUnsupportedMediaType, grpcUnimplemented, "this sink does not read that content type or encoding"}
+	setToRefuse = &rejection{http.StatusServiceUnavailable, grpcUnavailable, "this sink is set to refuse"}
+	givenUp     = &rejection{http.StatusServiceUnavailable, grpcUnavailable, "the sender no longer waits, or this sink is stopping"}
+	tooMany     = &rejection{http.StatusServiceUnavailable, grpcUnavailable, "too many requests at the same time"}
+	tooLarge    = &rejection{http.StatusRequestEntityTooLarge, grpcResourceExhausted, "the body is larger than 4 MiB"}
+	wrongType   = &rejection{http.StatusUnsupportedMediaType, grpcUnimplemented, "this sink does not read that content type or encoding"}
 )
 
-func malformed(err error) *refusal {
-	return &refusal{http.StatusBadRequest, grpcInvalidArgument, err.Error()}
+func malformed(err error) *rejection {
+	return &rejection{http.StatusBadRequest, grpcInvalidArgument, err.Error()}
 }
 
 // handler receives spans that come by a protocol.
@@ -90,36 +90,36 @@ func (s *sink) handler(p protocol) http.HandlerFunc {
 
 // receive counts a request's spans; it returns nil if they are accepted. Spans are kept only where they are accepted at
 // once: senders repeat the others, and a trace would have them twice.
-func (s *sink) receive(p protocol, w http.ResponseWriter, r *http.Request) *refusal {
+func (s *sink) receive(p protocol, w http.ResponseWriter, r *http.Request) *rejection {
 	select {
 	case s.inFlight <- struct{}{}:
 		defer func() { <-s.inFlight }()
 	default:
 		return tooMany
 	}
-	told := s.behaviour.Load().towards(r.Header)
-	spans, refused := s.read(p, told.name == accept, w, r)
-	if refused != nil {
-		return refused
+	current := s.behaviour.Load().towards(r.Header)
+	spans, rejected := s.read(p, current.name == accept, w, r)
+	if rejected != nil {
+		return rejected
 	}
-	if refused = s.behave(r.Context(), told, spans); refused != nil {
+	if rejected = s.behave(r.Context(), current, spans); rejected != nil {
 		s.counters.refusedSpans.Add(uint64(spans))
-		return refused
+		return rejected
 	}
 	s.counters.acceptedSpans.Add(uint64(spans))
 	return nil
 }
 
-// behave does what the sink is told to do with a request that it could accept. Nothing of the body is in memory by now.
-func (s *sink) behave(ctx context.Context, told *behaviour, spans int) *refusal {
-	delay := told.delay
-	switch told.name {
+// behave applies the current behaviour to a request that could be accepted. Nothing of the body is in memory by now.
+func (s *sink) behave(ctx context.Context, current *behaviour, spans int) *rejection {
+	delay := current.delay
+	switch current.name {
 	case accept:
 		return nil
 	case refuse:
-		return toldToRefuse
+		return setToRefuse
 	case limited:
-		delay = s.pace.wait(time.Now(), spans, told.spansPerS)
+		delay = s.pace.wait(time.Now(), spans, current.spansPerS)
 	}
 	if delay > 0 {
 		s.counters.delayedRequests.Add(1)

@@ -61,7 +61,7 @@ func TestASlowSinkAnswersLateAndAccepts(t *testing.T) {
 	}
 }
 
-func TestASenderThatWaitsNoLongerIsRefused(t *testing.T) {
+func TestASenderThatNoLongerWaitsIsRejected(t *testing.T) {
 	for name, r := range requests() {
 		t.Run(name, func(t *testing.T) {
 			s := start(t, slow, longestDelay)
@@ -145,7 +145,7 @@ func changeTo(text string) request {
 	return request{port: adminPort, method: http.MethodPut, path: "/behaviour", body: []byte(text)}
 }
 
-func TestAWrongChangeIsRefusedAndChangesNothing(t *testing.T) {
+func TestAWrongChangeIsRejectedAndChangesNothing(t *testing.T) {
 	s := start(t, accept, time.Second)
 	for change, want := range map[string]string{
 		`{"behaviour":"slwo"}`:                              `there is no behaviour "slwo"; give one of accept, slow, limited, refuse`,
@@ -167,7 +167,7 @@ func TestAWrongChangeIsRefusedAndChangesNothing(t *testing.T) {
 	}
 }
 
-func TestMalformedRequestsAreToldSoAndCountNoSpans(t *testing.T) {
+func TestMalformedRequestsAreRejectedAndCountNoSpans(t *testing.T) {
 	cut := threeSpans()[:20]
 	for name, r := range map[string]request{
 		"gRPC, cut off":               viaGRPC(grpcFrame(cut, 0)),
@@ -192,14 +192,14 @@ func TestMalformedRequestsAreToldSoAndCountNoSpans(t *testing.T) {
 	}
 }
 
-func TestARefusalOverHTTPSaysWhyInOTLPsOwnForm(t *testing.T) {
+func TestARejectionOverHTTPSaysWhyInOTLPsOwnForm(t *testing.T) {
 	s := start(t, refuse, time.Second)
-	if got, want := s.send(viaHTTP(nil, "")).body, string(field(2, []byte(toldToRefuse.reason))); got != want {
+	if got, want := s.send(viaHTTP(nil, "")).body, string(field(2, []byte(setToRefuse.reason))); got != want {
 		t.Errorf("body is %q, want %q", got, want)
 	}
 }
 
-func TestWhatUnpacksToTooMuchIsRefused(t *testing.T) {
+func TestWhatUnpacksToTooMuchIsRejected(t *testing.T) {
 	bomb := gzipped(make([]byte, 100<<20))
 	s := start(t, accept, time.Second)
 	for name, r := range map[string]request{
@@ -212,16 +212,16 @@ func TestWhatUnpacksToTooMuchIsRefused(t *testing.T) {
 }
 
 func TestABodyIsReadUpToTheLimit(t *testing.T) {
-	d := &desk{}
-	if body, refused := d.receive(bytes.NewReader(make([]byte, bodyLimit))); refused != nil || len(body) != bodyLimit {
-		t.Errorf("%d bytes, %v", len(body), refused)
+	b := &bodyReader{}
+	if body, rejected := b.receive(bytes.NewReader(make([]byte, bodyLimit))); rejected != nil || len(body) != bodyLimit {
+		t.Errorf("%d bytes, %v", len(body), rejected)
 	}
-	if _, refused := d.receive(bytes.NewReader(make([]byte, bodyLimit+1))); refused != tooLarge {
-		t.Errorf("%v", refused)
+	if _, rejected := b.receive(bytes.NewReader(make([]byte, bodyLimit+1))); rejected != tooLarge {
+		t.Errorf("%v", rejected)
 	}
 }
 
-func TestOtherTypesEncodingsAndPathsAreRefused(t *testing.T) {
+func TestOtherTypesEncodingsAndPathsAreRejected(t *testing.T) {
 	s := start(t, accept, time.Second)
 	with := func(r request, name, value string) request {
 		r.header[name] = value
@@ -253,8 +253,8 @@ func TestOtherTypesEncodingsAndPathsAreRefused(t *testing.T) {
 	s.expectSpans(0, 0)
 }
 
-// ask sends spans to a sink without a network.
-func ask(s *sink, ctx context.Context, spans []byte) int {
+// post sends spans to a sink without a network.
+func post(s *sink, ctx context.Context, spans []byte) int {
 	r := httptest.NewRequestWithContext(ctx, http.MethodPost, "/v1/traces", bytes.NewReader(spans))
 	r.Header.Set("Content-Type", protobufType)
 	w := httptest.NewRecorder()
@@ -262,33 +262,33 @@ func ask(s *sink, ctx context.Context, spans []byte) int {
 	return w.Code
 }
 
-func TestMoreRequestsThanTheLimitAreRefusedAtOnce(t *testing.T) {
+func TestMoreRequestsThanTheLimitAreRejectedAtOnce(t *testing.T) {
 	s := newSink(behaviour{name: accept})
 	for range requestLimit {
 		s.inFlight <- struct{}{}
 	}
-	if got := ask(s, context.Background(), threeSpans()); got != http.StatusServiceUnavailable {
+	if got := post(s, context.Background(), threeSpans()); got != http.StatusServiceUnavailable {
 		t.Errorf("answer is %d", got)
 	}
 	<-s.inFlight
-	if got := ask(s, context.Background(), threeSpans()); got != http.StatusOK {
+	if got := post(s, context.Background(), threeSpans()); got != http.StatusOK {
 		t.Errorf("answer is %d", got)
 	}
 }
 
-func TestABodyWaitsForADesk(t *testing.T) {
+func TestABodyWaitsForAReader(t *testing.T) {
 	s := newSink(behaviour{name: accept})
-	var taken []*desk
-	for range deskLimit {
-		taken = append(taken, <-s.desks)
+	var taken []*bodyReader
+	for range readerLimit {
+		taken = append(taken, <-s.readers)
 	}
 	ctx, giveUp := context.WithTimeout(context.Background(), 10*time.Millisecond)
 	defer giveUp()
-	if got := ask(s, ctx, threeSpans()); got != http.StatusServiceUnavailable {
+	if got := post(s, ctx, threeSpans()); got != http.StatusServiceUnavailable {
 		t.Errorf("answer is %d", got)
 	}
-	s.desks <- taken[0]
-	if got := ask(s, context.Background(), threeSpans()); got != http.StatusOK || s.counters.acceptedSpans.Load() != 3 {
+	s.readers <- taken[0]
+	if got := post(s, context.Background(), threeSpans()); got != http.StatusOK || s.counters.acceptedSpans.Load() != 3 {
 		t.Errorf("answer is %d, %d spans", got, s.counters.acceptedSpans.Load())
 	}
 }

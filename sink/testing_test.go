@@ -18,7 +18,7 @@ import (
 type stage struct {
 	*testing.T
 	addresses map[int]string // by port
-	stop      func() error   // tells the sink to end and waits until it has
+	stop      func() error   // ends the sink and waits until it has ended
 }
 
 // testRate is the rate of a limited sink.

@@ -147,13 +147,13 @@ func TestSpansThatAreNotAcceptedAtOnceAreNotKept(t *testing.T) {
 	whole := traceOf(aTrace, 1000)
 	for _, behaviour := range []string{slow, limited, refuse} {
 		s := newSink(must(newBehaviour(behaviour, time.Nanosecond, testRate)))
-		ask(s, t.Context(), append(whole[0], whole[1]...))
+		post(s, t.Context(), append(whole[0], whole[1]...))
 		if len(s.traces.byID) != 0 {
 			t.Errorf("%s: kept", behaviour)
 		}
 	}
 	s := newSink(behaviour{name: accept})
-	ask(s, t.Context(), append(whole[0], 0))
+	post(s, t.Context(), append(whole[0], 0))
 	if len(s.traces.byID) != 0 {
 		t.Error("malformed: kept")
 	}

@@ -12,7 +12,7 @@ import (
 var zipkin = protocol{
 	unwrap: unwrapHTTP("application/json"),
 	read:   readZipkin,
-	answer: func(w http.ResponseWriter, r *refusal) {
+	answer: func(w http.ResponseWriter, r *rejection) {
 		if r != nil {
 			http.Error(w, r.reason, r.httpStatus)
 			return

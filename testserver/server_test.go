@@ -170,8 +170,8 @@ func TestOptions(t *testing.T) {
 
 func TestPortThatIsTaken(t *testing.T) {
 	taken := errors.New("taken")
-	refuse := func(int) (net.Listener, error) { return nil, taken }
-	if err := run(context.Background(), &server{}, refuse); !errors.Is(err, taken) {
+	fail := func(int) (net.Listener, error) { return nil, taken }
+	if err := run(context.Background(), &server{}, fail); !errors.Is(err, taken) {
 		t.Error(err)
 	}
 }

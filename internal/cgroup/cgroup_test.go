@@ -231,7 +231,7 @@ func TestAWorkingSetIsNeverNegative(t *testing.T) {
 	}
 }
 
-func TestAFolderWithoutGroupsIsRefused(t *testing.T) {
+func TestAFolderWithoutGroupsIsRejected(t *testing.T) {
 	folder := t.TempDir()
 	if _, err := Detect(folder); err == nil || !strings.Contains(err.Error(), folder) {
 		t.Errorf("error is %v", err)

@@ -54,7 +54,7 @@ func TestAMachineThatOffersLess(t *testing.T) {
 	}
 }
 
-func TestAFolderThatIsNotProcIsRefused(t *testing.T) {
+func TestAFolderThatIsNotProcIsRejected(t *testing.T) {
 	if _, err := Open(t.TempDir(), t.TempDir()); !kernfile.Gone(err) {
 		t.Errorf("error is %v", err)
 	}

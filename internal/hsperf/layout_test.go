@@ -155,7 +155,7 @@ func TestAJVMThatIsStartingIsNotReady(t *testing.T) {
 	}
 }
 
-func TestAMalformedFileIsRefusedWithWhatIsWrong(t *testing.T) {
+func TestAMalformedFileIsRejectedWithWhatIsWrong(t *testing.T) {
 	for want, spoil := range map[string]func([]byte) []byte{
 		"is cut off after 31 bytes":       func(file []byte) []byte { return file[:31] },
 		"begins with 0xcafebabe":          func(file []byte) []byte { binary.BigEndian.PutUint32(file, 0xcafebabe); return file },

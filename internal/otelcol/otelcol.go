@@ -24,7 +24,7 @@ type Counters struct {
 	ProcessRSSBytes parse.Count
 }
 
-// tooLarge is the first number that a float64 cannot tell from the next.
+// tooLarge is the first number that a float64 cannot distinguish from the next.
 const tooLarge = 1 << 53
 
 // Parse reads the text. Its error says what is wrong with a line, or that the text is not a Collector's.

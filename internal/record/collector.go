@@ -6,7 +6,7 @@ import (
 	"tollbooth/internal/otelcol"
 )
 
-// Scrape is what a Collector answered when it was asked for its counters, or why it did not.
+// Scrape is a Collector's answer to a request for its counters, or why there is none.
 type Scrape struct {
 	TNs           int64
 	Name          string // the Collector's

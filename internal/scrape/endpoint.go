@@ -52,8 +52,8 @@ func newClient(timeout time.Duration) *http.Client {
 	}
 }
 
-// ask returns the Collector's counters, or why it did not tell them.
-func (e Endpoint) ask(client *http.Client) record.Scrape {
+// scrape returns the Collector's counters, or why there are none.
+func (e Endpoint) scrape(client *http.Client) record.Scrape {
 	tNs, text, err := e.fetch(client)
 	scraped := record.Scrape{TNs: tNs, Name: e.Name}
 	if err == nil {

@@ -1,4 +1,4 @@
-// Package scrape asks OpenTelemetry Collectors for their own counters at an interval, and records the answers.
+// Package scrape reads OpenTelemetry Collectors' own counters at an interval, and records them.
 package scrape
 
 import (
@@ -13,7 +13,7 @@ import (
 	"tollbooth/internal/record"
 )
 
-// Config holds whom to ask, how often, and where to write the answers.
+// Config holds what to scrape, how often, and where to write the answers.
 type Config struct {
 	Endpoints []Endpoint
 	OutPath   string
@@ -21,7 +21,7 @@ type Config struct {
 	Timeout   time.Duration // of a scrape
 }
 
-// Run asks until the context ends. A Collector that does not answer is no error: the record says so.
+// Run scrapes until the context ends. A Collector that does not answer is no error: the record says so.
 func Run(ctx context.Context, config Config) error {
 	file, err := os.Create(config.OutPath)
 	if err != nil {
@@ -59,8 +59,8 @@ func all(ctx context.Context, config Config) <-chan record.Scrape {
 	return scrapes
 }
 
-// watch asks one Collector at once and at each interval until the context ends, and then once more. Of the last scrape
-// only an answer counts: the Collector may have been stopped before.
+// watch scrapes one Collector at once and at each interval until the context ends, and then once more. Of the last
+// scrape only an answer counts: the Collector may have been stopped before.
 func watch(ctx context.Context, endpoint Endpoint, config Config, scrapes chan<- record.Scrape) {
 	client := newClient(config.Timeout)
 	defer client.CloseIdleConnections()
@@ -68,7 +68,7 @@ func watch(ctx context.Context, endpoint Endpoint, config Config, scrapes chan<-
 	defer ticker.Stop()
 	failed := uint64(0)
 	for ctx.Err() == nil {
-		scraped := endpoint.ask(client)
+		scraped := endpoint.scrape(client)
 		if scraped.Fault != "" {
 			failed++
 		}
@@ -79,7 +79,7 @@ func watch(ctx context.Context, endpoint Endpoint, config Config, scrapes chan<-
 		case <-ticker.C:
 		}
 	}
-	if last := endpoint.ask(client); last.Fault == "" {
+	if last := endpoint.scrape(client); last.Fault == "" {
 		last.FailedScrapes = failed
 		scrapes <- last
 	}

@@ -43,7 +43,7 @@ func recorded(t *testing.T, interval, timeout time.Duration, endpoints func(stop
 		t.Fatal(err)
 	}
 	if ctx.Err() == context.DeadlineExceeded {
-		t.Fatal("the Collectors were not asked often enough")
+		t.Fatal("the Collectors were not scraped often enough")
 	}
 	file, err := os.Open(path)
 	if err != nil {

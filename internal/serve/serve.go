@@ -1,4 +1,4 @@
-// Package serve runs a program's HTTP servers until it is told to end.
+// Package serve runs a program's HTTP servers until it is to end.
 package serve
 
 import (
@@ -12,7 +12,7 @@ import (
 
 const headerLimit = 10 * time.Second // for a request's headers
 
-// ShutDownLimit is how long requests that are being answered may take once the program is told to end.
+// ShutDownLimit is how long requests that are being answered may take once the program is to end.
 const ShutDownLimit = 3 * time.Second
 
 // Listen listens on a port of every interface.

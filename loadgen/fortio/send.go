@@ -22,7 +22,7 @@ const (
 	noRate = -1
 )
 
-// connection is one of fortio's clients, which has one connection and asks one request after the other. It is fortio's
+// connection is one of fortio's clients, which has one connection and sends one request after the other. It is fortio's
 // Runnable.
 type connection struct {
 	number  int

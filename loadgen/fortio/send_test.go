@@ -70,7 +70,7 @@ func TestEachRequestIsRecorded(t *testing.T) {
 	}
 }
 
-func TestAConnectionIsKeptAndAsksOneRequestAtATime(t *testing.T) {
+func TestAConnectionIsKeptAndSendsOneRequestAtATime(t *testing.T) {
 	const concurrency = 3
 	var open, most, connections atomic.Int32
 	s := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
@@ -88,7 +88,7 @@ func TestAConnectionIsKeptAndAsksOneRequestAtATime(t *testing.T) {
 	s.Start()
 	defer s.Close()
 	sent(t, strings.TrimPrefix(s.URL, "http://"), of(60, concurrency, "a1"))
-	// One more has asked whether somebody is there.
+	// One more has checked that the target accepts connections.
 	if most.Load() != concurrency || connections.Load() != concurrency+1 {
 		t.Errorf("%d requests were open at once on %d connections", most.Load(), connections.Load())
 	}
@@ -112,9 +112,9 @@ func TestALoadEndsByTheClockWithEveryAnswer(t *testing.T) {
 }
 
 func TestARequestWithoutAnAnswerEndsTheLoad(t *testing.T) {
-	var asked atomic.Int32
+	var received atomic.Int32
 	target := server(t, func(http.ResponseWriter, *http.Request) {
-		if asked.Add(1) > 20 {
+		if received.Add(1) > 20 {
 			panic(http.ErrAbortHandler)
 		}
 	})

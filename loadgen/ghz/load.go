@@ -21,7 +21,7 @@ type load struct {
 	FirstCounter     uint32   `json:"first_counter"`
 }
 
-// name is what the rows call that which is asked.
+// name is what the rows call the target.
 func (l load) name() string {
 	if l.Operation == "" {
 		return "Mock"

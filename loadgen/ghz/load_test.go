@@ -23,7 +23,7 @@ func TestALoadIsReadWhole(t *testing.T) {
 	}
 }
 
-func TestABrokenLoadIsRefusedByName(t *testing.T) {
+func TestABrokenLoadIsRejectedByName(t *testing.T) {
 	for _, broken := range []struct{ from, to, says string }{
 		{`"s1:9090"`, `"s1"`, "target"},
 		{`"work"`, `"wo,rk"`, "operation"},

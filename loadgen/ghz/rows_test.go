@@ -9,7 +9,7 @@ import (
 	"tollbooth/internal/requests"
 )
 
-func TestStatusTellsAnswersFromNone(t *testing.T) {
+func TestStatusDistinguishesAnswersFromNone(t *testing.T) {
 	for _, c := range []struct {
 		code    string
 		latency time.Duration

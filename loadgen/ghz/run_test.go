@@ -44,11 +44,11 @@ func TestEachRequestIsSentOnceWithItsOwnCounter(t *testing.T) {
 	l.LatencyMS, l.ErrorProbability = pointer[uint32](10), pointer[float32](0.2)
 	sendAll(t, l)
 	var counters []uint32
-	for _, asked := range s.asked {
-		counters = append(counters, field[uint32](asked, "request_counter"))
-		if field[uint32](asked, "config") != 2 || field[uint32](asked, "latency") != 10 ||
-			field[float32](asked, "error_probability") != 0.2 {
-			t.Fatalf("asked %v", asked)
+	for _, request := range s.received {
+		counters = append(counters, field[uint32](request, "request_counter"))
+		if field[uint32](request, "config") != 2 || field[uint32](request, "latency") != 10 ||
+			field[float32](request, "error_probability") != 0.2 {
+			t.Fatalf("received %v", request)
 		}
 	}
 	slices.Sort(counters)
@@ -68,8 +68,8 @@ func TestWhatIsNullIsNotSent(t *testing.T) {
 	l.Concurrency = pointer(1)
 	sendAll(t, l)
 	for _, name := range []string{"latency", "error_probability"} {
-		if s.asked[0].HasFieldName(name) {
-			t.Errorf("%s was sent: %v", name, s.asked[0])
+		if s.received[0].HasFieldName(name) {
+			t.Errorf("%s was sent: %v", name, s.received[0])
 		}
 	}
 }

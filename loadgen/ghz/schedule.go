@@ -7,7 +7,7 @@ import (
 )
 
 // schedule is an open loop's: request i is due i/perS seconds after the first, whatever became of those before it.
-// ghz asks it how long to wait before each request. ghz's own pacer would do the same, but not tell when it began.
+// ghz calls it before each request: how long to wait. ghz's own pacer would do the same, but hide when it began.
 type schedule struct {
 	perS     float64
 	requests uint64
@@ -22,7 +22,7 @@ func (s *schedule) Pace(_ time.Duration, sent uint64) (time.Duration, bool) {
 	return time.Until(s.due(sent)), sent >= s.requests
 }
 
-// Rate is what ghz asks a pacer for besides.
+// Rate is the other method of ghz's pacer.
 func (s *schedule) Rate(time.Duration) float64 { return s.perS }
 
 func (s *schedule) due(request uint64) time.Time {

@@ -16,7 +16,7 @@ import (
 
 const (
 	call = "Service.Mock"
-	// ghz's default, written down here because what took this long is told apart: the generator gave it up.
+	// ghz's default, repeated here because a request that took this long is marked: the generator gave it up.
 	timeout = 20 * time.Second
 )
 

@@ -15,15 +15,15 @@ import (
 // The one copy of the definition, in svc-b's folder.
 var proto = filepath.Join("..", "..", "services", "svc-b", "src", "main", "proto", "mock.proto")
 
-// server is a gRPC service that keeps what it was asked.
+// server is a gRPC service that keeps the requests it received.
 type server struct {
 	address string
 	stop    func()
 
-	lock   sync.Mutex
-	asked  []*dynamic.Message
-	open   int
-	atOnce int // the most requests that were open together
+	lock     sync.Mutex
+	received []*dynamic.Message
+	open     int
+	atOnce   int // the most requests that were open together
 }
 
 // serve starts one that answers with what `answer` says of the request's counter; nil is OK.
@@ -39,13 +39,13 @@ func serve(t *testing.T, answer func(counter uint32) error) *server {
 	}
 	s := &server{address: listener.Addr().String()}
 	handler := func(_ any, _ context.Context, decode func(any) error, _ grpc.UnaryServerInterceptor) (any, error) {
-		asked := dynamic.NewMessage(method.GetInputType())
-		if err := decode(asked); err != nil {
+		request := dynamic.NewMessage(method.GetInputType())
+		if err := decode(request); err != nil {
 			return nil, err
 		}
-		s.begin(asked)
+		s.begin(request)
 		defer s.end()
-		return dynamic.NewMessage(method.GetOutputType()), answer(field[uint32](asked, "request_counter"))
+		return dynamic.NewMessage(method.GetOutputType()), answer(field[uint32](request, "request_counter"))
 	}
 	grpcServer := grpc.NewServer()
 	grpcServer.RegisterService(&grpc.ServiceDesc{
@@ -57,10 +57,10 @@ func serve(t *testing.T, answer func(counter uint32) error) *server {
 	return s
 }
 
-func (s *server) begin(asked *dynamic.Message) {
+func (s *server) begin(request *dynamic.Message) {
 	s.lock.Lock()
 	defer s.lock.Unlock()
-	s.asked = append(s.asked, asked)
+	s.received = append(s.received, request)
 	s.open++
 	s.atOnce = max(s.atOnce, s.open)
 }

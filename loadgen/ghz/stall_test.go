@@ -15,7 +15,7 @@ const (
 	stallUntil = 1200 * time.Millisecond
 )
 
-// stalling is an answer after 10 ms, of a service that stands still for half a second once.
+// stalling is an answer after 10 ms, of a service that stalls once for half a second.
 func stalling() func(uint32) error {
 	began := sync.OnceValue(time.Now)
 	return func(uint32) error {

@@ -51,9 +51,9 @@ func sent(t *testing.T, target string, l load) (rows []requests.Row, said string
 
 func TestAnswersAreRecorded(t *testing.T) {
 	const delay = 20 * time.Millisecond
-	var asked sync.Map
+	var received sync.Map
 	target := server(t, func(w http.ResponseWriter, r *http.Request) {
-		asked.Store(r.Method+" "+r.URL.Path+" "+r.Header.Get("tollbooth-error-probability")+" "+r.Host, true)
+		received.Store(r.Method+" "+r.URL.Path+" "+r.Header.Get("tollbooth-error-probability")+" "+r.Host, true)
 		time.Sleep(delay)
 		if r.URL.Path == "/a2" {
 			w.WriteHeader(http.StatusBadGateway)
@@ -83,7 +83,7 @@ func TestAnswersAreRecorded(t *testing.T) {
 		}
 	}
 	for _, route := range l.Routes {
-		if _, found := asked.Load("GET /" + route + " 0.2 " + target); !found {
+		if _, found := received.Load("GET /" + route + " 0.2 " + target); !found {
 			t.Errorf("%s did not arrive as it should", route)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"unsafe"
 )
 
-// sliceNs asks the system call that follows schedSetattr on both architectures: sched_getattr.
+// sliceNs calls sched_getattr, which follows schedSetattr on both architectures.
 func sliceNs(t *testing.T) uint64 {
 	t.Helper()
 	var found schedAttr

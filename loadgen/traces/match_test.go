@@ -33,7 +33,7 @@ func TestTracesAreMatchedWithWhatCameBack(t *testing.T) {
 		"back before the end":     {accepted, arrivals{came(5, 300)}, 400, success, 5, 300},
 		"another trace":           {accepted, arrivals{{part{other, 5}, intended + 300}}, late, receiveTimeout, 0, never},
 		"twice":                   {accepted, arrivals{came(5, 300), came(5, 5000)}, late, success, 10, 300},
-		"refused and yet back":    {sendError, arrivals{came(5, 300)}, late, sendError, 5, 300},
+		"rejected and yet back":   {sendError, arrivals{came(5, 300)}, late, sendError, 5, 300},
 		"not answered":            {sendTimeout, nil, late, sendTimeout, 0, never},
 		"empty, as all empty are": {empty, arrivals{{part{traceID{}, 5}, intended + 300}}, late, empty, 0, never},
 	} {

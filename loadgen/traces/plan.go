@@ -14,7 +14,7 @@ const (
 	maxAttributes     = 1000
 	maxAttributeBytes = 65_536
 	maxClients        = 100
-	// Receivers of OTLP take messages up to this size, unless they are told otherwise.
+	// Receivers of OTLP take messages up to this size, unless configured otherwise.
 	maxRequestBytes = 4 << 20
 )
 

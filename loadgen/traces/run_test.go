@@ -233,7 +233,7 @@ func TestWorkersStartAtTheirRate(t *testing.T) {
 	}
 }
 
-func TestAnOpenLoopTellsLossesFromSuccess(t *testing.T) {
+func TestAnOpenLoopDistinguishesLossesFromSuccess(t *testing.T) {
 	e := startEndpoint(t)
 	r := startRelay(t, e.grpcAddress)
 	r.keeps = func(id traceID) bool { return id[15] < 64 }
@@ -298,7 +298,7 @@ func TestSpansOfSeveralClientsGoToSeveralTargets(t *testing.T) {
 }
 
 func TestWhateverTheTargetDoesEveryTraceHasOneOutcome(t *testing.T) {
-	refuse := func(context.Context) error { return status.Error(codes.Unavailable, "refused") }
+	reject := func(context.Context) error { return status.Error(codes.Unavailable, "rejected") }
 	hang := func(ctx context.Context) error { // until the generator gives up
 		<-ctx.Done()
 		return ctx.Err()
@@ -311,9 +311,9 @@ func TestWhateverTheTargetDoesEveryTraceHasOneOutcome(t *testing.T) {
 			want    outcome
 			code    int
 		}{
-			"refusing": {accepts: refuse, want: sendError, code: int(codes.Unavailable)},
-			"slow":     {accepts: hang, want: sendTimeout},
-			"losing":   {keeps: func(traceID) bool { return false }, want: receiveTimeout},
+			"rejecting": {accepts: reject, want: sendError, code: int(codes.Unavailable)},
+			"slow":      {accepts: hang, want: sendTimeout},
+			"losing":    {keeps: func(traceID) bool { return false }, want: receiveTimeout},
 			"killed": {want: sendError, code: int(codes.Unavailable), during: func(r *relay) {
 				time.Sleep(300 * time.Millisecond)
 				r.kill()

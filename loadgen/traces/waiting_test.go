@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// isComplete says whether the waiter was told, and takes the message.
+// isComplete says whether the waiter was notified, and takes the message.
 func isComplete(w *waiter) bool {
 	select {
 	case <-w.complete:
@@ -15,14 +15,14 @@ func isComplete(w *waiter) bool {
 	}
 }
 
-func TestAWorkerIsToldWhenTheLastSpanHasCome(t *testing.T) {
+func TestAWorkerIsNotifiedWhenTheLastSpanHasCome(t *testing.T) {
 	w, by, id := newWaiting(), newWaiter(), traceID{1}
 	w.expect(id, 5, by)
 	if w.arrived([]part{{id, 2}, {id, 2}}, 10) != 0 || isComplete(by) {
-		t.Error("told after 4 of 5 spans")
+		t.Error("notified after 4 of 5 spans")
 	}
 	if w.arrived([]part{{id, 1}}, 20) != 0 || !isComplete(by) || by.got != 5 || by.last != 20 {
-		t.Errorf("not told after 5 of 5 spans: %+v", by)
+		t.Errorf("not notified after 5 of 5 spans: %+v", by)
 	}
 	if w.arrived([]part{{id, 5}}, 30) != 0 || isComplete(by) || by.got != 10 || by.last != 20 {
 		t.Errorf("spans that came twice: %+v", by)
@@ -48,7 +48,7 @@ func TestAMessageForAnEarlierTraceIsForgottenWithIt(t *testing.T) {
 	w.forget(traceID{1}, by)
 	w.expect(traceID{2}, 1, by)
 	if isComplete(by) {
-		t.Error("told of a trace before it came")
+		t.Error("notified of a trace before it came")
 	}
 }
 

@@ -21,8 +21,8 @@ import (
 
 const usage = `Usage: scraper --collectors NAME=URL,... --out FILE [options]
 
-Asks OpenTelemetry Collectors for their own metrics, and records their counters of spans, their queues and their memory
-as JSON Lines, until it gets SIGTERM. A Collector that does not answer is asked again.
+Scrapes OpenTelemetry Collectors' own metrics, and records their counters of spans, their queues and their memory
+as JSON Lines, until it gets SIGTERM. A Collector that does not answer is scraped again.
 
 Examples:
   scraper --collectors collector=http://collector:8888/metrics --out collector.jsonl
