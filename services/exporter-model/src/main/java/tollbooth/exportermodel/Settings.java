@@ -5,7 +5,7 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.Map;
 
-/** What the model is told. Addresses are looked up once: the loop never waits for a name. */
+/** The model's settings. Addresses are looked up once: the loop never waits for a name. */
 record Settings(
     Design design,
     int minFlushSpans,

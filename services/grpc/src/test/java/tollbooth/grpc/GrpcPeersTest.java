@@ -73,7 +73,7 @@ class GrpcPeersTest {
   }
 
   @Test
-  void failsWithWhatThePeerAnswersAndAsksItOnce() throws Exception {
+  void failsWithWhatThePeerAnswersAndCallsItOnce() throws Exception {
     try (StubGrpcPeer peer =
         StubGrpcPeer.answering(Status.INTERNAL.withDescription("a drawn failure"))) {
       GrpcPeers peers = peers(peer.addresses());

@@ -90,7 +90,7 @@ class OperationControllerTest {
 
   @ParameterizedTest
   @ValueSource(ints = {404, 500, 502, 503})
-  void stopsAtTheFirstPeerThatFailsAndAsksItOnce(int status) throws Exception {
+  void stopsAtTheFirstPeerThatFailsAndCallsItOnce(int status) throws Exception {
     try (StubPeer peer = StubPeer.answering(status);
         RunningNode node = node(peer)) {
       HttpResponse<String> answer = node.get("/op/work", "17");

@@ -191,7 +191,7 @@ class MockServiceTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"INTERNAL", "UNAVAILABLE", "NOT_FOUND"})
-  void stopsAtTheFirstPeerThatFailsAndAsksItOnce(Status.Code code) throws Exception {
+  void stopsAtTheFirstPeerThatFailsAndCallsItOnce(Status.Code code) throws Exception {
     try (StubGrpcPeer peer = StubGrpcPeer.answering(code.toStatus());
         RunningNode node = node(peer.addresses());
         GrpcCaller client = GrpcCaller.of(node)) {

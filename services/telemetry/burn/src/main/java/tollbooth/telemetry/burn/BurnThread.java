@@ -31,7 +31,7 @@ final class BurnThread implements AutoCloseable {
   /**
    * What a thread burned so far.
    *
-   * @param times how often it was told to
+   * @param times how often it burned
    * @param cpuNs CPU time of the thread by its own clock, in nanoseconds
    */
   record Burned(long times, long cpuNs) {}

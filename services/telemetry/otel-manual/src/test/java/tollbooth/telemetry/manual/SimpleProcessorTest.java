@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class SimpleProcessorTest {
 
-  private final CountDownLatch asked = new CountDownLatch(1);
+  private final CountDownLatch requested = new CountDownLatch(1);
   private final CountDownLatch answer = new CountDownLatch(1);
 
   @Test
@@ -37,7 +37,7 @@ class SimpleProcessorTest {
     try (SdkTracerProvider tracing =
         exportingTo(OtlpHttpSpanExporter.builder().setEndpoint(url).build())) {
       endSpan(tracing);
-      asked.await();
+      requested.await();
       CompletableResultCode exported = tracing.forceFlush();
       assertThat(exported.isDone()).isFalse();
       answer.countDown();
@@ -56,7 +56,7 @@ class SimpleProcessorTest {
   }
 
   private void awaitAnswer() {
-    asked.countDown();
+    requested.countDown();
     try {
       answer.await();
     } catch (InterruptedException interrupted) {
@@ -68,7 +68,7 @@ class SimpleProcessorTest {
   void anExporterThatBlocksHoldsUpEveryThread() throws InterruptedException {
     try (SdkTracerProvider tracing = exportingTo(new Blocking())) {
       Thread first = Thread.ofPlatform().start(() -> endSpan(tracing));
-      asked.await();
+      requested.await();
       Thread second = Thread.ofPlatform().start(() -> endSpan(tracing));
       await().until(() -> second.getState() == Thread.State.BLOCKED);
       assertThat(first.getState()).isEqualTo(Thread.State.WAITING);

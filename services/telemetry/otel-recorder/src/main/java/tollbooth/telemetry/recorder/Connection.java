@@ -182,7 +182,7 @@ final class Connection {
     }
   }
 
-  /** Asks to be told when the socket takes the rest. */
+  /** Registers for the event that the socket takes the rest. */
   private void wrote(long bytes, boolean all, long nowNanos) {
     if (bytes > 0) {
       progressAtNanos = nowNanos;

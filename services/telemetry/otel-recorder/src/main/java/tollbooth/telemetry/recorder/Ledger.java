@@ -75,7 +75,7 @@ public final class Ledger {
    * @param acknowledged answered with success and not rejected in part
    * @param queueFull dropped at their end: the queue was full, or all buffers were in use
    * @param tooLarge larger than a span or a request may be
-   * @param rejected refused by an endpoint for good, in whole or in part
+   * @param rejected by an endpoint for good, in whole or in part
    * @param givenUp not acknowledged after all attempts, or when the recorder was closed
    * @param resent sent once more: each may be at the backend twice. Not part of the balance
    */

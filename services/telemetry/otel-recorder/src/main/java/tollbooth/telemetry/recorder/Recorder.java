@@ -35,7 +35,7 @@ public final class Recorder implements Sender {
   private final Thread thread;
   private volatile boolean closing;
 
-  /** The connection that is asked first. */
+  /** The connection that is checked first. */
   private int first;
 
   /** The connection whose turn it is. */
@@ -218,7 +218,7 @@ public final class Recorder implements Sender {
 
   private long nanosUntilDue(long nowNanos) {
     long limit = settings.flushInterval().toNanos();
-    // Without an idle connection a due batch waits for one, and the selector tells when.
+    // Without an idle connection a due batch waits for one, and the selector signals when.
     boolean idle = connections.stream().anyMatch(Connection::isIdle);
     long due = idle ? settlement.nanosUntilDue(nowNanos, limit) : limit;
     for (Connection connection : connections) {

@@ -133,7 +133,7 @@ class RecorderTest {
 
   @ParameterizedTest
   @ValueSource(ints = {429, 502, 503, 504})
-  void sendsAgainWhenTheEndpointAsksForIt(int status) throws Exception {
+  void sendsAgainWhenTheEndpointRequestsIt(int status) throws Exception {
     String busy = "HTTP/1.1 " + status + " Later\r\nRetry-After: 0\r\nContent-Length: 0\r\n\r\n";
     try (StubEndpoint endpoint = StubEndpoint.answering(busy, busy);
         Recorder recorder = start(settings(endpoint))) {
@@ -148,7 +148,7 @@ class RecorderTest {
   }
 
   @Test
-  void waitsAsLongAsTheEndpointAsks() throws Exception {
+  void waitsAsLongAsTheEndpointRequests() throws Exception {
     String busy = "HTTP/1.1 503 Later\r\nRetry-After: 2\r\nContent-Length: 0\r\n\r\n";
     try (StubEndpoint endpoint = StubEndpoint.answering(busy);
         Recorder recorder = start(settings(endpoint))) {
@@ -177,8 +177,8 @@ class RecorderTest {
   @Test
   void countsWhatIsRejected() throws Exception {
     String partly = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n\n\u0002\b\u0003";
-    String refused = "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n";
-    try (StubEndpoint endpoint = StubEndpoint.answering(partly, refused);
+    String rejected = "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n";
+    try (StubEndpoint endpoint = StubEndpoint.answering(partly, rejected);
         Recorder recorder = start(settings(endpoint))) {
       source.put(0, 10, SIZE);
       assertThat(recorder.flush(LONG)).isTrue();

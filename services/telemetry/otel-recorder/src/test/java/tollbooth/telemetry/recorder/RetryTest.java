@@ -36,7 +36,7 @@ class RetryTest {
     "-1, 1000",
     ", 1000"
   })
-  void waitsAsTheAnswerAsks(String retryAfter, long millis) {
+  void waitsAsTheAnswerRequests(String retryAfter, long millis) {
     assertThat(Retry.after(retryAfter, 1, NOW)).isEqualTo(Duration.ofMillis(millis));
   }
 }

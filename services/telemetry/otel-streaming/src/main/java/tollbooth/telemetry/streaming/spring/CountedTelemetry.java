@@ -12,7 +12,7 @@ import tollbooth.telemetry.streaming.StreamingOpenTelemetry;
 import tollbooth.web.AtomicFile;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The streaming tracer. When it is closed, it tells the lab what became of its spans. */
+/** The streaming tracer. When it is closed, it reports to the lab what became of its spans. */
 final class CountedTelemetry implements OpenTelemetry, AutoCloseable {
 
   private final StreamingOpenTelemetry telemetry;

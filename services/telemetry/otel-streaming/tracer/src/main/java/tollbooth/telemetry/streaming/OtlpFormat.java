@@ -98,7 +98,7 @@ final class OtlpFormat implements WireFormat {
     return keys.get(name);
   }
 
-  /** What stands between the length of a KeyValue and that of its value. */
+  /** What is between the length of a KeyValue and that of its value. */
   private static byte[] encodedKey(String name) {
     byte[] text = name.getBytes(StandardCharsets.UTF_8);
     ByteBuffer encoded = ByteBuffer.allocate(bytesSize(text.length) + 1);

@@ -37,9 +37,9 @@ final class Recording {
   private byte[] scope;
   private int[] attributes = new int[16 * FIELDS];
   private int count;
-  private int refused;
+  private int rejected;
 
-  /** Of each attribute's id the last six bits: most ids are small, and new ones quickly told. */
+  /** Of each attribute's id the last six bits: most ids are small, so new ones are found fast. */
   private long seen;
 
   /** Names of keys without an id: the first one gets the id -1, the next one -2. Mostly null. */
@@ -82,7 +82,7 @@ final class Recording {
     if (slot >= 0) {
       bury(attributes[slot + START], attributes[slot + END]);
     } else if (count >= limits.attributes()) {
-      refused++;
+      rejected++;
       return -1;
     } else {
       seen |= bit;
@@ -143,14 +143,14 @@ final class Recording {
     deadEnds[place] = end;
   }
 
-  /** Whether a limit refused anything. */
+  /** Whether a limit rejected anything. */
   boolean droppedAny() {
-    return refused > 0 || events > limits.events() || links > limits.links();
+    return rejected > 0 || events > limits.events() || links > limits.links();
   }
 
-  /** The calls that the limit refused. A value that a later one replaced does not count. */
+  /** The calls that the limit rejected. A value that a later one replaced does not count. */
   int droppedAttributes() {
-    return refused;
+    return rejected;
   }
 
   int droppedEvents() {
@@ -172,7 +172,7 @@ final class Recording {
     looseNames = null;
     count = 0;
     seen = 0;
-    refused = 0;
+    rejected = 0;
     dead = 0;
     events = 0;
     links = 0;

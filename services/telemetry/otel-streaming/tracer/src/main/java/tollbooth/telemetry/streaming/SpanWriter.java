@@ -105,12 +105,12 @@ final class SpanWriter {
       return;
     }
     Map<String, Entry> entries = new LinkedHashMap<>();
-    int[] refused = new int[1];
-    own.forEach((key, value) -> refused[0] += keep(entries, key, value));
-    attributes.forEach((key, value) -> refused[0] += keep(entries, key, value));
+    int[] rejected = new int[1];
+    own.forEach((key, value) -> rejected[0] += keep(entries, key, value));
+    attributes.forEach((key, value) -> rejected[0] += keep(entries, key, value));
     AttributesBuilder kept = Attributes.builder();
     entries.values().forEach(entry -> put(kept, entry.key(), entry.value()));
-    format.event(span.chain, epochNanos, "exception", kept.build(), refused[0]);
+    format.event(span.chain, epochNanos, "exception", kept.build(), rejected[0]);
   }
 
   /** Keeps an attribute; returns 1 if it is one too many. */

@@ -51,7 +51,7 @@ final class StreamingSpan implements Span {
 
   private volatile int state;
 
-  /** Made when it is asked for; several threads may make the same. */
+  /** Made on demand; several threads may make the same. */
   private SpanContext context;
 
   private String name;

@@ -172,7 +172,7 @@ final class Variables {
     return new IllegalArgumentException("must be " + what + ", not '" + text + "'");
   }
 
-  /** Rejects every variable with one of these beginnings that nobody asked for. */
+  /** Rejects every variable with one of these beginnings that nobody read. */
   void rejectOthers(String... beginnings) {
     for (String name : given.keySet()) {
       for (String beginning : beginnings) {

@@ -80,6 +80,6 @@ interface WireFormat {
    */
   int groupHeadSize(byte[] scope, int bytes);
 
-  /** Appends what precedes a group of spans, so that all together can stand in any request. */
+  /** Appends what precedes a group of spans, so that all together fit in any request. */
   void putGroupHead(ByteBuffer out, byte[] scope, int bytes);
 }

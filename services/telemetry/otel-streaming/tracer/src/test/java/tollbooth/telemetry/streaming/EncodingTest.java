@@ -138,7 +138,7 @@ class EncodingTest {
         new IllegalStateException() {
           @Override
           public String getMessage() {
-            span.setAttribute("asked", true);
+            span.setAttribute("called", true);
             return "message";
           }
         });

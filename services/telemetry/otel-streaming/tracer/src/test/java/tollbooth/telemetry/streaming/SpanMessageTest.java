@@ -7,7 +7,7 @@ import java.io.ByteArrayOutputStream;
 import org.junit.jupiter.api.Test;
 import tollbooth.telemetry.recorder.Message;
 
-/** Spans on their way; that each can stand alone, {@link SameAsSdkTest} shows. */
+/** Spans on their way; that each is complete alone, {@link SameAsSdkTest} shows. */
 class SpanMessageTest {
 
   private static void end(Harness harness, String scope, String name) {

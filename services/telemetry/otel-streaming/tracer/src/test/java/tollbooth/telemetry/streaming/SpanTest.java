@@ -13,7 +13,7 @@ import java.util.concurrent.Executors;
 import org.junit.jupiter.api.Test;
 import tollbooth.telemetry.recorder.Ledger.Counts;
 
-/** What the SDK cannot be asked: buffers, drops and threads. */
+/** What the SDK does not show: buffers, drops and threads. */
 class SpanTest {
 
   @Test
