@@ -1,6 +1,6 @@
 module tollbooth/collector
 
-// Go 1.25.0, which the modules ask for, cannot link filterprocessor.
+// Go 1.25.0, which the modules require, cannot link filterprocessor.
 go 1.25.7
 
 require (

@@ -16,7 +16,7 @@ options=(
   # Containers need root on many machines, so the lab often runs as root.
   --ServerApp.allow_root=True
   --LabApp.default_url=/lab/tree/notebooks
-  # Nothing is asked of the network.
+  # No requests to the network.
   --LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate
   --LabApp.news_url=None
   --LabApp.extension_manager=readonly

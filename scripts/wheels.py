@@ -1,4 +1,4 @@
-"""What pip would install, asked for by the scripts that write locks of wheels. Nothing is installed."""
+"""What pip would install, for the scripts that write locks of wheels. Nothing is installed."""
 
 import json
 import subprocess

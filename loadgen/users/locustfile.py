@@ -27,7 +27,7 @@ def begin(environment: Environment, **_: object) -> None:
 class Visitor(User):
     """One user of the closed loop. The think time is kept by its visits, not by `wait_time`, as there its end is known.
 
-    It asks by the client that Locust's own users are made with, without what these add to count and name requests:
+    It sends with the client that Locust's own users are made with, without what these add to count and name requests:
     requests are counted here, and the CPU would be missing beside the services.
     """
 
@@ -41,15 +41,15 @@ class Visitor(User):
 
     @task
     def visit(self) -> None:
-        """Waits until the intended start, asks the next route, and records it."""
+        """Waits until the intended start, requests the next route, and records it."""
         gevent.sleep(max(0.0, (self.visits.intended_ns - now_ns()) / SECOND_NS))
         route = self.visits.next_route()
         start_ns = now_ns()
-        status, size_bytes = self.ask("/" + route)
+        status, size_bytes = self.get("/" + route)
         if self.visits.answered(route, start_ns, status, size_bytes):
             end_later(self.environment)
 
-    def ask(self, path: str) -> tuple[int, int]:
+    def get(self, path: str) -> tuple[int, int]:
         """Returns the answer's status, 0 where there is none, and its size in bytes."""
         try:
             answer = self.http.get(path)

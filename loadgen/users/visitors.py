@@ -1,7 +1,7 @@
-"""The users of `visits.py` in one loop over one epoll: what they ask is the same as with Locust, at half the cost.
+"""The users of `visits.py` in one loop over one epoll: their requests are Locust's, at half the cost.
 
 A request wakes this process twice, when it is due and when its answer comes; what a framework does beside that, each
-time on cold caches, is most of what a request costs a generator that asks a few times a second.
+time on cold caches, is most of what a request costs a generator that sends a few requests a second.
 
 Configuration comes by environment: what `visits.py` reads, and TARGET (host:port, looked up once), USERS, BOUND_S (when
 the load ends at the latest, counted from its start).
@@ -32,7 +32,7 @@ class Connection:
         self.socket = socket.socket()
         self.socket.setblocking(False)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.socket.connect_ex(address)  # how it ended is asked when the socket is ready
+        self.socket.connect_ex(address)  # how it ended is read when the socket is ready
         self.open = False
         self.used = False
         self.parser = HttpResponseParser(self)
@@ -44,7 +44,7 @@ class Connection:
         self.open = self.socket.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) == 0
         return self.open
 
-    def ask(self, request: bytes) -> None:
+    def send(self, request: bytes) -> None:
         """Sends a request; raises `OSError`."""
         self.begun = self.complete = False
         self.status = self.size = 0
@@ -82,28 +82,28 @@ class User:
         self.visits = visits
         self.connection: Connection | None = None
         self.route = ""
-        self.asking = False
+        self.waiting = False
         self.start_ns = 0
 
     def visit(self) -> None:
-        """Asks the next route."""
+        """Requests the next route."""
         self.route = self.visits.next_route()
-        self.asking = True
+        self.waiting = True
         self.start_ns = now_ns()
         if self.connection is None:
             self.connect()
         else:
-            self.ask(self.connection)
+            self.send(self.connection)
 
     def connect(self) -> None:
         """Begins a connection; the request goes out when it is there."""
         self.connection = Connection(self.loop.address)
         self.loop.watch(self, self.connection.socket)
 
-    def ask(self, connection: Connection) -> None:
+    def send(self, connection: Connection) -> None:
         """Sends the request; where that fails, the answer that does not come says so."""
         try:
-            connection.ask(f"GET /{self.route} HTTP/1.1\r\nHost: {self.loop.target}\r\n\r\n".encode())
+            connection.send(f"GET /{self.route} HTTP/1.1\r\nHost: {self.loop.target}\r\n\r\n".encode())
         except OSError:
             self.ended(connection)
 
@@ -114,25 +114,25 @@ class User:
         if not connection.open:
             if connection.opened():
                 self.loop.await_answers(connection.socket)
-                self.ask(connection)
+                self.send(connection)
             else:
                 self.ended(connection)
         elif not connection.receive() and not connection.complete:
             self.ended(connection)
-        elif connection.complete and self.asking:
+        elif connection.complete and self.waiting:
             connection.used = True
             if not connection.keeps:
                 self.leave()
             self.answered(connection.status, connection.size)
-        elif not self.asking:
+        elif not self.waiting:
             self.leave()
 
     def ended(self, connection: Connection) -> None:
         """The connection is gone. One that was kept and ends before its answer began is no failure: a new one is."""
         self.leave()
-        if self.asking and connection.used and not connection.begun:
+        if self.waiting and connection.used and not connection.begun:
             self.connect()
-        elif self.asking:
+        elif self.waiting:
             self.answered(0, 0)
 
     def leave(self) -> None:
@@ -143,13 +143,13 @@ class User:
 
     def answered(self, status: int, size: int) -> None:
         """The request has ended; with the warm-up's last the load's end is known."""
-        self.asking = False
+        self.waiting = False
         if self.visits.answered(self.route, self.start_ns, status, size):
             self.loop.end_after_warm_up()
 
     def give_up(self, now: int) -> None:
         """Ends a request that takes too long."""
-        if self.asking and self.connection is not None:
+        if self.waiting and self.connection is not None:
             limit_ns = ANSWER_TIMEOUT_NS if self.connection.open else CONNECT_TIMEOUT_NS
             if now > self.start_ns + limit_ns:
                 self.leave()
@@ -175,7 +175,7 @@ class Loop:
         """Returns when the load has ended; what is under way then is not written down."""
         while (now := now_ns()) < self.end_ns:
             for user in self.users:
-                if not user.asking and user.visits.intended_ns <= now:
+                if not user.waiting and user.visits.intended_ns <= now:
                     user.visit()
             for descriptor, _ in self.poll.poll(self.wait_s()):
                 if descriptor in self.watched:
@@ -184,9 +184,9 @@ class Loop:
 
     def wait_s(self) -> float:
         """How long nothing is to be done, unless something comes."""
-        due = min([self.end_ns, *(user.visits.intended_ns for user in self.users if not user.asking)])
+        due = min([self.end_ns, *(user.visits.intended_ns for user in self.users if not user.waiting)])
         idle_s = max(0.0, (due - now_ns()) / SECOND_NS)
-        return min(idle_s, LOOK_FOR_TIMEOUTS_EVERY_S) if any(user.asking for user in self.users) else idle_s
+        return min(idle_s, LOOK_FOR_TIMEOUTS_EVERY_S) if any(user.waiting for user in self.users) else idle_s
 
     def look_for_timeouts(self) -> None:
         """Ends what takes too long."""

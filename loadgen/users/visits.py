@@ -1,4 +1,4 @@
-"""The users of the thesis, whichever program asks for them: all routes once, in random order, before repeating one.
+"""The users of the thesis, whichever program runs them: all routes once, in random order, before repeating one.
 
 Writes one row per finished request to /out/requests.csv (docs/reference/formats.md). Configuration comes by
 environment: ROUTES (space-separated), THINK_TIME_S (lowest and highest, seconds), WARM_UP_REQUESTS (until that many
@@ -46,7 +46,7 @@ class Load:
 
 
 class Visits:
-    """What one user asks and when, with draws of its own, so that a seed gives the same visits."""
+    """What one user requests and when, with draws of its own, so that a seed gives the same visits."""
 
     def __init__(self, load: Load, number: int) -> None:
         self.load = load
@@ -57,7 +57,7 @@ class Visits:
         self.intended_ns = now_ns() + int(self.random.uniform(0, 0.2) * SECOND_NS)
 
     def next_route(self) -> str:
-        """The route to ask next."""
+        """The route to request next."""
         if not self.to_visit:
             self.to_visit = self.random.sample(self.load.routes, len(self.load.routes))
         return self.to_visit.pop()
@@ -73,7 +73,7 @@ class Visits:
         if self.load.warm_up_left > 0:
             return 0.0
         if self.in_step:
-            # Users who begin together would ask in step for long, where the think time varies by little.
+            # Users who begin together would send in step for long, where the think time varies by little.
             self.in_step = False
             return self.random.uniform(0, self.load.think_high_s)
         return self.random.uniform(self.load.think_low_s, self.load.think_high_s)

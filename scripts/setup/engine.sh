@@ -12,7 +12,7 @@ ensure_engine() {
   engine_answers && return
   [[ -z ${DOCKER_HOST:-} ]] || fail "no Docker engine answers at DOCKER_HOST=$DOCKER_HOST" "start that engine, or unset DOCKER_HOST"
   if ! has dockerd; then
-    refuse_unless_installable
+    fail_unless_installable
     install_engine
   fi
   [[ $EUID -eq 0 ]] || fail "the Docker engine does not answer" "start it (sudo systemctl start docker) and join the group docker, or run this as root"
@@ -29,7 +29,7 @@ install_engine() {
   install_packages "${packages[@]}"
 }
 
-refuse_unless_installable() {
+fail_unless_installable() {
   local needed="Docker Engine 20.10 or newer with Compose 2.20 or newer"
   [[ $(uname -s) != Darwin ]] || fail "no Docker engine answers" "install and start Docker Desktop ($needed), then run this again"
   has apt-get || fail "no Docker engine answers" "install $needed from your system's packages, start it, then run this again"
@@ -71,7 +71,7 @@ engine_answers_or_ended() { engine_answers || ! is_running "$1"; }
 is_running() { grep -q '^State:[[:space:]]*[^Z[:space:]]' "/proc/$1/status" 2>/dev/null; }
 
 # dockerd accepts any process under the recorded number as running: another program, or the zombie of a killed engine.
-# It then refuses to start, or waits for a containerd that is gone.
+# It then does not start, or waits for a containerd that is gone.
 remove_stale_pid_files() {
   local stale=()
   pid_file_is_stale "$ENGINE_PID_FILE" dockerd && stale+=("$ENGINE_PID_FILE")
