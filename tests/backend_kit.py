@@ -120,7 +120,7 @@ def is_fresh(backend: Backend) -> None:
 
 
 def took(backend: Backend, name: str, start_ns: int) -> None:
-    """It says what it was given: both traces or, where it asks for metrics, its own."""
+    """It says what it was given: both traces or, where it takes metrics, its own."""
     counters = backend.counters()
     if name == "prometheus":
         assert backend.accepted_spans() is None

@@ -10,7 +10,7 @@ from typing import Any
 from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 
 SCREENSHOTS = Path(__file__).parents[1] / ".lab" / "screenshots"
-# Of the machine, not of the page: Chromium drops what it asks while a network of containers comes or goes.
+# Of the machine, not of the page: Chromium drops its requests while a network of containers comes or goes.
 NETWORK = "net::ERR_NETWORK_CHANGED"
 LAPTOP = ViewportSize(width=1366, height=768)
 
@@ -45,7 +45,7 @@ COVERED_LABELS = """() => [...document.querySelectorAll("figure svg")].flatMap((
 
 @dataclass
 class Opened:
-    """A page, and what it said and asked for while it was opened."""
+    """A page, and what it said and requested while it was opened."""
 
     page: Page
     console: list[str] = field(default_factory=list)
@@ -54,7 +54,7 @@ class Opened:
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """Yield a browser that asks for nothing by itself."""
+    """Yield a browser that requests nothing by itself."""
     names = ("chromium", "google-chrome", "chromium-browser")
     program = next((path for name in names if (path := shutil.which(name))), None)
     assert program, "there is no Chromium: `make test` installs one"
@@ -69,7 +69,7 @@ def chromium() -> Iterator[Browser]:
 
 
 def watched(browser: Browser, size: ViewportSize, dark: bool = False, **more: Any) -> Opened:
-    """Return an empty page of its own, which notes what it says and asks for."""
+    """Return an empty page of its own, which notes what it says and requests."""
     page = browser.new_context(viewport=size, color_scheme="dark" if dark else "light", **more).new_page()
     result = Opened(page)
     page.on("console", lambda message: None if NETWORK in message.text else result.console.append(message.text))

@@ -62,9 +62,9 @@ def summary(values: Values, noise_floor: float | None = 0.02, margin: float = 0.
     )
 
 
-def judged(asked: Study, run: Summary) -> Judged:
+def judged(study: Study, run: Summary) -> Judged:
     """Return the verdict on a study's only claim."""
-    (found,) = judge(run, [asked], seed=1).claims
+    (found,) = judge(run, [study], seed=1).claims
     return found
 
 

@@ -1,4 +1,4 @@
-"""How tests without an engine call Compose: itself. `docker` would start it twice, the first time to ask what it is."""
+"""How tests without an engine call Compose: itself. `docker` would start it twice, first to read what it is."""
 
 from pathlib import Path
 

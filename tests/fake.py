@@ -1,4 +1,4 @@
-"""A container engine that takes no time: it writes what containers would have written, and does what it is told to."""
+"""A container engine that takes no time: it writes what containers would have written, and does what it should."""
 
 import json
 import shutil
@@ -34,7 +34,7 @@ class FakeClock:
 class FakeDriver:
     """A `Driver`. `change` may alter the synthetic trial of an attempt; the other fields make single steps fail.
 
-    `asked_on`: nobody waits for a load's end, so that its records are there from its start.
+    `records_at_start`: nobody waits for a load's end, so that its records are there from its start.
     """
 
     clock: FakeClock = field(default_factory=FakeClock)
@@ -44,7 +44,7 @@ class FakeDriver:
     log: str = "line one\nline two"
     fail: dict[str, BaseException] = field(default_factory=dict)
     done: list[str] = field(default_factory=list)
-    asked_on: bool = False
+    records_at_start: bool = False
     loads: int = 0
     deployment: Stack | None = None
     running: set[str] = field(default_factory=set)
@@ -59,7 +59,7 @@ class FakeDriver:
         for node in set(services) & set(synthetic.SERVICES):
             if node not in (self.never_ready, self.dies_at_start):
                 self._ready(node)
-        if self.asked_on and "locust" in services:
+        if self.records_at_start and "locust" in services:
             self.loads += 1
             self._write_records()
 

@@ -1,6 +1,6 @@
 """A target with no containers, no window and no requests, imported results and two machines.
 
-It stands for a benchmark that another program ran on two machines: each trial imports the rate that was reached, which
+It represents a benchmark that another program ran on two machines: each trial imports the rate that was reached, which
 is only a bound where the search for it ended first, and the counters of both machines.
 """
 

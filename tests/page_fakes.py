@@ -22,7 +22,7 @@ TOKEN = "0123456789abcdef"
 NOW_S = 1_000_000.0
 
 
-def standing(*overrides: str, fault: str | None = None, **fields: Any) -> Running:
+def running_system(*overrides: str, fault: str | None = None, **fields: Any) -> Running:
     """The record of a system that is up."""
     spec = recorded(chosen(LAB, "mesh", overrides, fault))
     return Running(**{"id": "one", "spec": spec, "ready": True, "ports": {"GATEWAY_PORT": 9000}, **fields})
@@ -46,7 +46,7 @@ class FakeChange:
 class FakeWorld:
     """What the state depends on; `begun` are the changes so far."""
 
-    stands: Running | None = None
+    current: Running | None = None
     old_s: float = 0.0
     is_gone: bool = False
     is_left: bool = False
@@ -56,7 +56,7 @@ class FakeWorld:
     was_known: Known | None = None
 
     def running(self) -> Running | None:
-        return self.stands
+        return self.current
 
     def age_s(self) -> float:
         return self.old_s
@@ -64,7 +64,7 @@ class FakeWorld:
     def known(self, of: Running) -> Known:
         if self.was_known is None or self.was_known.of != of:
             self.was_known = Known(LAB, of)
-            # What would ask the engine.
+            # What would call the engine.
             self.was_known.__dict__["links"] = [{"name": "jaeger", "url": "http://127.0.0.1:16686/api/services"}]
         return self.was_known
 
@@ -84,22 +84,22 @@ class FakeWorld:
 
 
 class FakeFigures:
-    """Figures that say which was asked for."""
+    """Figures that say which was requested."""
 
     def containers(self) -> dict[str, Any]:
-        return {"asked": "containers"}
+        return {"requested": "containers"}
 
     def marks(self) -> dict[str, Any]:
-        return {"asked": "marks"}
+        return {"requested": "marks"}
 
     def graph(self, view: View) -> dict[str, Any]:
-        return {"asked": "graph"}
+        return {"requested": "graph"}
 
     def traces(self, view: View) -> dict[str, Any]:
-        return {"asked": "traces"}
+        return {"requested": "traces"}
 
     def trace(self, view: View, trace_id: str) -> dict[str, Any]:
-        return {"asked": trace_id}
+        return {"requested": trace_id}
 
 
 @dataclass(frozen=True)
@@ -116,11 +116,11 @@ class Said:
 
 @dataclass(frozen=True)
 class Client:
-    """Asks a page at a port, with the token unless told otherwise."""
+    """Calls a page at a port, with the token unless given another."""
 
     port: int
 
-    def ask(
+    def request(
         self, path: str, method: str = "GET", body: bytes | None = None, headers: Mapping[str, str] | None = None
     ) -> Said:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
@@ -134,7 +134,7 @@ class Client:
 
     def change(self, version: object, settings: object) -> Said:
         body = json.dumps({"version": version, "settings": settings}).encode()
-        return self.ask("/api/change", "POST", body, {"Content-Type": "application/json"})
+        return self.request("/api/change", "POST", body, {"Content-Type": "application/json"})
 
 
 @contextmanager

@@ -21,12 +21,12 @@ REPORT_PATH = "/report/ticket"
 
 
 class PageServer:
-    """The answers, which a test may change at any time, and what was asked."""
+    """The answers, which a test may change at any time, and the requests."""
 
     def __init__(self) -> None:
         self.state = page_system.state()
         self.answers = page_system.answers()
-        self.asked: list[str] = []
+        self.requests: list[str] = []
         self.changes: list[dict[str, Any]] = []
         self.before_change: Callable[[], None] = lambda: None
         self.most_at_once = 0
@@ -46,7 +46,7 @@ class PageServer:
     def start(self) -> None:
         """Listen: the first time on any port, then on the same."""
         self._server = Server(self._port, TOKEN, self.find)
-        self._server.RequestHandlerClass = _rejecting(self.asked)
+        self._server.RequestHandlerClass = _rejecting(self.requests)
         self._port = self._server.server_port
         Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
 
@@ -58,9 +58,9 @@ class PageServer:
             self._server.server_close()
             self._server = None
 
-    def count(self, asked: str) -> int:
-        """How often something was asked, such as `GET /api/state`."""
-        return self.asked.count(asked)
+    def count(self, request: str) -> int:
+        """How often there was a request, such as `GET /api/state`."""
+        return self.requests.count(request)
 
     def change(self, settings: dict[str, Any]) -> None:
         """Make settings true, as the page, another browser or a command does."""
@@ -68,19 +68,19 @@ class PageServer:
             control["value"] = settings.get(control["name"], control["value"])
         self.state["version"] += 1
 
-    def find(self, asked: PageRequest, body: bytes) -> Answer:
+    def find(self, request: PageRequest, body: bytes) -> Answer:
         """Return what one request gets that the lab's server has checked, and count how many there are at once."""
-        if asked.path == REPORT_PATH:
+        if request.path == REPORT_PATH:
             return Answer(200, HTML, REPORT.encode(), REPORT_HEADERS)
-        if not asked.path.startswith(API):
-            return asset(ASSETS, asked.path)
+        if not request.path.startswith(API):
+            return asset(ASSETS, request.path)
         with self._lock:
-            self.asked.append(f"{asked.method} {asked.path}")
+            self.requests.append(f"{request.method} {request.path}")
             self._at_once += 1
             self.most_at_once = max(self.most_at_once, self._at_once)
         try:
             self.answering.wait(30)
-            return self._changed(json.loads(body)) if asked.method == "POST" else self._found(asked.path)
+            return self._changed(json.loads(body)) if request.method == "POST" else self._found(request.path)
         finally:
             with self._lock:
                 self._at_once -= 1
@@ -101,7 +101,7 @@ class PageServer:
         return json_answer(self.state, 202)
 
 
-def _rejecting(asked: list[str]) -> type[Handler]:
+def _rejecting(requests: list[str]) -> type[Handler]:
     """The lab's handler, which also notes what it rejects for its token: that does not come to `find`."""
 
     class Rejecting(Handler):
@@ -110,7 +110,7 @@ def _rejecting(asked: list[str]) -> type[Handler]:
 
         def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
             if code == HTTPStatus.UNAUTHORIZED:
-                asked.append(f"{self.command} {self.path}")
+                requests.append(f"{self.command} {self.path}")
 
     return Rejecting
 

@@ -25,7 +25,7 @@ def _quick() -> "TemporaryDirectory[str]":
 
 
 def quick(root: Path) -> Path:
-    """Write a run like `quick`: four levels, three blocks, one refused attempt."""
+    """Write a run like `quick`: four levels, three blocks, one rejected attempt."""
     shutil.copytree(_quick().name, root, dirs_exist_ok=True)
     return root
 
@@ -52,7 +52,7 @@ def study(root: Path) -> Path:
     ]
     swept = {"title": "Batches", "levels": [f"batch-{size}" for size in sizes], "values": sizes}
     views.append({"kind": "sweep", "axis": "maximum batch size (spans)", "scale": "log2", **swept})
-    write_results(root, levels=levels, views=views, refused=False)
+    write_results(root, levels=levels, views=views, rejected=False)
     analyse(root)
     write_verdicts(root / "claims.json", _verdicts())
     return root
@@ -88,16 +88,16 @@ def crossed(root: Path) -> Path:
     }
     factors = {"telemetry": list(telemetry), "load": list(loads)}
     levels["placebo"] = levels["none/full"]
-    write_results(root, levels=levels, factors=factors, views=[view], blocks=4, refused=False)
+    write_results(root, levels=levels, factors=factors, views=[view], blocks=4, rejected=False)
     analyse(root)
     return root
 
 
 def degenerate(root: Path) -> Path:
     """Write a run with one block, no trace, a level without a valid trial, and a name that needs escaping."""
-    levels = {"baseline": Level(), "placebo": Level(), "named": Level(cpu_ms=44.0), "refused": Level(cpu_ms=90.0)}
-    write_results(root, levels=levels, blocks=1, refused=False)
-    for path in root.glob("trials/*-refused/trial.json"):
+    levels = {"baseline": Level(), "placebo": Level(), "named": Level(cpu_ms=44.0), "rejected": Level(cpu_ms=90.0)}
+    write_results(root, levels=levels, blocks=1, rejected=False)
+    for path in root.glob("trials/*-rejected/trial.json"):
         _edit(path, lambda trial: trial | {"valid": False, "reasons": ["5 of 90 requests failed", "<i>not steady</i>"]})
     analyse(root)
     for path in (root / "summary.json", root / "manifest.json", *root.glob("trials/*/trial.json")):

@@ -69,8 +69,8 @@ def with_summary(study: Study, summary: Summary) -> Study:
 
 def resampled(exercise: Exercise, draw: random.Random) -> Study:
     """Draw a study of four sets out of those of the ten runs. Of nine runs only values are kept, no raw records."""
-    asked = [question for question in exercise.questions.values() if hasattr(question, "metric")]
-    metrics = tuple(sorted({question.metric for question in asked}))
+    questions = [question for question in exercise.questions.values() if hasattr(question, "metric")]
+    metrics = tuple(sorted({question.metric for question in questions}))
     drawn = draw.sample(sets(metrics), 4)
     trials = [trial.model_copy(update={"block": block}) for block, one in enumerate(drawn) for trial in one]
     base = recorded()

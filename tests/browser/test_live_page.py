@@ -52,7 +52,7 @@ def server() -> Iterator[PageServer]:
 
 @pytest.fixture(autouse=True)
 def closed(browser: Browser, server: PageServer) -> Iterator[None]:
-    """Close every page at the end: it asks as long as it is open."""
+    """Close every page at the end: it sends requests as long as it is open."""
     yield
     for context in browser.contexts:
         context.close()
@@ -84,7 +84,7 @@ def opened(browser: Browser, server: PageServer, size: ViewportSize = LAPTOP, **
 def visit(page: Page, server: PageServer, token: str | None = TOKEN) -> None:
     """Open the page; again, if Chromium drops a module because a network of the machine changed."""
     for _ in range(10):
-        server.asked.clear()
+        server.requests.clear()
         with suppress(Error, AssertionError):
             page.goto(server.url + (f"#token={token}" if token else ""))
             expect(page.locator("#phase")).not_to_have_text("loading", timeout=BEGINS_MS)
@@ -290,22 +290,22 @@ def test_a_server_that_is_gone_is_said_to_be_and_may_come_back(page: Page, serve
     assert server.changes == []
 
 
-@pytest.mark.parametrize(("token", "asked"), [("f" * 64, ["GET /api/state"]), (None, [])], ids=["wrong", "none"])
-def test_without_the_token_it_asks_once_until_the_right_address_is_typed(
-    browser: Browser, server: PageServer, token: str | None, asked: list[str]
+@pytest.mark.parametrize(("token", "requests"), [("f" * 64, ["GET /api/state"]), (None, [])], ids=["wrong", "none"])
+def test_without_the_token_one_request_is_sent_until_the_right_address_is_typed(
+    browser: Browser, server: PageServer, token: str | None, requests: list[str]
 ) -> None:
     page = watched(browser, LAPTOP).page
     page.clock.install()
     visit(page, server, token)
     expect(page.locator("#problem")).to_contain_text("open the address that `make up` prints")
     page.clock.run_for(60_000)
-    assert server.asked == asked
+    assert server.requests == requests
     visit(page, server)
     complete(page)
     assert page.url == server.url
 
 
-def test_a_section_whose_answer_is_refused_says_why_and_keeps_its_figures(page: Page, server: PageServer) -> None:
+def test_a_section_whose_answer_is_rejected_says_why_and_keeps_its_figures(page: Page, server: PageServer) -> None:
     del server.answers["/api/graph"]
     expect(page.locator("#system-note")).to_have_text("There is no /api/graph.")
     expect(page.locator("#graph svg")).to_be_visible()
@@ -407,7 +407,7 @@ def test_no_span_of_a_broken_trace_is_lost_or_shown_twice(page: Page) -> None:
     ]  # fmt: skip
 
 
-def test_two_runs_stand_side_by_side(page: Page) -> None:
+def test_two_runs_are_shown_side_by_side(page: Page) -> None:
     assert [cells(row)[0] for row in page.locator("#runs tbody").first.locator("tr").all()] == [
         "steady/20261103T080000Z", "quick/20261102T080000Z", "quick/20261101T080000Z",
     ]  # fmt: skip
@@ -437,23 +437,23 @@ def test_a_report_is_shown_in_a_frame_that_can_do_nothing(browser: Browser, serv
     assert found.console == []
 
 
-def test_a_hidden_tab_asks_nothing(timed: Page, server: PageServer) -> None:
+def test_a_hidden_tab_sends_no_request(timed: Page, server: PageServer) -> None:
     timed.evaluate(HIDE, True)
     timed.evaluate(DRAINED)
-    before = len(server.asked)
+    before = len(server.requests)
     timed.clock.run_for(60_000)
     timed.evaluate(DRAINED)
-    assert len(server.asked) == before + 10
+    assert len(server.requests) == before + 10
     timed.evaluate(HIDE, False)
-    until(timed, lambda: server.count("GET /api/graph") > 0 and len(server.asked) > before + 11)
+    until(timed, lambda: server.count("GET /api/graph") > 0 and len(server.requests) > before + 11)
 
 
 def test_requests_never_overlap(timed: Page, server: PageServer) -> None:
     server.answering.clear()
-    before = len(server.asked)
-    until(timed, lambda: len(server.asked) > before, advance_ms=1000)
+    before = len(server.requests)
+    until(timed, lambda: len(server.requests) > before, advance_ms=1000)
     # Less than what the page waits for an answer.
     timed.clock.run_for(9_000)
     server.answering.set()
-    until(timed, lambda: len(server.asked) > before + 5, advance_ms=1000)
+    until(timed, lambda: len(server.requests) > before + 5, advance_ms=1000)
     assert server.most_at_once == 1

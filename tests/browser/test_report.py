@@ -65,9 +65,7 @@ def _open(browser: Browser, report: Path, size: ViewportSize, dark: bool) -> Ope
 
 
 @pytest.mark.parametrize("run", RUNS)
-def test_nothing_is_asked_for_and_nothing_is_complained_of(
-    browser: Browser, reports: dict[str, Path], run: str
-) -> None:
+def test_no_request_is_sent_and_no_error_is_reported(browser: Browser, reports: dict[str, Path], run: str) -> None:
     result = opened(browser, reports[run], LAPTOP)
     assert result.requests == [reports[run].as_uri()]
     assert result.console == []
@@ -130,7 +128,7 @@ def test_what_cannot_be_seen_is_said(browser: Browser, reports: dict[str, Path],
     ("run", "levels"),
     [
         ("quick", ["baseline", "placebo", "otel-manual", "otel-agent"]),
-        ("degenerate", ["baseline", "placebo", report_runs.AWKWARD_NAME, "refused"]),
+        ("degenerate", ["baseline", "placebo", report_runs.AWKWARD_NAME, "rejected"]),
     ],
 )
 def test_every_level_is_named_in_the_table(

@@ -50,7 +50,7 @@ LOAD = {
     "receive_timeout_ms": 4000,
     "returns": True,
 }
-# Of the pipeline `sample`, unless it is told another one.
+# Of the pipeline `sample`, unless it is given another one.
 SAMPLING_PERCENT = 25
 WITHIN_S = 60.0
 OUTCOMES = {"success", "send timeout", "send error", "receive timeout", "shutdown"}

@@ -27,7 +27,7 @@ QUICK_START = {"JAVA_OPTS": "-XX:TieredStopAtLevel=1", "OTEL_BSP_SCHEDULE_DELAY"
 
 
 class Remembering(ComposeDriver):
-    """Asks the engine for all ports once after each start: a process of `docker` costs what many requests cost."""
+    """Reads all ports from the engine once after each start: a process of `docker` costs what many requests cost."""
 
     def __init__(self, root: Path, scratch: Path, project: str) -> None:
         super().__init__(root, scratch, project)
@@ -82,7 +82,7 @@ def running(
 ) -> Iterator[tuple[System, Backend]]:
     """The system of a level, ready, with ports that the engine chose; removed afterwards.
 
-    `name` tells it apart from others that run at the same time, if not its topology does. `kind`: of its driver.
+    `name` distinguishes it from others that run at the same time, if not its topology does. `kind`: of its driver.
     """
     driver = kind(ROOT, out.parent / "scratch", f"{PROJECT}-contract-{name or topology.stem}")
     system = system_with(topology, level, apart(driver, out), out)
@@ -95,13 +95,13 @@ def running(
         system.driver.remove()
 
 
-def ask(system: System, route: str, count: int, calls: int = 60) -> list[float]:
+def timed_requests(system: System, route: str, count: int, calls: int = 60) -> list[float]:
     """Sends `count` requests, each of which makes so many calls; returns how long each took, in seconds."""
     port = ports.chosen(("gateway",), system.driver.published_port)("GATEWAY_PORT")
-    return [_ask(f"http://127.0.0.1:{port}/{route}", calls) for _ in range(count)]
+    return [_timed_request(f"http://127.0.0.1:{port}/{route}", calls) for _ in range(count)]
 
 
-def _ask(url: str, calls: int) -> float:
+def _timed_request(url: str, calls: int) -> float:
     start_s = time.perf_counter()
     with urllib.request.urlopen(url, timeout=30) as answer:
         body = json.loads(answer.read())

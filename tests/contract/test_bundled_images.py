@@ -67,6 +67,6 @@ def test_of_a_damaged_archive_nothing_is_loaded(image: str, tmp_path: Path, prog
 
 
 def test_an_engine_that_rejects_the_stream_says_why() -> None:
-    with pytest.raises(UserError, match="the engine did not load the images") as told:
+    with pytest.raises(UserError, match="the engine did not load the images") as raised:
         load(io.BytesIO(b"no images" * 1000), lambda _: None)
-    assert told.value.hint
+    assert raised.value.hint

@@ -97,10 +97,10 @@ def failed(out: Path | str, target: str, *options: str) -> str:
     return done.stderr
 
 
-# --- refusing, slow, killed -------------------------------------------------------------------------------------------
+# --- rejecting, slow, killed ------------------------------------------------------------------------------------------
 
 
-def test_what_a_collector_refuses_is_a_send_error(around: Surroundings) -> None:
+def test_what_a_collector_rejects_is_a_send_error(around: Surroundings) -> None:
     # Less than any Collector needs.
     with around.collector("collector", "memory-limited", {"MEMORY_LIMIT_MIB": "2", "MEMORY_SPIKE_MIB": "1"}):
         probe = json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": [PROBE]}]}]}).encode()

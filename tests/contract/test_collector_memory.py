@@ -46,7 +46,7 @@ observer: {rate_hz: 4}
 
 @pytest.fixture
 def own_ports(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ports of its own for the Collector, so that it may stand beside any other."""
+    """Ports of its own for the Collector, so that it may run beside any other."""
     for variable in ("COLLECTOR_PORT", "COLLECTOR_METRICS_PORT"):
         with socket.create_server(("127.0.0.1", 0)) as free:
             monkeypatch.setenv(variable, str(free.getsockname()[1]))

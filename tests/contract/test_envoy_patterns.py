@@ -1,6 +1,6 @@
 """What each pattern does, seen from outside and in Envoy's counters.
 
-A tiny system on real containers: Envoys play the services too. They answer at once, and are told at run time to fail or
+A tiny system on real containers: Envoys play the services too. They answer at once, and are set at run time to fail or
 to be late. gRPC goes over HTTP/1.1 here, which Envoy treats alike: the status is a header. `RECORD=1` keeps one
 sidecar's answers in tests/fixtures/sidecars, which tests/unit replays.
 """
@@ -31,7 +31,7 @@ from tests.contract.deployed import Remembering
 
 pytestmark = [pytest.mark.containers, pytest.mark.beside, pytest.mark.timeout(120)]
 
-# Its ports are the engine's choice, so that it may stand beside what has the lab to itself.
+# Its ports are the engine's choice, so that it may run beside what has the lab to itself.
 OWN_PROJECT = "tollbooth-patterns"
 
 SOURCE = load(paths.ROOT / "envoy")
@@ -64,16 +64,16 @@ class Tiny:
     services: dict[str, Admin]
     sidecars: dict[str, Admin]
 
-    def ask(self, requests: int, at_once: int) -> list[Answer]:
-        """Asks so many times, by so many clients."""
+    def send(self, requests: int, at_once: int) -> list[Answer]:
+        """Sends so many requests, by so many clients."""
         with ThreadPoolExecutor(at_once) as pool:
-            return list(pool.map(lambda _: self._ask(), range(requests)))
+            return list(pool.map(lambda _: self._send(), range(requests)))
 
     def counters(self, node: str = "s1") -> dict[str, int]:
         """What a node's sidecar counted, less the names' beginning."""
         return {name.removeprefix("cluster.inbound."): value for name, value in self.sidecars[node].counters().items()}
 
-    def _ask(self) -> Answer:
+    def _send(self) -> Answer:
         start_s = time.perf_counter()
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
         kind = {"Content-Type": "application/grpc"} if self.grpc else {}
@@ -94,7 +94,7 @@ ANSWERS = {
         {"header": {"key": "grpc-status", "value": "0"}, "append_action": "OVERWRITE_IF_EXISTS_OR_ADD"},
     ],
 }
-ASKS_S2 = {"route": {"cluster": "out", "host_rewrite_literal": f"s2{DOMAIN}:8080"}}
+CALLS_S2 = {"route": {"cluster": "out", "host_rewrite_literal": f"s2{DOMAIN}:8080"}}
 
 
 def service(node: Node) -> dict[str, Any]:
@@ -108,7 +108,7 @@ def service(node: Node) -> dict[str, Any]:
                 {
                     "name": "service",
                     "domains": ["*"],
-                    "routes": [{"match": {"prefix": "/"}, **(ASKS_S2 if node.peers else ANSWERS)}],
+                    "routes": [{"match": {"prefix": "/"}, **(CALLS_S2 if node.peers else ANSWERS)}],
                 }
             ]
         },
@@ -214,7 +214,7 @@ def share_of_errors(answers: list[Answer]) -> float:
 def test_passthrough_changes_nothing(node: Node, tmp_path: Path) -> None:
     with running(tmp_path, "passthrough", node) as tiny:
         tiny.services["s1"].set_runtime({FAILS: 20})
-        answers = tiny.ask(400, 4)
+        answers = tiny.send(400, 4)
         assert 0.1 < share_of_errors(answers) < 0.3
         assert {answer.status for answer in answers} == {200, 613 if node.protocol == "grpc" else 500}
         assert {answer.attempt for answer in answers if answer.status == 200} == {1}
@@ -223,10 +223,10 @@ def test_passthrough_changes_nothing(node: Node, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("node", [REST, GRPC], ids=["rest", "grpc"])
-def test_a_retry_is_told_apart_from_the_first_attempt(node: Node, tmp_path: Path) -> None:
+def test_a_retry_is_distinguished_from_the_first_attempt(node: Node, tmp_path: Path) -> None:
     with running(tmp_path, "retries", node) as tiny:
         tiny.services["s1"].set_runtime({FAILS: 20})
-        answers = tiny.ask(200, 1)
+        answers = tiny.send(200, 1)
         assert share_of_errors(answers) == 0
         counters = tiny.counters()
         assert sum(answer.attempt for answer in answers) == 200 + counters["upstream_rq_retry"]
@@ -238,7 +238,7 @@ def test_the_published_thresholds_leave_three_retries_at_once(tmp_path: Path) ->
     """They are for a priority that no route has, so Envoy's default is in force."""
     with running(tmp_path, "published", GRPC) as tiny:
         tiny.services["s1"].set_runtime({FAILS: 20})
-        errors = share_of_errors(tiny.ask(1000, 30))
+        errors = share_of_errors(tiny.send(1000, 30))
         assert tiny.counters()["upstream_rq_retry_overflow"] > 0
         assert errors == pytest.approx(tiny.counters()["upstream_rq_retry_overflow"] / 1000)
 
@@ -246,7 +246,7 @@ def test_the_published_thresholds_leave_three_retries_at_once(tmp_path: Path) ->
 def test_the_same_thresholds_in_force_leave_no_error(tmp_path: Path) -> None:
     with running(tmp_path, "in-force", GRPC) as tiny:
         tiny.services["s1"].set_runtime({FAILS: 20})
-        assert share_of_errors(tiny.ask(1000, 30)) == 0
+        assert share_of_errors(tiny.send(1000, 30)) == 0
         assert tiny.counters()["upstream_rq_retry_overflow"] == 0
         assert tiny.counters()["upstream_rq_retry"] > 100
 
@@ -254,7 +254,7 @@ def test_the_same_thresholds_in_force_leave_no_error(tmp_path: Path) -> None:
 def test_a_budget_lets_more_retries_through_under_load(tmp_path: Path) -> None:
     with running(tmp_path, "retries-budget", GRPC) as tiny:
         tiny.services["s1"].set_runtime({FAILS: 20, LATE: 100, LATE_MS: 20})
-        tiny.ask(600, 60)
+        tiny.send(600, 60)
         assert tiny.counters()["upstream_rq_retry"] > 0
         assert tiny.counters()["upstream_rq_retry_overflow"] > 0
 
@@ -263,11 +263,11 @@ def test_a_budget_lets_more_retries_through_under_load(tmp_path: Path) -> None:
 def test_tight_breakers_open(node: Node, tmp_path: Path) -> None:
     with running(tmp_path, "breakers-tight", node) as tiny:
         tiny.services["s1"].set_runtime({LATE: 100, LATE_MS: 50})
-        assert share_of_errors(tiny.ask(8, 4)) == 0
-        answers = tiny.ask(200, 40)
+        assert share_of_errors(tiny.send(8, 4)) == 0
+        answers = tiny.send(200, 40)
         counters = tiny.counters()
-        refused = counters["upstream_rq_pending_overflow"] + counters.get("upstream_rq_active_overflow", 0)
-        assert refused == sum(answer.status != 200 for answer in answers) > 0
+        rejected = counters["upstream_rq_pending_overflow"] + counters.get("upstream_rq_active_overflow", 0)
+        assert rejected == sum(answer.status != 200 for answer in answers) > 0
         assert {answer.status for answer in answers} == {200, 614 if node.protocol == "grpc" else 503}
 
 
@@ -281,7 +281,7 @@ def test_a_rate_limit_lets_its_number_through(node: Node, tmp_path: Path) -> Non
 
         def is_limited() -> bool:
             # A busy machine may need seconds for so many, and the limit is one of requests per second.
-            answers.extend(tiny.ask(600, 8))
+            answers.extend(tiny.send(600, 8))
             return bool(limited())
 
         assert wait_until(is_limited, 60, 0, SystemClock())
@@ -290,13 +290,13 @@ def test_a_rate_limit_lets_its_number_through(node: Node, tmp_path: Path) -> Non
         assert counters["inbound.http_local_rate_limit.rate_limited"] == len(limited())
         assert counters["upstream_rq_total"] == counters["inbound.http_local_rate_limit.ok"] >= 150
         tiny.sidecars["s1"].set_runtime({"local_rate_limit_enforced": 0})
-        assert share_of_errors(tiny.ask(200, 8)) == 0
+        assert share_of_errors(tiny.send(200, 8)) == 0
 
 
 def test_a_request_that_hangs_is_given_up(tmp_path: Path) -> None:
     with running(tmp_path, "timeouts", REST) as tiny:
         tiny.services["s1"].set_runtime({LATE: 100, LATE_MS: 5000})
-        assert {answer.status for answer in tiny.ask(2, 2)} == {504}
+        assert {answer.status for answer in tiny.send(2, 2)} == {504}
         assert tiny.counters()["upstream_rq_timeout"] == 2
 
 
@@ -304,18 +304,18 @@ def test_a_request_that_hangs_is_given_up(tmp_path: Path) -> None:
 def test_an_outlier_is_ejected_and_comes_back(node: Node, tmp_path: Path) -> None:
     with running(tmp_path, "outliers", node) as tiny:
         tiny.services["s1"].set_runtime({FAILS: 100})
-        tiny.ask(5, 1)
+        tiny.send(5, 1)
         assert tiny.counters()["outlier_detection.ejections_detected_consecutive_5xx"] == 1
 
-        def refuses() -> bool:
+        def rejects() -> bool:
             # Its workers hear of an ejection a moment after it was made.
-            tiny.ask(1, 1)
+            tiny.send(1, 1)
             return tiny.counters()["upstream_cx_none_healthy"] > 0
 
-        assert wait_until(refuses, 5, 0.01, SystemClock())
+        assert wait_until(rejects, 5, 0.01, SystemClock())
         assert tiny.counters()["outlier_detection.ejections_enforced_total"] >= 1
         tiny.services["s1"].set_runtime({FAILS: 0})
-        assert wait_until(lambda: share_of_errors(tiny.ask(1, 1)) == 0, 10, 0.2, SystemClock())
+        assert wait_until(lambda: share_of_errors(tiny.send(1, 1)) == 0, 10, 0.2, SystemClock())
 
 
 def test_a_late_answer_is_hedged(tmp_path: Path) -> None:
@@ -324,36 +324,36 @@ def test_a_late_answer_is_hedged(tmp_path: Path) -> None:
         return sum(answer.took_s > HEDGED_AFTER_S for answer in answers)
 
     with running(tmp_path, "hedging", GRPC) as tiny:
-        answers = tiny.ask(20, 1)
+        answers = tiny.send(20, 1)
         assert share_of_errors(answers) == 0
         assert tiny.counters()["upstream_rq_retry"] <= late(answers)
         before = tiny.counters()["upstream_rq_retry"]
         tiny.services["s1"].set_runtime({LATE: 50, LATE_MS: 500})
-        tiny.ask(20, 4)
+        tiny.send(20, 4)
         assert 0 < tiny.counters()["upstream_rq_retry"] - before <= 20
         tiny.services["s1"].set_runtime({LATE: 0, FAILS: 100})
         before = tiny.counters()["upstream_rq_retry"]
-        answers = tiny.ask(20, 1)
+        answers = tiny.send(20, 1)
         assert share_of_errors(answers) == 1
         assert tiny.counters()["upstream_rq_retry"] - before <= late(answers)
 
 
 def test_envoys_own_faults_are_counted(tmp_path: Path) -> None:
     with running(tmp_path, "passthrough", GRPC, faults=True) as tiny:
-        assert share_of_errors(tiny.ask(20, 2)) == 0
+        assert share_of_errors(tiny.send(20, 2)) == 0
         tiny.sidecars["s1"].set_runtime({FAILS: 100, LATE: 100, LATE_MS: 1})
-        assert {answer.status for answer in tiny.ask(20, 2)} == {614}
+        assert {answer.status for answer in tiny.send(20, 2)} == {614}
         counters = tiny.counters()
         assert counters["http.inbound.fault.aborts_injected"] == counters["http.inbound.fault.delays_injected"] == 20
         tiny.sidecars["s1"].set_runtime({FAILS: "", LATE: "", LATE_MS: ""})
-        assert share_of_errors(tiny.ask(20, 2)) == 0
+        assert share_of_errors(tiny.send(20, 2)) == 0
 
 
 def test_on_the_way_out_the_caller_retries_and_its_attempt_arrives(tmp_path: Path) -> None:
     caller, called = Node("s1", "rest", True, {"s2": "rest"}), Node("s2", "rest", False, {})
     with running(tmp_path, "retries", caller, called, side="both") as tiny:
         tiny.services["s2"].set_runtime({FAILS: 20})
-        answers = tiny.ask(200, 1)
+        answers = tiny.send(200, 1)
         assert share_of_errors(answers) == 0
         retries = tiny.sidecars["s1"].counters()["cluster.outbound-s2.upstream_rq_retry"]
         assert retries > 20
@@ -384,7 +384,7 @@ def test_what_tests_without_containers_replay(tmp_path: Path) -> None:
 
         def limited() -> bool:
             # A busy machine may need more than a second for so many, and the limit is one of requests per second.
-            tiny.ask(300, 8)
+            tiny.send(300, 8)
             return tiny.sidecars["s1"].counters()["inbound.http_local_rate_limit.rate_limited"] > 0
 
         assert wait_until(limited, 60, 0, SystemClock())

@@ -46,7 +46,7 @@ def test_every_mode_on_every_side_for_every_kind(image: str) -> None:
     reject_invalid(texts, image)
 
 
-def test_what_stands_is_guarded_in_every_mode(image: str) -> None:
+def test_what_runs_is_guarded_in_every_mode(image: str) -> None:
     texts: dict[str, str] = {}
     for mode in MODES:
         texts |= guarded(named(f"{mode}-guarded", NODES, mode, "both", faults=mode == "all"), paths.ROOT)
@@ -65,7 +65,7 @@ def test_every_pair_of_patterns_that_go_together(image: str) -> None:
     reject_invalid(texts, image)
 
 
-def test_the_static_files_stand_by_themselves(image: str) -> None:
+def test_the_static_files_are_valid_by_themselves(image: str) -> None:
     names = ("inbound", "outbound")
     texts = {name: yaml.safe_load((paths.ROOT / "envoy" / f"{name}.yaml").read_text()) for name in names}
     reject_invalid({f"{name}.json": json.dumps(text) for name, text in texts.items()}, image)

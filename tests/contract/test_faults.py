@@ -57,7 +57,7 @@ CLIENTS = 4
 # Between an answer and a client's next request, so that what else goes on here has CPU time, too.
 THINK_S = 0.03
 WARM_REQUESTS = 300
-# A share of errors is told from none by so many answers, a packet that waits by some: a slow machine takes longer.
+# So many answers distinguish a share of errors from none, some a packet that waits: a slow machine takes longer.
 ANSWERS = {"application-error": 150, "envoy-abort": 150, "bandwidth-cap": 40}
 SIZES = {
     "application-error": 0.3, "application-latency": 50, "envoy-abort": 0.3, "envoy-delay": 50, "cpu-cut": 0.05,
@@ -77,9 +77,9 @@ def the_lab() -> Iterator[None]:
 
 @dataclass
 class Load:
-    """Clients that ask again and again, each for as long as `ask` takes, and write down what they got."""
+    """Clients that send one request after the other, each for as long as `send` takes, and write down what they got."""
 
-    ask: Callable[[], int]
+    send: Callable[[], int]
     rows: list[str] = field(default_factory=list)
 
     def __enter__(self) -> "Load":
@@ -105,12 +105,12 @@ class Load:
     def _client(self) -> None:
         while not self.ended.is_set():
             start_ns = time.time_ns()
-            status = self.ask()
+            status = self.send()
             self.rows.append(f"1,a1,{start_ns},{start_ns},{time.time_ns()},{status},0")
             self.ended.wait(THINK_S)
 
 
-def ask_gateway() -> int:
+def gateway_status() -> int:
     """The status of an answer; 0 where there is none."""
     connection = http.client.HTTPConnection("127.0.0.1", port("GATEWAY_PORT"), timeout=30)
     try:
@@ -156,7 +156,7 @@ def trial(load: Load, counters: str, start_ns: int) -> TrialData:
 
 
 class Sham(ComposeDriver):
-    """An engine that is told everything, and does nothing that would be a fault."""
+    """An engine that takes every command, and does nothing that would be a fault."""
 
     def __init__(self, real: ComposeDriver) -> None:
         super().__init__(real.root, real.overlay_path.parent)
@@ -212,9 +212,9 @@ def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Services]:
         names = {container.id: name for name, container in system.driver.containers().items()}
         write_targets(out / "targets.json", names, system.driver.networks())
         system.ready(("observer",))
-        assert wait_until(lambda: ask_gateway() == 200, 30, 0.2, SystemClock())
-        # A JVM that has just started answers so seldom that a share of errors could not be told from none.
-        with Load(ask_gateway) as load:
+        assert wait_until(lambda: gateway_status() == 200, 30, 0.2, SystemClock())
+        # A JVM that has just started answers so seldom that a share of errors could not be distinguished from none.
+        with Load(gateway_status) as load:
             load.answered(WARM_REQUESTS)
         yield Services(system.driver, out)
     finally:
@@ -229,7 +229,7 @@ def doubts_of_shams(services: Services, tmp_path_factory: pytest.TempPathFactory
     nobody_reads.mkdir()
     subject = Subject(Sham(services.driver), SystemClock(), nobody_reads)
     start_ns = time.time_ns()
-    with pytest.MonkeyPatch.context() as patch, Load(ask_gateway) as load:
+    with pytest.MonkeyPatch.context() as patch, Load(gateway_status) as load:
         # The service will not confirm these, so there is nothing to wait for.
         patch.setattr("lab.fault.application.ANSWER_BOUND_S", 0.5)
         shams = play([declared(kind, TARGET) for kind in OF_CONTAINERS], subject, folder / "sham")
@@ -248,11 +248,11 @@ def test_a_fault_of_a_service(
 ) -> None:
     fault, clock = declared(kind, TARGET), SystemClock()
     start_ns = time.time_ns()
-    with Load(ask_gateway) as load:
+    with Load(gateway_status) as load:
         subject = Subject(services.driver, clock, services.out / "ready")
         real = play([fault], subject, tmp_path / "real", partial(load.answered, ANSWERS.get(kind, 0)))
         # A JVM that was killed starts anew.
-        assert wait_until(lambda: ask_gateway() == 200, 60, 0.2, clock)
+        assert wait_until(lambda: gateway_status() == 200, 60, 0.2, clock)
         counters = services.counters_until(time.time_ns())
     assert len(doubts_of_shams[kind]) == 1, doubts_of_shams
     found = list(unverified(trial(load, counters, start_ns), real))
@@ -283,7 +283,7 @@ class RealTime(FakeDriver):
 
 
 class Deaf:
-    """An administration page that does not do what it is told."""
+    """An administration page that does not obey."""
 
     def __init__(self, proxy: Proxy) -> None:
         self.proxy = proxy
@@ -300,7 +300,7 @@ def test_faults_by_a_proxy(tmp_path: Path) -> None:
     start_ns = time.time_ns()
     with (
         running(out, "passthrough", GRPC, faults=True, project=PROJECT) as tiny,
-        Load(lambda: tiny.ask(1, 1)[0].status) as load,
+        Load(lambda: tiny.send(1, 1)[0].status) as load,
     ):
         proxy = tiny.sidecars["s1"]
         heard = Subject(RealTime(), clock, out, {"s1": "s1-envoy"}, lambda _: proxy)
@@ -310,7 +310,7 @@ def test_faults_by_a_proxy(tmp_path: Path) -> None:
             play([declared(kind, "s1")], heard, tmp_path / kind, partial(load.answered, ANSWERS.get(kind, 0)))
             for kind in BY_PROXY
         ]
-        assert {answer.status for answer in tiny.ask(20, 2)} == {200}
+        assert {answer.status for answer in tiny.send(20, 2)} == {200}
     data = trial(load, '{"format": "tollbooth.counters", "version": 1, "interval_ns": 1}\n', start_ns)
     assert all("not verified: 0 of " in doubt for (doubt,) in doubts(data, shams).values())
     assert [list(unverified(data, real)) for real in reals] == [[]] * len(BY_PROXY)
@@ -327,14 +327,14 @@ def test_a_sidecar_comes_back_with_its_service(kind: str, tmp_path: Path) -> Non
         subject = Subject(driver, SystemClock(), out, {"s1": "s1-envoy"})
         fault.inject(subject)
         with pytest.raises((OSError, http.client.HTTPException)):
-            tiny.ask(1, 1)
+            tiny.send(1, 1)
         fault.lift(subject)
         again = replace(tiny, port=driver.published_port("s1", 9090))
         page = Admin(driver.published_port("s1", ADMIN_PORT))
         assert wait_until(page.ready, 60, 0.1, SystemClock())
         # Envoy may be ready before the service listens.
-        assert wait_until(lambda: again.ask(1, 1)[0].status == 200, 60, 0.1, SystemClock())
-        assert {answer.status for answer in again.ask(20, 2)} == {200}
+        assert wait_until(lambda: again.send(1, 1)[0].status == 200, 60, 0.1, SystemClock())
+        assert {answer.status for answer in again.send(20, 2)} == {200}
 
 
 def id_of(service: str) -> str:

@@ -42,7 +42,7 @@ def the_images() -> None:
 def running(name: str, out: Path, intake: int | None = None) -> Iterator[tuple[Backend, int]]:
     """The backend alone, ready, and the port on 127.0.0.1 behind which its first service listens at `intake`.
 
-    Removed afterwards. The engine chooses all ports, so that it may stand beside what has the lab to itself.
+    Removed afterwards. The engine chooses all ports, so that it may run beside what has the lab to itself.
     """
     driver, kind = Remembering(paths.ROOT, out, OWN_PROJECT), BACKENDS[name]
     backend, first = kind(ports.chosen(kind.services, driver.published_port)), kind.services[0]

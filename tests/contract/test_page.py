@@ -51,8 +51,8 @@ def up(*words: str) -> tuple[int, str]:
     return int(found["port"]), found["token"]
 
 
-def ask(page: tuple[int, str], path: str, body: Mapping[str, Any] | None = None) -> tuple[int, Any]:
-    """Asks the page; returns status and JSON."""
+def call(page: tuple[int, str], path: str, body: Mapping[str, Any] | None = None) -> tuple[int, Any]:
+    """Calls the page; returns status and JSON."""
     number, token = page
     connection = http.client.HTTPConnection("127.0.0.1", number, timeout=30)
     try:
@@ -69,39 +69,39 @@ def becomes(look: Callable[[], bool]) -> None:
 
 
 def edges(page: tuple[int, str]) -> dict[tuple[str, str], Mapping[str, float | None]]:
-    return {(edge["source"], edge["target"]): edge for edge in ask(page, "/api/graph")[1]["edges"]}
+    return {(edge["source"], edge["target"]): edge for edge in call(page, "/api/graph")[1]["edges"]}
 
 
 def test_figures_of_a_running_system_and_a_change() -> None:
     page = up()
     assert up() == page
-    state = ask(page, "/api/state")[1]
+    state = call(page, "/api/state")[1]
     assert (state["phase"], state["choice"]["topology"]) == ("up", "duo")
     becomes(lambda: (edges(page)["client", "gateway"]["requests_per_s"] or 0) > 0.5)
     becomes(lambda: (edges(page)["gateway", "a1"]["p50_ms"] or 0) > 0)
-    becomes(lambda: all(one["cpu_cores"] is not None for one in ask(page, "/api/containers")[1]["containers"]))
-    found = {one["name"]: one for one in ask(page, "/api/containers")[1]["containers"]}
+    becomes(lambda: all(one["cpu_cores"] is not None for one in call(page, "/api/containers")[1]["containers"]))
+    found = {one["name"]: one for one in call(page, "/api/containers")[1]["containers"]}
     assert found.keys() == {"gateway", "a1", "a2", "jaeger", "locust", "observer"}
     assert found["a1"]["memory_bytes"] > 1 << 20
     assert found["a1"]["network_receive_bytes_per_s"] > 0
-    newest = ask(page, "/api/traces")[1]["traces"]
+    newest = call(page, "/api/traces")[1]["traces"]
     assert newest[0]["slow"]
-    spans = ask(page, f"/api/traces/{newest[0]['trace_id']}")[1]["spans"]
+    spans = call(page, f"/api/traces/{newest[0]['trace_id']}")[1]["spans"]
     assert len(spans) == newest[0]["spans"]
-    status, changing = ask(page, "/api/change", {"version": state["version"], "settings": {"telemetry": "zipkin"}})
+    status, changing = call(page, "/api/change", {"version": state["version"], "settings": {"telemetry": "zipkin"}})
     assert (status, changing["phase"]) == (202, "changing")
-    assert ask(page, "/api/change", {"version": state["version"], "settings": {"telemetry": "zipkin"}})[0] == 409
-    becomes(lambda: ask(page, "/api/state")[1]["phase"] == "up")
-    assert ask(page, "/api/state")[1]["choice"]["telemetry"] == "zipkin"
-    becomes(lambda: bool(ask(page, "/api/traces")[1]["traces"]))
+    assert call(page, "/api/change", {"version": state["version"], "settings": {"telemetry": "zipkin"}})[0] == 409
+    becomes(lambda: call(page, "/api/state")[1]["phase"] == "up")
+    assert call(page, "/api/state")[1]["choice"]["telemetry"] == "zipkin"
+    becomes(lambda: bool(call(page, "/api/traces")[1]["traces"]))
     becomes(
-        lambda: [mark["change"] for mark in ask(page, "/api/marks")[1]["marks"]] == ["telemetry otel-manual → zipkin"]
+        lambda: [mark["change"] for mark in call(page, "/api/marks")[1]["marks"]] == ["telemetry otel-manual → zipkin"]
     )
 
 
 def test_a_fault_expires_though_the_page_was_killed() -> None:
     page = up("--fault", "application-latency")
-    assert ask(page, "/api/state")[1]["choice"]["fault"] == "application-latency"
+    assert call(page, "/api/state")[1]["choice"]["fault"] == "application-latency"
     os.kill(int(serving.LOCK.read_text()), signal.SIGKILL)
     becomes(lambda: not locked(serving.LOCK))
     assert held_fault.held()
@@ -115,7 +115,7 @@ def test_a_fault_expires_though_the_page_was_killed() -> None:
     assert Journal(paths.JOURNAL).left() == []
     again = up()
     assert again[1] != page[1]
-    assert ask(page, "/api/state")[0] == 401
+    assert call(page, "/api/state")[0] == 401
 
 
 def status(number: int, method: str, path: str, **headers: str) -> int:
@@ -135,7 +135,7 @@ def fetched(number: int, path: str) -> bytes:
         return bytes(answer.read())
 
 
-def test_no_other_site_changes_an_envoy_that_stands() -> None:
+def test_no_other_site_changes_a_running_envoy() -> None:
     page = up("--set", "sidecar=passthrough")
     driver = ComposeDriver(paths.ROOT, paths.SCRATCH)
     driver.attach()

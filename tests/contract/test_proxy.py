@@ -115,7 +115,7 @@ def test_of_a_healthy_system_every_span_arrives(tracer: str, receiver: str, tmp_
     assert found["spans_dropped"] == found["spans_refused"] == 0
     # Seven spans each, and at most one more export at each of the timer's flushes.
     assert REQUESTS / 7 <= found["exports"] <= REQUESTS / 7 + found["timer_flushes"] + 1
-    # Every tracer says at least what was asked, by whom, and what was answered.
+    # Every tracer says at least what was requested, by whom, and what was answered.
     assert found["attributes_per_span"] > 5
 
 

@@ -1,6 +1,6 @@
 """Receivers of spans that refuse, are slow, or come back: Envoy keeps serving, and every span is accounted for.
 
-Told by the test, and by a level's faults in the middle of a trial.
+Set by the test, and by a level's faults in the middle of a trial.
 """
 
 import json
@@ -26,7 +26,7 @@ WAITING_S = REQUESTS / 7 * TIMEOUT_MS / 1000
 
 
 def behave(system: ProxyDeployment, **behaviour: object) -> None:
-    """Tell the sink how to behave from now on."""
+    """Set how the sink behaves from now on."""
     status, answer = system.http.send("PUT", "SINK_PORT", "/behaviour", json.dumps(behaviour).encode())
     assert status == 204, answer
 
@@ -38,7 +38,7 @@ def timed(system: ProxyDeployment) -> float:
     return time.monotonic() - began_s
 
 
-def refused(system: ProxyDeployment) -> int:
+def rejected(system: ProxyDeployment) -> int:
     return int(json.loads(system.http.get("SINK_PORT", "/counters"))["refused_spans"])
 
 
@@ -51,13 +51,13 @@ def lost(found: Mapping[str, float]) -> float:
 
 
 @pytest.mark.parametrize("tracer", ["opentelemetry-grpc", "opentelemetry-http", "zipkin-json"])
-def test_a_receiver_that_refuses_or_is_slow_slows_no_request(tracer: str, tmp_path: Path) -> None:
+def test_a_receiver_that_rejects_or_is_slow_slows_no_request(tracer: str, tmp_path: Path) -> None:
     given = {"min_flush_spans": 7, "export_timeout_ms": TIMEOUT_MS}
     has_timeout = tracer in NEEDS["export_timeout_ms"]
     with running(tmp_path / "out", tracer=tracer, receiver="sink", **given) as system:
         behave(system, behaviour="refuse")
         took_s = [timed(system)]
-        assert wait_until(lambda: refused(system) == REQUESTS, 60.0, 0.1, SystemClock())
+        assert wait_until(lambda: rejected(system) == REQUESTS, 60.0, 0.1, SystemClock())
         behave(system, behaviour="slow", delay_ms=DELAY_MS)
         took_s.append(timed(system))
         # The last export may still wait. Without a timeout, all do.

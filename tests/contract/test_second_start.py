@@ -7,7 +7,7 @@ import pytest
 from lab.engine import images
 from lab.record.files import read_json
 from lab.target.mesh.delivery import SECOND_REQUESTS, delivered
-from tests.contract.deployed import FOLDER, QUICK_START, ask, running
+from tests.contract.deployed import FOLDER, QUICK_START, running, timed_requests
 from tests.labs import level
 
 pytestmark = [pytest.mark.containers, pytest.mark.beside, pytest.mark.timeout(300)]
@@ -27,7 +27,7 @@ def test_services_start_once_more_where_only_rests_of_traces_are_left(tmp_path: 
     of, out = level("manual", "otel-manual", environment=KEEPS), tmp_path / "out"
     with running(of, PAIR, out) as (system, backend):
         ready = {path.name: path.read_bytes() for path in (out / "ready").iterdir()}
-        ask(system, "a1", 1)
+        timed_requests(system, "a1", 1)
         system.driver.kill(["a1"])
         system.driver.stop(list(system.topology.nodes))
         found = delivered(system)

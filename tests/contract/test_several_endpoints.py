@@ -23,7 +23,7 @@ from lab.record.traces import read_collectors
 from lab.record.trial import LOCAL, ContainerRecord, DeliveryPart, TrialRecord, Window
 from lab.target.mesh.deployment import MeshDeployment
 from lab.target.mesh.settings import MeshLevel
-from tests.contract.deployed import FOLDER, QUICK_START, Remembering, apart, ask, system_with
+from tests.contract.deployed import FOLDER, QUICK_START, Remembering, apart, system_with, timed_requests
 from tests.labs import ROOT, level
 
 pytestmark = [pytest.mark.containers, pytest.mark.beside, pytest.mark.timeout(300)]
@@ -87,13 +87,13 @@ def accepted_by_each(system: MeshDeployment) -> list[float]:
     return [float(read[name][ACCEPTED].values[-1]) if ACCEPTED in read.get(name, {}) else 0.0 for name in NAMES]
 
 
-def asked(system: MeshDeployment) -> None:
-    ask(system, "a1", 20, calls=1)
+def send_requests(system: MeshDeployment) -> None:
+    timed_requests(system, "a1", 20, calls=1)
 
 
 def test_of_healthy_endpoints_every_span_is_acknowledged_and_accepted_once(tmp_path: Path) -> None:
     def all_took_some() -> bool:
-        asked(system)
+        send_requests(system)
         return min(accepted_by_each(system)) > 0
 
     of = level("any", "otel-streaming", backend="collectors", environment=QUICK_START)
@@ -115,19 +115,19 @@ def test_of_healthy_endpoints_every_span_is_acknowledged_and_accepted_once(tmp_p
 
 def test_a_paused_endpoint_gets_no_spans_and_none_is_dropped(tmp_path: Path) -> None:
     def is_over() -> bool:
-        asked(system)
+        send_requests(system)
         injections = read_injections(system.out / "faults.jsonl")
         return bool(injections and injections[0].lifted)
 
     of = level("any", "otel-streaming", backend="collectors", environment=QUICK_START, faults=[FAULT])
     with observed(of, tmp_path / "out") as system:
         # The first requests of JVMs may take longer than the fault.
-        asked(system)
+        send_requests(system)
         start_ns = time.time_ns()
         with system.measuring(of, 1, 0.0):
             assert wait_until(is_over, 60, 0.0, SystemClock())
         for _ in range(10):
-            asked(system)
+            send_requests(system)
         end_ns = time.time_ns()
         data = trial(system, system.drain(), start_ns, end_ns)
     assert list(unverified(data, data.injections)) == []

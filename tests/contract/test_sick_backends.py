@@ -13,7 +13,7 @@ from lab.backend.sink import Sink
 from lab.engine import images
 from lab.engine.clock import wait_until
 from lab.target.mesh.system import System
-from tests.contract.deployed import FOLDER, QUICK_START, ask, parameters, running
+from tests.contract.deployed import FOLDER, QUICK_START, parameters, running, timed_requests
 from tests.labs import MESH, level
 
 pytestmark = [pytest.mark.containers, pytest.mark.alone, pytest.mark.timeout(300)]
@@ -49,7 +49,7 @@ def warm(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
             out, name = tmp_path_factory.mktemp("sick") / "out", f"sick-{senders.index(telemetry)}"
             system, sink = systems.enter_context(running(of, FOLDER / "pair.yaml", out, name))
             assert isinstance(sink, Sink)
-            ask(system, "a1", WARM_UP)
+            timed_requests(system, "a1", WARM_UP)
             all_arrive(system, sink)
             return system, sink
 
@@ -66,17 +66,17 @@ def test_requests_go_on_whatever_the_backend_does_and_what_is_lost_is_counted(
     well_s: list[float] = []
     sick_s: dict[str, list[float]] = {"down": [], "slow": [], "refuse": []}
     for _ in range(ROUNDS):
-        well_s += ask(system, "a1", ROUND)
+        well_s += timed_requests(system, "a1", ROUND)
         system.driver.stop(["sink"])
-        sick_s["down"] += ask(system, "a1", ROUND)
+        sick_s["down"] += timed_requests(system, "a1", ROUND)
         system.driver.start(["sink"])
         assert wait_until(sink.ready, 10, 0.1, system.place.clock)
     before = settled(system, sink)
     for behaviour in ("slow", "refuse") * ROUNDS:
         behave(sink, "accept")
-        well_s += ask(system, "a1", ROUND)
+        well_s += timed_requests(system, "a1", ROUND)
         behave(sink, behaviour, ANSWERS_AFTER_MS)
-        sick_s[behaviour] += ask(system, "a1", ROUND)
+        sick_s[behaviour] += timed_requests(system, "a1", ROUND)
     behave(sink, "accept")
     # The SDK delivers what it still holds when its service ends; a queue without bound would lose nothing.
     system.driver.stop(list(system.topology.nodes))
@@ -88,7 +88,7 @@ def test_requests_go_on_whatever_the_backend_does_and_what_is_lost_is_counted(
 
 
 def behave(sink: Sink, behaviour: str, delay_ms: int = 0) -> None:
-    """From now on the sink accepts spans at once (`accept`), accepts them `delay_ms` late (`slow`) or refuses them."""
+    """From now on the sink accepts spans at once (`accept`), accepts them `delay_ms` late (`slow`) or rejects them."""
     body = json.dumps({"behaviour": behaviour, "delay_ms": delay_ms}).encode()
     status, answer = sink.http.send("PUT", "SINK_PORT", "/behaviour", body)
     assert status == 204, answer

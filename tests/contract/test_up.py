@@ -1,4 +1,4 @@
-"""`lab up` and `lab down` on real containers: what stands, what a change restarts, what is left in the end."""
+"""`lab up` and `lab down` on real containers: what runs, what a change restarts, what is left in the end."""
 
 import http.client
 import signal
@@ -101,7 +101,7 @@ def sends_on() -> None:
     assert wait_until(answered, WITHIN_S, 0.5, SystemClock())
 
 
-def test_the_default_stands_under_load_and_prints_its_addresses() -> None:
+def test_the_default_runs_under_load_and_prints_its_addresses() -> None:
     said = up()
     assert f"curl http://127.0.0.1:{port('GATEWAY_PORT')}/a1" in said
     assert f"http://127.0.0.1:{port('JAEGER_PORT')}/api/services (jaeger)" in said
@@ -164,7 +164,7 @@ def test_a_fault_begins_and_ends_without_a_restart() -> None:
     assert fault.injected is not None
     assert fault.lifted is not None
     assert not Journal(paths.JOURNAL).path.exists()
-    # Asked for again it begins again; another choice ends it.
+    # Requested again, it begins again; another choice ends it.
     up(*DUO, "--fault", FAULT)
     assert held_fault.held()
     up(*DUO)

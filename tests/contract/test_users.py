@@ -121,7 +121,7 @@ def rows(
     program: str, server: str, out: Path, routes: Iterable[str], users: int,
     words: Sequence[str] | None = None, **others: object,
 ) -> Rows:  # fmt: skip
-    """Lets users ask for about 40 answers; returns what they wrote down."""
+    """Lets users send about 40 requests; returns what they wrote down."""
     out.mkdir()
     out.chmod(0o777)
     settings = {
@@ -185,7 +185,7 @@ def test_a_user_visits_all_before_repeating_one_and_thinks_in_between(
         assert len(own) > 9
         assert all({row["target"] for row in own[i : i + 3]} == set(routes) for i in range(0, len(own) - 2, 3))
         pauses_s = [(int(b["intended_ns"]) - int(a["end_ns"])) / 1e9 for a, b in itertools.pairwise(own)]
-        # The first is drawn anew, so that users do not ask in step.
+        # The first is drawn anew, so that users do not send in step.
         assert 0 <= pauses_s[0] <= 0.2
         assert all(0.1 <= pause_s <= 0.2 for pause_s in pauses_s[1:])
         assert all(int(row["intended_ns"]) <= int(row["start_ns"]) < int(row["end_ns"]) for row in own)

@@ -10,7 +10,7 @@ from lab.engine.clock import wait_until
 from lab.target.mesh.delivery import trace_difference
 from lab.target.mesh.system import System
 from lab.target.mesh.variants import Variant
-from tests.contract.deployed import FOLDER, QUICK_START, ask, parameters, running
+from tests.contract.deployed import FOLDER, QUICK_START, parameters, running, timed_requests
 from tests.labs import MESH, level
 
 pytestmark = [pytest.mark.containers, pytest.mark.beside, pytest.mark.timeout(300)]
@@ -33,7 +33,7 @@ def test_a_variant_keeps_the_contract(telemetry: str, tmp_path: Path) -> None:
 
 
 def spans_are_exactly_what_the_topology_predicts(variant: Variant, system: System, backend: Backend) -> None:
-    ask(system, "a1", REQUESTS, calls=1)
+    timed_requests(system, "a1", REQUESTS, calls=1)
     if variant.traces == "none":
         assert not backend.accepted_spans()
         assert backend.newest_trace() is None

@@ -113,7 +113,7 @@ def test_every_trial_has_records_and_the_predicted_spans(course: Course) -> None
             assert requests * 123 <= trial["backend"]["accepted_spans"] <= (requests + trial["found"]["users"]) * 123
 
 
-def test_bytes_tell_the_planes_apart(course: Course) -> None:
+def test_bytes_distinguish_the_planes(course: Course) -> None:
     trials = [read_trial(path) for path in course.folder.glob("trials/*")]
     by_level = {data.trial.level: metrics.values(data, MESH.judgement.metrics) for data in trials}
     assert by_level["baseline"]["bytes_per_request_telemetry"] < 100

@@ -21,14 +21,14 @@ def write_results(
     block_noise: float = 0.05,
     window_s: int = 15,
     seed: int = 7,
-    refused: bool = True,
+    rejected: bool = True,
     factors: Mapping[str, Sequence[str]] | None = None,
     views: Sequence[Mapping[str, Any]] = (),
 ) -> Path:
     """Write a results folder with `blocks` trials of each level, and return it.
 
-    Noises are standard deviations of the logarithm of CPU per request. With `refused`, the last trial of
-    the first block has a refused first attempt. `factors`: the names of their levels, where there is more than one;
+    Noises are standard deviations of the logarithm of CPU per request. With `rejected`, the last trial of
+    the first block has a rejected first attempt. `factors`: the names of their levels, where there is more than one;
     `views`: the experiment's.
     """
     rng = np.random.default_rng(seed)
@@ -40,7 +40,7 @@ def write_results(
             noise = float(np.exp(common + rng.normal(0, trial_noise)))
             number = len(trials) + 1
             trial = Trial(number, block, name, levels[name], noise, position=position, window_s=window_s)
-            if refused and block == 0 and position == len(names) - 1:
+            if rejected and block == 0 and position == len(names) - 1:
                 reason = "the host stole 9 % of its CPUs' time in the window (limit 5 %)"
                 write_trial(root, replace(trial, valid=False, reasons=(reason,), steal_fraction=0.09), rng)
                 trial = replace(trial, attempt=2)
@@ -77,7 +77,7 @@ def write_json(path: Path, data: Mapping[str, Any]) -> None:
 
 
 def _requests(trial: Trial, rng: np.random.Generator) -> dict[str, np.ndarray]:
-    """Run a closed loop: each user asks, waits for the answer, thinks."""
+    """Run a closed loop: each user sends, waits for the answer, thinks."""
     until = trial.window_end_ns + SECOND_NS // 2
     rows: list[tuple[int, int, int, int]] = []
     for user in range(trial.users):

@@ -89,10 +89,10 @@ def test_levels_come_in_the_readers_order_with_their_trials(summary: Summary) ->
 
 
 def test_rejected_trials_are_reported_and_not_counted(summary: Summary) -> None:
-    refused = [trial for trial in summary.trials if not trial.valid]
-    assert len(refused) == 1
-    assert "the host stole" in refused[0].reasons[0]
-    assert refused[0].values == {}
+    rejected = [trial for trial in summary.trials if not trial.valid]
+    assert len(rejected) == 1
+    assert "the host stole" in rejected[0].reasons[0]
+    assert rejected[0].values == {}
 
 
 def test_the_summary_on_disk_is_the_one_returned(run: Path, summary: Summary) -> None:
@@ -175,7 +175,7 @@ def test_a_ladder_and_a_claim_start_from_what_the_table_compares_with(run: Path)
     assert part.estimate == pytest.approx(estimate(found, "otel-agent").ratio)
 
 
-def test_a_level_without_any_pair_cannot_be_told(run: Path) -> None:
+def test_a_level_without_any_pair_is_inconclusive(run: Path) -> None:
     row = estimate(summarised(run, ("baseline", 0, 10.0), ("otel-agent", 1, 15.0)), "otel-agent")
     assert (row.n, row.ratio, row.finding) == (0, None, "inconclusive")
 
@@ -211,7 +211,7 @@ def printed(summary: Summary, width: int = 100) -> list[str]:
     return text.getvalue().splitlines()
 
 
-def test_the_table_has_a_row_per_level_and_the_refused_trials(summary: Summary) -> None:
+def test_the_table_has_a_row_per_level_and_the_rejected_trials(summary: Summary) -> None:
     lines = printed(summary)
     assert max(map(len, lines)) <= 100
     for level in summary.levels:
@@ -224,7 +224,7 @@ def test_the_table_has_a_row_per_level_and_the_refused_trials(summary: Summary) 
 
 
 def test_the_table_stays_readable_where_nothing_has_an_interval(tmp_path: Path) -> None:
-    lines = printed(analyse(write_results(tmp_path, blocks=1, refused=False)))
+    lines = printed(analyse(write_results(tmp_path, blocks=1, rejected=False)))
     agent = next(line for line in lines if line.strip().startswith("otel-agent"))
     assert "inconclusive" in agent
     assert "None" not in "".join(lines) and "nan" not in "".join(lines)

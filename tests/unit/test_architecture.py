@@ -98,7 +98,7 @@ NEW = (
     # How much a Collector can take: sampling by trace ID, swings, the capacity model, the search for a rate.
     "analysis/collector",
     "analysis/searches.py",
-    # How precisely a run tells what Envoy's tracers cost; what requests feel of a sick receiver; which rate is held.
+    # How precisely a run shows what Envoy's tracers cost; what requests feel of a sick receiver; which rate is held.
     "analysis/tracing_costs.py",
     "analysis/sick_receivers.py",
     "analysis/generator_rates.py",
@@ -115,7 +115,7 @@ NEW = (
     "load/traces_schedules.py",
     "load/traces_search.py",
     "record/search.py",
-    # A system that stands, is changed while it runs, and has a fault that expires. Before, `lab up` only started one.
+    # A system that runs, is changed meanwhile, and has a fault that expires. Before, `lab up` only started one.
     "command/up.py",
     "command/choice.py",
     "command/exploring.py",
@@ -317,7 +317,7 @@ def _without_images_and_docstrings(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 def _selects(node: ast.AST) -> bool:
-    """Whether an expression is what tells targets, loads or generators apart, such as `experiment.target.kind`."""
+    """Whether an expression is what distinguishes targets, loads or generators, such as `experiment.target.kind`."""
     if not (isinstance(node, ast.Attribute) and node.attr in SELECTORS):
         return False
     holder = node.value

@@ -20,19 +20,19 @@ RECORDED = {case: json.loads(read_text(kit.RECORDED / f"{case}.json")) for case 
 
 
 def replay(monkeypatch: pytest.MonkeyPatch, answers: dict[str, Any]) -> None:
-    def ask(_: Http, method: str, port_variable: str, path: str, body: bytes | None = None) -> tuple[int, bytes]:
+    def send(_: Http, method: str, port_variable: str, path: str, body: bytes | None = None) -> tuple[int, bytes]:
         status, text = answers[f"{method} {port_variable} {path}"]
         return status, text.encode()
 
-    monkeypatch.setattr(Http, "send", ask)
+    monkeypatch.setattr(Http, "send", send)
 
 
 @pytest.fixture
 def silence(monkeypatch: pytest.MonkeyPatch) -> None:
-    def ask(_: Http, method: str, port_variable: str, path: str, body: bytes | None = None) -> tuple[int, bytes]:
+    def send(_: Http, method: str, port_variable: str, path: str, body: bytes | None = None) -> tuple[int, bytes]:
         raise ConnectionRefusedError
 
-    monkeypatch.setattr(Http, "send", ask)
+    monkeypatch.setattr(Http, "send", send)
 
 
 def test_every_backend_was_recorded() -> None:

@@ -53,12 +53,12 @@ def test_an_archive_says_what_it_is_and_verifies(file: Path) -> None:
 
 
 @pytest.mark.parametrize("kept", [0.0, 0.3, 0.99])
-def test_an_archive_that_was_cut_off_is_told(file: Path, kept: float) -> None:
+def test_an_archive_that_was_cut_off_is_reported(file: Path, kept: float) -> None:
     whole = file.read_bytes()
     file.write_bytes(whole[: int(kept * len(whole))])
-    with pytest.raises(UserError, match="is cut off, or not made by this version") as told:
+    with pytest.raises(UserError, match="is cut off, or not made by this version") as raised:
         read_contents(file)
-    assert told.value.hint == "copy it again from where it was made"
+    assert raised.value.hint == "copy it again from where it was made"
 
 
 def test_a_damaged_part_is_named(file: Path) -> None:
@@ -186,9 +186,9 @@ def test_an_engine_that_does_not_send_everything_leaves_no_archive(
     docker: Path, tmp_path: Path, progress: Progress
 ) -> None:
     (docker / "after-save").write_text("#!/bin/sh\necho 'no such layer' >&2\nexit 1\n")
-    with pytest.raises(UserError, match="the engine did not save the images") as told:
+    with pytest.raises(UserError, match="the engine did not save the images") as raised:
         packed(tmp_path, progress)
-    assert told.value.hint == "no such layer"
+    assert raised.value.hint == "no such layer"
     assert list(tmp_path.glob("bundle.zip*")) == []
 
 
@@ -199,7 +199,7 @@ def test_an_engine_that_does_not_send_everything_leaves_no_archive(
         ("echo >labels", "does not have all of them"),
     ],
 )
-def test_an_engine_that_does_not_take_them_is_told(
+def test_an_engine_that_does_not_take_them_is_reported(
     docker: Path, tmp_path: Path, progress: Progress, after: str, message: str
 ) -> None:
     path = packed(tmp_path, progress)
@@ -230,7 +230,7 @@ def test_images_for_another_processor_are_rejected(docker: Path, tmp_path: Path,
 
 
 # --- room, progress, the command line ---------------------------------------------------------------------------------
-def test_too_small_a_disk_is_told_before_anything_is_written(docker: Path, tmp_path: Path, progress: Progress) -> None:
+def test_too_small_a_disk_is_found_before_anything_is_written(docker: Path, tmp_path: Path, progress: Progress) -> None:
     (docker / "sizes").write_text(f'["{IMAGE}"] [["a"], {1 << 60}]\n')
     with pytest.raises(UserError, match=r"the archive may need \d+ MiB .* MiB are free"):
         packed(tmp_path, progress)
@@ -278,7 +278,7 @@ def test_packages_are_unpacked_by_python_alone(file: Path, tmp_path: Path) -> No
     assert [path.relative_to(tmp_path) for path in (tmp_path / "out").rglob("*.*")] == [Path("out/wheels/a.whl")]
 
 
-def test_packages_for_another_python_are_told(tmp_path: Path) -> None:
+def test_packages_for_another_python_are_reported(tmp_path: Path) -> None:
     path = tmp_path / "bundle.zip"
     write(path, ABOUT.model_copy(update={"python": "Python 2.7 on Minix"}), [], ignore)
     done = unpacked(path, tmp_path / "out")
@@ -286,7 +286,7 @@ def test_packages_for_another_python_are_told(tmp_path: Path) -> None:
     assert done.returncode == 1
 
 
-def test_packages_of_an_archive_that_was_cut_off_are_told(file: Path, tmp_path: Path) -> None:
+def test_packages_of_an_archive_that_was_cut_off_are_reported(file: Path, tmp_path: Path) -> None:
     file.write_bytes(file.read_bytes()[:-100])
     done = unpacked(file, tmp_path / "out")
     assert done.stderr.startswith(f"setup: {file} is cut off") and done.stderr.count("\n") == 1
@@ -308,7 +308,7 @@ def set_up(commands: str, folder: Path) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(["bash", "-c", SETUP + commands], cwd=folder, capture_output=True, text=True, check=False)
 
 
-def test_the_set_up_asks_no_registry(file: Path, tmp_path: Path) -> None:
+def test_the_set_up_calls_no_registry(file: Path, tmp_path: Path) -> None:
     done = set_up(f'ensure_packages_of {file}; echo "then: ${{PIP_NO_INDEX-none}}"', tmp_path)
     assert done.stdout.splitlines() == ["python: 1 a.whl", "jupyterlab: 1 a.whl", "then: none"]
     assert (done.returncode, done.stderr) == (0, f"setup: unpacking the Python packages of {file}\n")

@@ -1,4 +1,4 @@
-"""Each way for a trial to go wrong is refused with its own sentence, and a good one is not."""
+"""Each way for a trial to go wrong is rejected with its own sentence, and a good one is not."""
 
 import re
 from collections.abc import Callable
@@ -26,17 +26,17 @@ def trial(level: str = "otel-manual", **spoilt: Any) -> Trial:
 
 
 @pytest.fixture
-def refused(tmp_path: Path) -> Callable[[Trial], list[str]]:
+def rejections(tmp_path: Path) -> Callable[[Trial], list[str]]:
     return lambda spoilt: reasons(read_trial(write_trial(tmp_path, spoilt, np.random.default_rng(1))))
 
 
 @pytest.mark.parametrize("level", QUICK)
-def test_a_good_trial_is_valid(refused: Callable[[Trial], list[str]], level: str) -> None:
-    assert refused(trial(level)) == []
+def test_a_good_trial_is_valid(rejections: Callable[[Trial], list[str]], level: str) -> None:
+    assert rejections(trial(level)) == []
 
 
-def test_a_good_trial_at_20_hz_is_valid(refused: Callable[[Trial], list[str]]) -> None:
-    assert refused(trial(interval_s=0.05)) == []
+def test_a_good_trial_at_20_hz_is_valid(rejections: Callable[[Trial], list[str]]) -> None:
+    assert rejections(trial(interval_s=0.05)) == []
 
 
 @pytest.mark.parametrize(
@@ -67,19 +67,19 @@ def test_a_good_trial_at_20_hz_is_valid(refused: Callable[[Trial], list[str]]) -
         ({"users": 0}, r"the load generator finished no request: see its log"),
     ],
 )
-def test_a_spoilt_trial_is_refused(
-    refused: Callable[[Trial], list[str]], spoilt: dict[str, Any], sentence: str
+def test_a_spoilt_trial_is_rejected(
+    rejections: Callable[[Trial], list[str]], spoilt: dict[str, Any], sentence: str
 ) -> None:
-    found = refused(trial(**spoilt))
+    found = rejections(trial(**spoilt))
     assert any(re.search(sentence, reason) for reason in found), found
 
 
-def test_the_tail_of_a_jvms_warm_up_is_forgiven(refused: Callable[[Trial], list[str]]) -> None:
-    assert refused(trial(drift=-0.5)) == []
+def test_the_tail_of_a_jvms_warm_up_is_forgiven(rejections: Callable[[Trial], list[str]]) -> None:
+    assert rejections(trial(drift=-0.5)) == []
 
 
-def test_one_lost_sample_is_forgiven(refused: Callable[[Trial], list[str]]) -> None:
-    assert refused(trial(lost_samples_s=(4.0, 5.5))) == []
+def test_one_lost_sample_is_forgiven(rejections: Callable[[Trial], list[str]]) -> None:
+    assert rejections(trial(lost_samples_s=(4.0, 5.5))) == []
 
 
 @pytest.fixture
@@ -87,32 +87,32 @@ def good(tmp_path: Path) -> TrialData:
     return read_trial(write_trial(tmp_path, trial(), np.random.default_rng(1)))
 
 
-def test_a_container_that_the_observer_never_saw_is_refused(good: TrialData) -> None:
+def test_a_container_that_the_observer_never_saw_is_rejected(good: TrialData) -> None:
     containers = {name: fields for name, fields in good.counters.containers.items() if name != "a4"}
     data = with_streams(good, counters=replace(good.counters, containers=containers))
     assert reasons(data) == ["the observer's record of a4: there is none"]
 
 
-def test_records_that_were_cut_off_are_refused(good: TrialData) -> None:
+def test_records_that_were_cut_off_are_rejected(good: TrialData) -> None:
     data = with_streams(good, counters=replace(good.counters, truncated=True))
     assert reasons(data) == ["the observer was killed: its last record is incomplete"]
     data = with_streams(good, requests=replace(good.requests, truncated=True))
     assert reasons(data) == ["the load generator was killed: its last record is incomplete"]
 
 
-def test_a_host_that_was_not_read_is_refused(good: TrialData) -> None:
+def test_a_host_that_was_not_read_is_rejected(good: TrialData) -> None:
     data = with_streams(good, counters=replace(good.counters, host={}))
     assert reasons(data) == ["the host's CPU time was not recorded"]
 
 
-def test_a_container_that_ended_by_itself_is_refused(good: TrialData) -> None:
+def test_a_container_that_ended_by_itself_is_rejected(good: TrialData) -> None:
     containers = dict(good.trial.containers)
     containers["a1"] = containers["a1"].model_copy(update={"exit_code": 137})
     data = replace(good, trial=good.trial.model_copy(update={"containers": containers}))
     assert reasons(data) == ["container a1 ended with exit code 137"]
 
 
-def test_a_stall_is_refused(good: TrialData) -> None:
+def test_a_stall_is_rejected(good: TrialData) -> None:
     window_ns = good.trial.window_end_ns - good.trial.window_start_ns
     stalled = good.requests.end_ns > good.trial.window_end_ns - window_ns // 4
     end_ns = np.where(stalled, good.trial.window_end_ns + 5_000_000_000, good.requests.end_ns)

@@ -1,4 +1,4 @@
-"""Claims files: what is read, what is refused; and what becomes of a claim in a run whose numbers are known."""
+"""Claims files: what is read, what is rejected; and what becomes of a claim in a run whose numbers are known."""
 
 from pathlib import Path
 
@@ -57,7 +57,7 @@ def test_every_shipped_claim_is_one_that_some_experiment_can_judge() -> None:
             ), f"{shipped.name}:{name} names a level that none of its experiments has"
 
 
-def test_a_published_figure_of_an_unknown_metric_is_refused_with_the_nearest() -> None:
+def test_a_published_figure_of_an_unknown_metric_is_rejected_with_the_nearest() -> None:
     text = f"{HEAD}  X1: {{says: a, tests: [{{metrics: [{CPU}], {ORDER}}}]}}\n"
     with pytest.raises(SpecError, match=r"figures\[0\].metric: unknown metric 'tags_per_spam'; did you mean 'tags_per"):
         parse_claims(f"{text}figures:\n  - {{metric: tags_per_spam, level: a, published: 8}}\n", "paper", METRICS)
@@ -76,7 +76,7 @@ def test_a_reference_may_pick_claims() -> None:
         ("telemetry-overhead:", "no claim is called ''"),
     ],
 )
-def test_a_reference_to_nothing_is_refused(reference: str, says: str) -> None:
+def test_a_reference_to_nothing_is_rejected(reference: str, says: str) -> None:
     with pytest.raises(UserError, match="claim") as caught:
         load_claims([reference], FOLDER, METRICS)
     assert says in caught.value.message
@@ -112,7 +112,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize(("test", "says"), WRONG.values(), ids=WRONG.keys())
-def test_a_wrong_test_is_refused_in_one_line(test: str, says: str, tmp_path: Path) -> None:
+def test_a_wrong_test_is_rejected_in_one_line(test: str, says: str, tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     path.write_text(f"{HEAD}  M1: {{says: so it is, tests: [{{{test}}}]}}\n")
     with pytest.raises(UserError) as caught:
@@ -121,7 +121,7 @@ def test_a_wrong_test_is_refused_in_one_line(test: str, says: str, tmp_path: Pat
     assert "\n" not in caught.value.message
 
 
-def test_a_file_without_claims_is_refused() -> None:
+def test_a_file_without_claims_is_rejected() -> None:
     with pytest.raises(SpecError, match="claims: missing; a file has claims, or figures, or both"):
         parse_claims(HEAD.replace("claims:\n", "claims: {}\n"), "mine", METRICS)
 
@@ -184,8 +184,8 @@ def test_a_verdict_never_turns_as_evidence_grows(test: str, truth: dict[str, flo
 
 
 def test_the_best_of_three_is_refuted_by_one() -> None:
-    asked = study("kind: order, lower: [manual], higher: [baseline, agent]")
-    found = judged(asked, summary({CPU: TRACED}))
+    wanted = study("kind: order, lower: [manual], higher: [baseline, agent]")
+    found = judged(wanted, summary({CPU: TRACED}))
     assert found.verdict == "does not hold here"
     assert [(part.levels, part.answer) for part in found.parts] == [
         (("baseline", "manual"), "does not hold"),
@@ -194,10 +194,10 @@ def test_the_best_of_three_is_refuted_by_one() -> None:
 
 
 def test_a_difference_below_the_noise_floor_is_not_beyond_it() -> None:
-    asked = study(f"{ORDER}, by_more_than: noise_floor")
-    assert judged(asked, summary({CPU: TRACED}, noise_floor=0.1)).verdict == "holds here"
-    assert judged(asked, summary({CPU: TRACED}, noise_floor=0.5)).verdict == "inconclusive"
-    unknown = judged(asked, summary({CPU: TRACED}, noise_floor=None))
+    wanted = study(f"{ORDER}, by_more_than: noise_floor")
+    assert judged(wanted, summary({CPU: TRACED}, noise_floor=0.1)).verdict == "holds here"
+    assert judged(wanted, summary({CPU: TRACED}, noise_floor=0.5)).verdict == "inconclusive"
+    unknown = judged(wanted, summary({CPU: TRACED}, noise_floor=None))
     assert (unknown.verdict, unknown.parts[0].reason) == ("inconclusive", "the placebo shows no noise floor")
 
 
@@ -282,18 +282,18 @@ def test_a_metric_that_a_run_lacks_leaves_the_rest_of_a_claim_to_be_refuted() ->
         ([70.0, 0.0], "a value is 0, so there is no ratio"),
     ],
 )
-def test_what_gives_no_interval_cannot_be_told(agent: list[float], reason: str) -> None:
+def test_what_gives_no_interval_is_inconclusive(agent: list[float], reason: str) -> None:
     found = judged(study(ORDER), summary({CPU: {"baseline": BASELINE, "agent": agent}}))
     assert (found.verdict, found.parts[0].reason, found.parts[0].n) == ("inconclusive", reason, len(agent))
 
 
-def test_refused_trials_do_not_count() -> None:
+def test_rejected_trials_do_not_count() -> None:
     run = summary({CPU: TRACED})
-    refused = [
+    rejected = [
         trial.model_copy(update={"valid": False}) if (trial.level, trial.block) == ("agent", 3) else trial
         for trial in run.trials
     ]
-    assert judged(study(ORDER), run.model_copy(update={"trials": refused})).parts[0].n == 3
+    assert judged(study(ORDER), run.model_copy(update={"trials": rejected})).parts[0].n == 3
 
 
 def test_verdicts_survive_their_file(tmp_path: Path) -> None:
@@ -307,10 +307,10 @@ def test_verdicts_survive_their_file(tmp_path: Path) -> None:
 
 
 def test_a_claim_may_be_about_the_ratio_of_two_levels() -> None:
-    asked = study("kind: ratio, level: agent, to: baseline, within: [1.3, 1.5], because: why")
-    assert judged(asked, summary({CPU: TRACED})).verdict == "holds here"
-    asked = study("kind: ratio, level: manual, to: baseline, within: [1.3, 1.5], because: why")
-    assert judged(asked, summary({CPU: TRACED})).verdict == "does not hold here"
+    wanted = study("kind: ratio, level: agent, to: baseline, within: [1.3, 1.5], because: why")
+    assert judged(wanted, summary({CPU: TRACED})).verdict == "holds here"
+    wanted = study("kind: ratio, level: manual, to: baseline, within: [1.3, 1.5], because: why")
+    assert judged(wanted, summary({CPU: TRACED})).verdict == "does not hold here"
 
 
 def test_a_claim_may_be_about_a_levels_own_value_which_may_be_0() -> None:
@@ -328,6 +328,6 @@ def test_a_claim_may_be_about_a_levels_own_value_which_may_be_0() -> None:
 
 
 @pytest.mark.parametrize("kind", ["kind: value", "kind: ratio, to: b"])
-def test_a_range_upside_down_is_refused_in_the_new_kinds_too(kind: str) -> None:
+def test_a_range_upside_down_is_rejected_in_the_new_kinds_too(kind: str) -> None:
     with pytest.raises(SpecError, match="upside down"):
         study(f"{kind}, level: a, within: [2, 1], because: why")

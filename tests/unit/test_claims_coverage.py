@@ -73,8 +73,8 @@ CASES = {
 def verdicts(test: str, truth: dict[str, float], blocks: int, studies: int) -> Counter[str]:
     """Count the verdicts on simulated studies."""
     rng = np.random.default_rng(3)
-    asked = study(test)
-    return Counter(judged(asked, summary(drawn(rng, truth, blocks))).verdict for _ in range(studies))
+    wanted = study(test)
+    return Counter(judged(wanted, summary(drawn(rng, truth, blocks))).verdict for _ in range(studies))
 
 
 @pytest.mark.parametrize(("test", "truth", "wrong"), CASES.values(), ids=CASES.keys())

@@ -84,7 +84,7 @@ def test_the_table_has_each_claim_beside_what_was_published(verdicts: Verdicts) 
     assert [text.count(word) for word in ("holds here", "does not hold here", "not tested here")] == [2, 1, 1]
 
 
-def test_a_published_figure_stands_beside_the_runs_mean_where_the_run_has_the_level(verdicts: Verdicts) -> None:
+def test_a_published_figure_is_beside_the_runs_mean_where_the_run_has_the_level(verdicts: Verdicts) -> None:
     (table,) = claims(verdicts).figures
     assert table.columns[1].title == f"{CPU} (ms): published"
     assert [[cell.value for cell in row[:3]] for row in table.rows] == [["placebo", "1.5", "1.00"]]

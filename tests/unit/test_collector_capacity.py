@@ -156,7 +156,7 @@ def test_fewer_points_are_not_held_back() -> None:
         held_back(passing(1), 1, points=11)
 
 
-def test_a_grid_that_does_not_vary_a_variable_is_refused() -> None:
+def test_a_grid_that_does_not_vary_a_variable_is_rejected() -> None:
     with pytest.raises(ValueError, match="do not determine span, span byte"):
         fit_pipeline([trial for trial in passing(1) if trial.load.span_bytes == 800])
 

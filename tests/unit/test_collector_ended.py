@@ -28,7 +28,7 @@ RAMP = {"coupled": {"workers": 100, "workers_per_s": 5}, "duration_s": 23}
 CONSTANT = {"coupled": {"workers": 100, "workers_per_s": 0}, "duration_s": 23}
 PASSED_ON = {"accepted_spans": 600, "refused_spans": 0, "dropped_spans": 0}
 SUCCESSES = [row(IDS[0], "success", second / 10) for second in range(90)]
-REFUSED = [row(IDS[1], "send error", 9.4 + second, 100, None) for second in range(10)]
+REJECTED = [row(IDS[1], "send error", 9.4 + second, 100, None) for second in range(10)]
 
 Judged = Callable[..., TrialData]
 
@@ -49,7 +49,7 @@ def judged(tmp_path: Path) -> Judged:
     def made(
         gone: Mapping[str, int],
         load: Mapping[str, Any] = RAMP,
-        rows: Sequence[str] = (*SUCCESSES, *REFUSED),
+        rows: Sequence[str] = (*SUCCESSES, *REJECTED),
         busy: float = 0.1,
     ) -> TrialData:
         workers = [{"workers": 5 * second, "t_ns": START_NS + second * SECOND_NS} for second in range(24)]
@@ -95,8 +95,8 @@ def test_under_a_ramp_it_is_the_first_error(judged: Judged, gone: Mapping[str, i
 
 
 def test_its_last_reading_may_be_later_than_its_end(judged: Judged) -> None:
-    refused = [row(IDS[1], "send error", SEEN_S - 0.5 + second, 100, None) for second in range(10)]
-    found = delays.reached(judged({"collector": GONE_S}, rows=[*SUCCESSES, *refused]))
+    rejected = [row(IDS[1], "send error", SEEN_S - 0.5 + second, 100, None) for second in range(10)]
+    found = delays.reached(judged({"collector": GONE_S}, rows=[*SUCCESSES, *rejected]))
     assert (found.outcome, found.at_s) == (delays.ENDED, pytest.approx(SEEN_S - 0.4))
 
 
@@ -107,7 +107,7 @@ def test_without_a_failed_trace_the_error_is_when_it_was_gone(judged: Judged) ->
 
 def test_a_trace_that_failed_while_it_ran_is_the_first_error(judged: Judged) -> None:
     early = row(IDS[2], "send timeout", 5, 500, None)
-    found = delays.reached(judged({"collector": GONE_S}, rows=[*SUCCESSES, early, *REFUSED]))
+    found = delays.reached(judged({"collector": GONE_S}, rows=[*SUCCESSES, early, *REJECTED]))
     assert (found.outcome, found.at_s) == ("send timeout", pytest.approx(5.5))
 
 

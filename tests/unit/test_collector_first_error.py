@@ -1,4 +1,4 @@
-"""What the first error follows is found where levels tell it, and left open where they do not."""
+"""What the first error follows is found where levels show it, and left open where they do not."""
 
 import numpy as np
 import pytest
@@ -83,6 +83,6 @@ def test_a_ramp_without_an_error_speaks_against_what_it_exceeds() -> None:
         ([Ramp({"rate": 0.0})], "only if it is positive"),
     ],
 )
-def test_what_cannot_be_compared_is_refused(wrong: list[Ramp], message: str) -> None:
+def test_what_cannot_be_compared_is_rejected(wrong: list[Ramp], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         first_error(wrong)

@@ -22,7 +22,7 @@ def test_no_decision_differs_from_the_collectors(row: dict[str, object]) -> None
     assert hashlib.sha256(decisions).hexdigest() == row["sha256"]
 
 
-def test_all_100_000_ids_are_asked_about() -> None:
+def test_all_100_000_ids_are_checked() -> None:
     assert IDS.shape == (100_000, 16)
     assert len(FIXTURE["rows"]) == 60
 

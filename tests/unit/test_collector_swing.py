@@ -48,7 +48,7 @@ def test_the_interval_has_the_amplitude_as_often_as_it_says() -> None:
     assert clopper_pearson(Count(covering, SEEDS), 0.95).covers(0.95)
 
 
-def test_short_counts_are_refused() -> None:
+def test_short_counts_are_rejected() -> None:
     with pytest.raises(ValueError, match="at least 450 s"):
         find_swing(np.ones(100), 1)
 

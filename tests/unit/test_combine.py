@@ -143,7 +143,7 @@ def test_designs_may_differ_in_seed_wording_and_what_ends_a_run() -> None:
 
 
 @pytest.mark.parametrize("part", ["spec", "topology"])
-def test_other_designs_are_refused_and_the_first_difference_is_named(part: str) -> None:
+def test_other_designs_are_rejected_and_the_first_difference_is_named(part: str) -> None:
     one, other = run(1), run(2)
     if part == "spec":
         own = one.manifest["spec"]["load"]["schedule"]["requests"]

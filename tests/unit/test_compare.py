@@ -32,7 +32,7 @@ def test_welchs_interval_covers_the_truth() -> None:
     assert 0.94 <= covered / STUDIES <= 0.96
 
 
-def test_a_level_that_differs_is_told_from_levels_that_are_the_same() -> None:
+def test_a_level_that_differs_is_distinguished_from_equal_ones() -> None:
     one = run(1, blocks=8).summary
     other = run(2, RATIOS | {"otel-agent": 1.55}, blocks=8).summary
     found = {row.level: row for row in compare_runs(one, other, CPU)}

@@ -9,13 +9,13 @@ from lab.command import prepare
 from lab.engine.compose import ComposeDriver
 from lab.engine.driver import EngineRejected
 
-# Says that the project has one network, and refuses to remove it as often as the file `refusals` has lines.
+# Says that the project has one network, and fails to remove it as often as the file `refusals` has lines.
 DOCKER = """#!/bin/sh
 cd "$(dirname "$0")"
 case "$1 $2" in
 "network ls") [ -e removed ] || echo net1 ;;
 "network rm")
-    echo rm >> asked
+    echo rm >> calls
     if [ -s refusals ]; then
         sed -i 1d refusals
         echo "Error response from daemon: network x id net1 $REFUSAL" >&2
@@ -26,7 +26,7 @@ case "$1 $2" in
     [ ! -e disconnected ] || ENDS={}
     echo "[{\\"Name\\": \\"tollbooth_app\\", \\"Containers\\": $ENDS}]" ;;
 "network disconnect")
-    echo "$*" >> asked
+    echo "$*" >> calls
     [ -z "$DISCONNECTS" ] || { touch disconnected; rm refusals; } ;;
 esac
 """
@@ -48,7 +48,7 @@ def test_a_network_that_is_in_use_for_another_moment_is_removed_then(folder: Pat
     (folder / "refusals").write_text("one\ntwo\n")
     ComposeDriver(folder, folder).remove()
     assert (folder / "removed").exists()
-    assert (folder / "asked").read_text().count("rm") == 3
+    assert (folder / "calls").read_text().count("rm") == 3
 
 
 def test_an_endpoint_that_the_engine_keeps_of_a_removed_container_is_disconnected_by_force(
@@ -59,7 +59,7 @@ def test_an_endpoint_that_the_engine_keeps_of_a_removed_container_is_disconnecte
     (folder / "refusals").write_text("again\n" * 100)
     ComposeDriver(folder, folder).remove()
     assert (folder / "removed").exists()
-    assert "network disconnect --force tollbooth_app tollbooth-a1-1" in (folder / "asked").read_text()
+    assert "network disconnect --force tollbooth_app tollbooth-a1-1" in (folder / "calls").read_text()
 
 
 def test_one_that_stays_in_use_is_reported(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -84,7 +84,7 @@ def test_another_refusal_is_not_waited_for(folder: Path, monkeypatch: pytest.Mon
     (folder / "refusals").write_text("one\ntwo\n")
     with pytest.raises(EngineRejected, match="is predefined"):
         ComposeDriver(folder, folder).remove()
-    assert (folder / "asked").read_text().count("rm") == 1
+    assert (folder / "calls").read_text().count("rm") == 1
 
 
 def test_a_network_that_a_killed_run_left_without_containers_is_removed_at_the_next_start(

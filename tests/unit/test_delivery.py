@@ -23,7 +23,7 @@ TRACED = level("manual", "otel-manual")
 CHAIN = benches.ROOT / "experiments" / "topologies" / "chain.yaml"
 
 
-class Asked:
+class Requests:
     """Requests that the lab made itself. The backend's newest trace is `before` them, then one that is whole."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, before: int) -> None:
@@ -31,22 +31,22 @@ class Asked:
         whole = FakeBackend().newest_trace()
         assert whole is not None
         self.whole: dict[str, Any] = whole
-        asked = self
+        requests = self
 
         class Keeping(FakeBackend):
             def newest_trace(self) -> dict[str, object] | None:
-                return asked.whole if asked.paths else cut(asked.whole, before)
+                return requests.whole if requests.paths else cut(requests.whole, before)
 
             def accepted_spans(self) -> int | None:
-                return 12_300 + 123 * len(asked.paths)
+                return 12_300 + 123 * len(requests.paths)
 
         monkeypatch.setitem(BACKENDS, "jaeger", Keeping)
 
-        def ask(entry: Http, method: str, port_variable: str, path: str) -> tuple[int, bytes]:
-            asked.paths.append((entry.port(port_variable), path))
+        def send(entry: Http, method: str, port_variable: str, path: str) -> tuple[int, bytes]:
+            requests.paths.append((entry.port(port_variable), path))
             return 200, b""
 
-        monkeypatch.setattr(Http, "send", ask)
+        monkeypatch.setattr(Http, "send", send)
 
 
 def cut(trace: Mapping[str, Any], spans: int) -> dict[str, object] | None:
@@ -72,35 +72,35 @@ def delivered(driver: FakeDriver, out: Path, of: MeshLevel = TRACED) -> Delivery
 
 
 def test_a_whole_trace_of_the_load_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked, driver = Asked(monkeypatch, before=123), FakeDriver()
+    requests, driver = Requests(monkeypatch, before=123), FakeDriver()
     found = delivered(driver, tmp_path / "out")
     assert (found.spans_in_trace, found.trace_difference, found.trace_of_second_start) == (123, None, False)
     assert found.expected_spans_per_request == 123
-    assert not asked.paths
+    assert not requests.paths
     assert not driver.done
 
 
 @pytest.mark.parametrize("rest", [0, 2, 122])
-def test_where_only_rests_are_kept_the_services_start_again_and_are_asked(
+def test_where_only_rests_are_kept_the_services_start_again_and_are_called(
     rest: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked, driver = Asked(monkeypatch, before=rest), FakeDriver()
+    requests, driver = Requests(monkeypatch, before=rest), FakeDriver()
     found = delivered(driver, tmp_path / "out")
     assert (found.spans_in_trace, found.trace_difference, found.trace_of_second_start) == (123, None, True)
     assert driver.done == ["start", "stop"]
     assert not driver.running & {"gateway", "a1", "a2", "a3", "a4"}
-    assert asked.paths == [(8080, "/a1")] * delivery.SECOND_REQUESTS
-    assert read_json(tmp_path / "out" / "trace.json", "tollbooth.trace", 1) == asked.whole
+    assert requests.paths == [(8080, "/a1")] * delivery.SECOND_REQUESTS
+    assert read_json(tmp_path / "out" / "trace.json", "tollbooth.trace", 1) == requests.whole
 
 
-def test_what_it_asks_for_itself_does_not_count_as_the_trials(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    Asked(monkeypatch, before=2)
+def test_what_it_requests_itself_does_not_count_as_the_trials(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Requests(monkeypatch, before=2)
     found = delivered(FakeDriver(), tmp_path / "out")
     assert found.backend == BackendRecord(accepted_spans=12_300, counters={})
 
 
 def test_the_files_of_the_measured_start_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    Asked(monkeypatch, before=2)
+    Requests(monkeypatch, before=2)
     ready, driver = tmp_path / "out" / "ready", FakeDriver()
     system = created(driver, tmp_path / "out")
     (ready / "a1.json").write_text("the measured one's")
@@ -114,34 +114,34 @@ def test_the_files_of_the_measured_start_stay(tmp_path: Path, monkeypatch: pytes
 
 
 def test_more_spans_than_predicted_are_no_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked, driver = Asked(monkeypatch, before=124), FakeDriver()
+    requests, driver = Requests(monkeypatch, before=124), FakeDriver()
     found = delivered(driver, tmp_path / "out")
     assert (found.spans_in_trace, found.trace_of_second_start) == (124, False)
     assert found.trace_difference
-    assert not asked.paths
+    assert not requests.paths
 
 
 def test_where_nothing_is_to_be_traced_a_trace_is_wrong_whatever_is_kept_of_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked = Asked(monkeypatch, before=2)
+    requests = Requests(monkeypatch, before=2)
     found = delivered(FakeDriver(), tmp_path / "out", level("off", "otel-manual", traces="none"))
     assert found.trace_difference == "no request was to be traced"
-    assert not asked.paths
+    assert not requests.paths
 
 
 def test_a_sampled_level_may_have_no_trace_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = Asked(monkeypatch, before=0)
+    requests = Requests(monkeypatch, before=0)
     found = delivered(FakeDriver(), tmp_path / "out", level("some", "otel-manual", traces="sampled"))
     assert found.trace_difference is None
     assert found.expected_spans_per_request is None
-    assert not asked.paths
+    assert not requests.paths
 
 
-def test_a_second_start_that_fails_refuses_the_trial_and_says_why(
+def test_a_second_start_that_fails_rejects_the_trial_and_says_why(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    Asked(monkeypatch, before=2)
+    Requests(monkeypatch, before=2)
     driver = FailsTheSecondTime()
     found = delivered(driver, tmp_path / "out")
     assert found.spans_in_trace == 2
@@ -161,21 +161,21 @@ class FailsTheSecondTime(FakeDriver):
         self.never_ready = "a3"
 
 
-def test_what_only_speaks_grpc_is_not_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked, driver = Asked(monkeypatch, before=2), FakeDriver()
+def test_what_only_speaks_grpc_is_not_called_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    requests, driver = Requests(monkeypatch, before=2), FakeDriver()
     system = created(driver, tmp_path / "out")
     only_grpc = replace(system.parts, topology=load_topology(CHAIN))
     found = delivery.delivered(replace(system, parts=only_grpc))
     assert str(found.trace_difference).endswith("no other trace is available: the lab itself does not speak gRPC")
-    assert not asked.paths
+    assert not requests.paths
 
 
-def test_a_request_without_an_answer_refuses_the_trial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    Asked(monkeypatch, before=2)
+def test_a_request_without_an_answer_rejects_the_trial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Requests(monkeypatch, before=2)
 
-    def refused(entry: Http, method: str, port_variable: str, path: str) -> tuple[int, bytes]:
+    def fail(entry: Http, method: str, port_variable: str, path: str) -> tuple[int, bytes]:
         raise ConnectionRefusedError("refused")
 
-    monkeypatch.setattr(Http, "send", refused)
+    monkeypatch.setattr(Http, "send", fail)
     found = delivered(FakeDriver(), tmp_path / "out")
     assert str(found.trace_difference).endswith("no other trace is available: refused")

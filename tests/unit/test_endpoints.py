@@ -60,9 +60,9 @@ def test_only_a_backend_of_the_level_can_be_sick() -> None:
     assert parse(text)
     with pytest.raises(SpecError) as wrong:
         parse(text.replace("backend: collectors", "backend: sink").replace("claims: [span-endpoints]", ""))
-    told = "\n".join(problem.text for problem in wrong.value.problems)
-    assert "frozen has no target 'collector-a' here; there are: a1, a2, gateway, sink" in told
-    assert "answer-delay has no target 'collector-a' here; there is none" in told
+    texts = "\n".join(problem.text for problem in wrong.value.problems)
+    assert "frozen has no target 'collector-a' here; there are: a1, a2, gateway, sink" in texts
+    assert "answer-delay has no target 'collector-a' here; there is none" in texts
 
 
 # --- deployed and scraped -----------------------------------------------------------------------------------------
@@ -79,8 +79,8 @@ def test_the_endpoints_are_backends_and_are_scraped(tmp_path: Path) -> None:
     system.deploy({}, ("observer",))
     assert driver.deployment is not None
     assert driver.deployment.services == ("gateway", "a1", "a2", *NAMES, "sink", "scraper", "observer")
-    asked = ",".join(f"{name}=http://{name}:8888/metrics" for name in NAMES)
-    assert driver.deployment.environment["COLLECTORS"] == asked
+    addresses = ",".join(f"{name}=http://{name}:8888/metrics" for name in NAMES)
+    assert driver.deployment.environment["COLLECTORS"] == addresses
     roles = system.roles()
     assert {name for name, role in roles.items() if role == "backend"} == {*NAMES, "sink"}
     assert roles["scraper"] == "scraper"
@@ -128,12 +128,12 @@ def test_the_scraper_reads_once_more_before_it_is_stopped(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("silent", [None, "SINK_PORT", *PORTS.values()])
 def test_they_are_ready_once_the_sink_and_each_of_them_is(silent: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    def ask(_: Http, method: str, port_variable: str, path: str, body: bytes | None = None) -> tuple[int, bytes]:
+    def send(_: Http, method: str, port_variable: str, path: str, body: bytes | None = None) -> tuple[int, bytes]:
         if port_variable == silent:
             raise ConnectionRefusedError
         return (405, b"") if path == "/v1/traces" else (200, b"ok")
 
-    monkeypatch.setattr(Http, "send", ask)
+    monkeypatch.setattr(Http, "send", send)
     assert Collectors().ready() is (silent is None)
 
 
@@ -218,7 +218,7 @@ def test_the_fault_of_a_service_is_none_of_an_endpoint(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("how", ["silent", "killed"])
-def test_one_that_cannot_be_asked_meanwhile_has_the_share_that_its_next_answer_shows(how: str, tmp_path: Path) -> None:
+def test_one_that_cannot_be_read_meanwhile_has_the_share_that_its_next_answer_shows(how: str, tmp_path: Path) -> None:
     rates = {**EQUAL, NAMES[0]: (100, 0)}
     share = first_endpoint_share(trial(scraped(tmp_path, rates, **{how: NAMES[0]})))
     assert share == pytest.approx(0.0, abs=0.01)

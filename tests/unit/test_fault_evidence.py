@@ -310,14 +310,14 @@ def test_a_killed_service_has_cpu_time_of_both_its_lives() -> None:
         return 1e8 * (t if t < BEGIN_S else t - END_S)
 
     story = replace(SHOWN["killed"], cpu_ns=anew)
-    told = with_faults(story.data(), [injection("killed", story)])
+    faulty = with_faults(story.data(), [injection("killed", story)])
     first_life_s, second_life_s = BEGIN_S - 0.25, LOAD_S - END_S
     shorter = Window(load_start_ns=at(0), start_ns=at(0), end_ns=at(LOAD_S - 0.25))
-    told = replace(told, trial=told.trial.model_copy(update={"window": shorter}))
-    used_ns = grown(told, "s2", told.counters.containers["s2"]["cpu_usage_ns"])
+    faulty = replace(faulty, trial=faulty.trial.model_copy(update={"window": shorter}))
+    used_ns = grown(faulty, "s2", faulty.counters.containers["s2"]["cpu_usage_ns"])
     assert used_ns == pytest.approx(1e8 * (first_life_s + second_life_s - 0.25))
     with pytest.raises(NotDerivableError, match="went back"):
-        grown(with_faults(told, ()), "s2", told.counters.containers["s2"]["cpu_usage_ns"])
+        grown(with_faults(faulty, ()), "s2", faulty.counters.containers["s2"]["cpu_usage_ns"])
 
 
 def test_what_a_fault_did_to_the_requests_is_measured() -> None:
@@ -339,7 +339,7 @@ def test_a_system_that_does_not_come_back_has_no_time_to_recover() -> None:
 
 
 @pytest.mark.parametrize("share", [0.01, 0.2, 0.5, 1.0])
-def test_a_share_is_told_from_none_and_from_twice_as_many(share: float) -> None:
+def test_a_share_is_distinguished_from_none_and_from_twice_as_many(share: float) -> None:
     of = 5000
     assert not list(share_doubts(of * share, of, share, "requests", "aborted"))
     assert list(share_doubts(0, of, share, "requests", "aborted"))

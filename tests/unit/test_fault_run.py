@@ -23,7 +23,7 @@ def fault(kind: str, start_s: float, length_s: float = 5, target: str = "a1", **
 
 
 class FakeProxy:
-    """A sidecar's administration page. It aborts as told, from a load of 100 requests between two looks."""
+    """A sidecar's administration page. It aborts as set, from a load of 100 requests between two looks."""
 
     def __init__(self) -> None:
         self.set: list[dict[str, int | str]] = []
@@ -107,7 +107,7 @@ def test_a_bandwidth_is_capped_on_the_network_of_requests(bench: Bench) -> None:
     assert capped.lifted.seen == {"packets": 10, "drops": 0, "overlimits": 2}
 
 
-def test_a_proxy_is_told_and_its_counters_are_kept(bench: Bench) -> None:
+def test_a_proxy_is_configured_and_its_counters_are_kept(bench: Bench) -> None:
     bench.play(fault("envoy-abort", 0, target="a2", size=0.2))
     key = "fault.http.abort.abort_percent"
     assert bench.proxy.set == [{key: '{"numerator": 200000, "denominator": "MILLION"}'}, {key: ""}]
@@ -141,7 +141,7 @@ class Service:
         bench.clock.sleep = answer  # type: ignore[method-assign]
 
 
-def test_a_service_is_told_by_a_file_and_answers_with_its_counters(bench: Bench) -> None:
+def test_a_service_is_configured_by_a_file_and_answers_with_its_counters(bench: Bench) -> None:
     service = Service(bench)
     bench.injector.play([fault("application-error", 0, size=0.5)], bench.clock.now_s(), lambda _: True)
     head = {"format": "tollbooth.fault", "version": 1}
@@ -280,15 +280,15 @@ def test_beside_a_load_a_mistake_in_the_faults_is_not_lost(bench: Bench) -> None
 class LateDriver(FakeDriver):
     """An engine whose answers take a while: the second is the quickest."""
 
-    asked = 0
+    readings = 0
 
     def time_ns(self) -> int:
-        took_s = (0.4, 0.02, 0.2)[self.asked]
-        self.asked += 1
+        took_s = (0.4, 0.02, 0.2)[self.readings]
+        self.readings += 1
         self.clock.sleep(took_s / 2)
-        told = super().time_ns()
+        now_ns = super().time_ns()
         self.clock.sleep(took_s / 2)
-        return told
+        return now_ns
 
 
 def test_the_containers_time_is_believed_from_the_quickest_answer() -> None:
@@ -309,11 +309,15 @@ def test_a_backends_fault_is_one_of_its_network(bench: Bench) -> None:
         assert bench.driver.done[1].startswith(f"run_beside {of} shape {subnet} tbf rate 64000bit")
 
 
-def test_the_sink_is_told_to_answer_one_endpoint_late(bench: Bench) -> None:
-    told: list[Mapping[str, object]] = []
+def test_the_sink_is_set_to_answer_one_endpoint_late(bench: Bench) -> None:
+    behaviours: list[Mapping[str, object]] = []
     subject = Receiver(
-        bench.driver, bench.clock, bench.folder, behave=told.append, counted=lambda: {"delayed_requests": len(told)}
+        bench.driver,
+        bench.clock,
+        bench.folder,
+        behave=behaviours.append,
+        counted=lambda: {"delayed_requests": len(behaviours)},
     )
     late = fault("answer-delay", 0, target="collector-a", size=500)
     assert (late.inject(subject), late.lift(subject)) == ({"delayed_requests": 0}, {"delayed_requests": 1})
-    assert told == [{"behaviour": "slow", "delay_ms": 500, "sender": "collector-a"}, {"behaviour": "accept"}]
+    assert behaviours == [{"behaviour": "slow", "delay_ms": 500, "sender": "collector-a"}, {"behaviour": "accept"}]

@@ -1,4 +1,4 @@
-"""Faults as an experiment declares them: what is read, what is drawn, and what is refused in one clear line."""
+"""Faults as an experiment declares them: what is read, what is drawn, and what is rejected in one clear line."""
 
 import pytest
 from pydantic import Field
@@ -23,7 +23,7 @@ def level(*faults: str) -> list[DeclaredFault]:
     return list(validate(Level, data).faults)
 
 
-def told(faults: list[Problem]) -> list[str]:
+def texts(faults: list[Problem]) -> list[str]:
     return [f"{dotted(fault.path)}: {fault.text}" for fault in faults]
 
 
@@ -63,10 +63,10 @@ def test_a_level_survives_its_manifest() -> None:
             "faults[0].size: saw 0.5, wanted a whole number from 1 to 60000"),
     ],
 )  # fmt: skip
-def test_a_wrong_fault_is_told_in_one_line(fault: str, message: str) -> None:
+def test_a_wrong_fault_is_reported_in_one_line(fault: str, message: str) -> None:
     with pytest.raises(SpecError) as caught:
         level(fault)
-    lines = told(list(caught.value.problems))
+    lines = texts(list(caught.value.problems))
     assert len(lines) == 1
     begin, _, end = message.partition(".*")
     assert lines[0].startswith(begin)
@@ -100,20 +100,22 @@ def test_steps_are_in_order_of_time_and_lifts_come_first() -> None:
     ]
 
 
-def refused(*faults: str, window_s: float | None = 30) -> list[str]:
-    return told(list(contradictions(level(*faults), window_s, ("faults",))))
+def rejections(*faults: str, window_s: float | None = 30) -> list[str]:
+    return texts(list(contradictions(level(*faults), window_s, ("faults",))))
 
 
-def test_a_fault_longer_than_the_trial_is_refused() -> None:
-    assert refused(CPU_CUT, window_s=20) == []
-    assert refused(CPU_CUT, window_s=None) == []
-    assert refused(CPU_CUT.replace("start_s: 10", "start_s: [5, 11]"), window_s=20) == [
+def test_a_fault_longer_than_the_trial_is_rejected() -> None:
+    assert rejections(CPU_CUT, window_s=20) == []
+    assert rejections(CPU_CUT, window_s=None) == []
+    assert rejections(CPU_CUT.replace("start_s: 10", "start_s: [5, 11]"), window_s=20) == [
         "faults[0]: cpu-cut of s2 may last until 21 s after the start of the window, which is 20 s long"
     ]
 
 
-def test_an_earliest_start_after_the_latest_is_refused() -> None:
-    assert refused(FROZEN.replace("10", "[12, 10]")) == ["faults[0].start_s: the earliest, 12, is after the latest, 10"]
+def test_an_earliest_start_after_the_latest_is_rejected() -> None:
+    assert rejections(FROZEN.replace("10", "[12, 10]")) == [
+        "faults[0].start_s: the earliest, 12, is after the latest, 10"
+    ]
 
 
 NETWORK = "kind: bandwidth-cap, target: s2, size: 100, start_s: 12, length_s: 5"
@@ -130,25 +132,25 @@ NETWORK = "kind: bandwidth-cap, target: s2, size: 100, start_s: 12, length_s: 5"
         (FROZEN, FROZEN.replace("10", "[0, 14]"), "no other fault of a node can be verified while it is frozen"),
     ],
 )
-def test_two_faults_of_one_target_that_contradict_are_refused(one: str, other: str, why: str) -> None:
+def test_two_faults_of_one_target_that_contradict_are_rejected(one: str, other: str, why: str) -> None:
     first, second = (next(iter(level(fault))).kind for fault in (one, other))
     line = f"faults[1]: {second} and {first} of s2 may be at the same time: {why}"
-    assert refused(one, other) == [line]
-    assert refused(one, other.replace("s2", "s3")) == []
+    assert rejections(one, other) == [line]
+    assert rejections(one, other.replace("s2", "s3")) == []
 
 
 def test_faults_of_one_target_that_go_together_are_allowed() -> None:
     abort = "kind: envoy-abort, target: s2, size: 0.1, start_s: 10, length_s: 5"
     delay = "kind: envoy-delay, target: s2, size: 50, start_s: 10, length_s: 5"
-    assert refused(CPU_CUT, NETWORK, abort, delay) == []
-    assert refused(FROZEN, FROZEN.replace("10", "15")) == []
+    assert rejections(CPU_CUT, NETWORK, abort, delay) == []
+    assert rejections(FROZEN, FROZEN.replace("10", "15")) == []
 
 
 ROLES = {"s1": "service", "s2": "service", "s3": "service", "sink": "backend", "collector-a": "endpoint"}
 
 
-def test_a_target_that_there_is_not_is_refused() -> None:
-    (found,) = told(list(unknown_targets(level(FROZEN, FROZEN.replace("s2", "s22")), ROLES, ("faults",))))
+def test_a_target_that_there_is_not_is_rejected() -> None:
+    (found,) = texts(list(unknown_targets(level(FROZEN, FROZEN.replace("s2", "s22")), ROLES, ("faults",))))
     listed = "collector-a, s1, s2, s3, sink"
     assert found == f"faults[1].target: frozen has no target 's22' here; did you mean 's2'? (there are: {listed})"
 
@@ -166,7 +168,7 @@ DELAY = "kind: answer-delay, target: collector-a, size: 5, start_s: 10, length_s
     ],
 )
 def test_a_kind_is_a_fault_of_some_roles_only(fault: str, possible: str) -> None:
-    (line,) = told(list(unknown_targets(level(fault), ROLES, ("faults",))))
+    (line,) = texts(list(unknown_targets(level(fault), ROLES, ("faults",))))
     assert line.startswith("faults[0].target: ")
     assert possible in line
 
@@ -177,8 +179,8 @@ def test_a_backend_can_have_the_faults_of_any_container() -> None:
     assert list(unknown_targets(faults, ROLES, ("faults",))) == []
 
 
-def test_a_proxys_fault_without_a_proxy_is_refused() -> None:
+def test_a_proxys_fault_without_a_proxy_is_rejected() -> None:
     abort = "kind: envoy-abort, target: s2, size: 0.1, start_s: 10, length_s: 5"
-    assert told(list(without_sidecar(level(FROZEN, abort), ("faults",)))) == [
+    assert texts(list(without_sidecar(level(FROZEN, abort), ("faults",)))) == [
         "faults[1].kind: envoy-abort of s2 needs a sidecar, and this level has none: add one, or leave the fault out"
     ]

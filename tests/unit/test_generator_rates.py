@@ -81,7 +81,7 @@ def test_a_rate_with_a_trial_of_a_slow_generator_is_not_held() -> None:
     assert stolen[-1].value == "1200"
 
 
-def test_a_run_without_rates_is_told_so() -> None:
+def test_a_run_without_rates_is_reported() -> None:
     with pytest.raises(UserError, match="have no rates"):
         held(summary({}, rate_of_placebo=0.0))
 

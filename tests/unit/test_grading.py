@@ -164,7 +164,7 @@ def _seeded(study: Study, seed: int) -> Study:
 
 # --- exercises --------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("number", NUMBERS)
-def test_an_exercise_asks_what_its_experiment_measures(number: str) -> None:
+def test_an_exercise_requests_what_its_experiment_measures(number: str) -> None:
     exercise = read_exercise(number)
     experiment = wanted(exercise)
     known = measures(LAB.target(experiment).judgement)

@@ -55,9 +55,9 @@ def test_the_command_line_writes_a_template_and_grades_it(tmp_path: Path) -> Non
     words = ("check", "exercise", "2", str(RECORDED), "--answers", str(answers))
     first = lab(*words)
     assert first.returncode == 1 and str(answers) in first.stdout.replace("\n", "")
-    asked = read_answers(answers)
-    assert asked.exercise == 2 and set(asked.answers.values()) == {None}
-    assert list(asked.answers) == list(read_exercise("2").questions)
+    read = read_answers(answers)
+    assert read.exercise == 2 and set(read.answers.values()) == {None}
+    assert list(read.answers) == list(read_exercise("2").questions)
     write_answers(answers)
     second = lab(*words)
     assert (second.returncode, second.stdout.splitlines()[-1]) == (0, "passed, 100% of the answers are right")

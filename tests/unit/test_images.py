@@ -50,7 +50,7 @@ class FakeEngine:
         self.present = dict(present or {})
         self.registry = set(registry)
         self.broken = broken
-        self.asked: list[str] = []
+        self.pulled: list[str] = []
         self.built: list[str] = []
         self.cancelled = False
 
@@ -58,7 +58,7 @@ class FakeEngine:
         return {name: self.present[name] for name in references if name in self.present}
 
     def pull(self, official: str, reference: str) -> bool:
-        self.asked.append(official)
+        self.pulled.append(official)
         return official in self.registry
 
     def build(self, name: str, command: list[str], log: Path) -> None:
@@ -100,7 +100,7 @@ def everything(tree: Path) -> dict[str, str]:
 def test_what_is_right_is_left_alone(tree: Path) -> None:
     engine = FakeEngine(everything(tree))
     assert run(engine, tree, *TABLE) == []
-    assert (engine.asked, engine.built) == ([], [])
+    assert (engine.pulled, engine.built) == ([], [])
 
 
 def test_from_nothing_without_a_registry_bases_come_first(tree: Path) -> None:
@@ -119,20 +119,20 @@ def test_the_longest_chain_of_builds_goes_first(tree: Path, monkeypatch: pytest.
     assert engine.built == order
 
 
-def test_a_registry_that_refused_once_is_not_asked_again(tree: Path) -> None:
+def test_a_registry_that_rejected_once_is_not_called_again(tree: Path) -> None:
     engine = FakeEngine()
     run(engine, tree, "jaeger", "locust")
-    assert len(engine.asked) == 1
+    assert len(engine.pulled) == 1
 
 
 def test_an_official_image_needs_no_toolchain(tree: Path) -> None:
     engine = FakeEngine(registry=["jaegertracing/jaeger:2.13.0", "debian:trixie-slim"])
     run(engine, tree, "jaeger")
     assert engine.built == []
-    assert engine.asked == ["jaegertracing/jaeger:2.13.0"]
+    assert engine.pulled == ["jaegertracing/jaeger:2.13.0"]
 
 
-def test_only_what_is_asked_for_is_made(tree: Path) -> None:
+def test_only_what_is_requested_is_made(tree: Path) -> None:
     engine = FakeEngine()
     run(engine, tree, "locust")
     assert engine.built == ["debian", "python", "locust"]
@@ -145,7 +145,7 @@ def test_a_changed_source_rebuilds_its_image_only(tree: Path) -> None:
     assert engine.built == ["services"]
 
 
-def test_a_changed_base_rebuilds_what_stands_on_it(tree: Path) -> None:
+def test_a_changed_base_rebuilds_what_is_built_on_it(tree: Path) -> None:
     engine = FakeEngine(everything(tree))
     (tree / "images/jre/file").write_text("changed")
     run(engine, tree, "services", "observer")
@@ -271,7 +271,7 @@ def test_what_is_not_there_is_not_read(tree: Path) -> None:
 
 @pytest.fixture
 def docker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A `docker` command made of a script that a test writes; it keeps what it was asked in `asked`."""
+    """A `docker` command made of a script that a test writes; it keeps its arguments in `calls`."""
     script = tmp_path / "docker"
     script.touch(mode=0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
@@ -279,20 +279,20 @@ def docker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def says(script: Path, *lines: str) -> None:
-    script.write_text("\n".join(["#!/bin/sh", f'echo "$@" >>{script.parent}/asked', *lines]))
+    script.write_text("\n".join(["#!/bin/sh", f'echo "$@" >>{script.parent}/calls', *lines]))
 
 
 def test_a_pulled_image_gets_the_local_name(docker: Path) -> None:
     says(docker, "echo Pulling from someone/jaeger")
     assert ImageEngine().pull("someone/jaeger:1", "tollbooth/jaeger:1")
-    assert (docker.parent / "asked").read_text().splitlines() == [
+    assert (docker.parent / "calls").read_text().splitlines() == [
         "pull someone/jaeger:1",
         "tag someone/jaeger:1 tollbooth/jaeger:1",
     ]
 
 
 @pytest.mark.parametrize("answer", ["exit 1", "exec sleep 60"])
-def test_a_registry_that_refuses_or_says_nothing_gives_nothing(
+def test_a_registry_that_rejects_or_does_not_answer_gives_nothing(
     answer: str, docker: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("lab.engine.image_engine.REGISTRY_ANSWERS_WITHIN_S", 0.2)
@@ -337,7 +337,7 @@ def test_a_cancelled_build_ends_and_no_other_starts(docker: Path, tmp_path: Path
 
     with ThreadPoolExecutor(1) as pool:
         running = pool.submit(build)
-        assert wait_until((docker.parent / "asked").exists, 10, 0.01, SystemClock())
+        assert wait_until((docker.parent / "calls").exists, 10, 0.01, SystemClock())
         engine.cancel()
         with pytest.raises(UserError, match="could not be built"):
             running.result(timeout=10)

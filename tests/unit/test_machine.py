@@ -108,7 +108,7 @@ def test_what_cannot_be_known_is_none(tmp_path: Path) -> None:
     json.dumps(asdict(machine))
 
 
-def test_a_clock_that_stood_still_has_no_steal() -> None:
+def test_a_clock_that_stopped_has_no_steal() -> None:
     times = parse_cpu_times("cpu  1 2 3 4 5 6 7 8 0 0\n")
     assert times is not None
     assert (times.total, times.idle, times.steal) == (36, 9, 8)

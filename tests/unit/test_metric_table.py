@@ -1,4 +1,4 @@
-"""`lab table --metric`: all numbers of one measure, and a wrong name told in one line."""
+"""`lab table --metric`: all numbers of one measure, and a wrong name reported in one line."""
 
 import io
 from pathlib import Path
@@ -49,10 +49,10 @@ def test_nothing_is_cut_at_a_hundred_columns() -> None:
         assert "…" not in "".join(printed(SIDE_BY_SIDE, metric)), metric
 
 
-def test_a_wrong_measure_is_told_with_the_right_one() -> None:
-    with pytest.raises(UserError) as told:
+def test_a_wrong_measure_is_reported_with_the_right_one() -> None:
+    with pytest.raises(UserError) as raised:
         printed(SIDE_BY_SIDE, "cpu_per_request_service_ms")
-    assert "did you mean 'cpu_per_request_services_ms'?" in told.value.hint
+    assert "did you mean 'cpu_per_request_services_ms'?" in raised.value.hint
 
 
 def test_the_command_prints_it() -> None:

@@ -76,13 +76,13 @@ def test_the_cache_step_is_what_all_of_the_spinners_steps_took_on_average(agent:
     assert "cache_step_ns" not in values(agent)
 
 
-def test_side_by_side_it_is_known_how_long_a_system_had_stood(agent: TrialData) -> None:
+def test_side_by_side_it_is_known_how_long_a_system_had_run(agent: TrialData) -> None:
     assert "stood_side_by_side_s" not in values(agent), "alone it waits for nobody"
     beside = replace(agent, trial=agent.trial.model_copy(update={"cores_side_by_side": 1.2}))
     first_look_ns = int(agent.counters.host["cpus"].t_ns[0])
-    stood_s = (agent.trial.window_start_ns - first_look_ns) / 1e9
-    assert stood_s > 0
-    assert values(beside)["stood_side_by_side_s"] == pytest.approx(stood_s)
+    ran_s = (agent.trial.window_start_ns - first_look_ns) / 1e9
+    assert ran_s > 0
+    assert values(beside)["stood_side_by_side_s"] == pytest.approx(ran_s)
 
 
 def test_a_window_in_pieces_has_the_step_and_the_times_of_each(agent: TrialData) -> None:
@@ -327,11 +327,11 @@ def test_what_was_allocated_follows_from_eden(
     assert allocated(jvm(used, capacity, young, full)).values.tolist() == expected
 
 
-def test_a_collector_that_tells_only_of_full_edens_is_believed_to_fill_them_evenly() -> None:
+def test_a_collector_that_reports_only_full_edens_is_believed_to_fill_them_evenly() -> None:
     counter = allocated(jvm([0] * 9, [100] * 9, [0, 0, 1, 1, 1, 1, 2, 2, 2]))
     assert counter.increase(2, 6) == 100
     assert counter.increase(3, 5) == 50
-    # Nothing is told after the sixth second: eden goes on filling as before.
+    # Nothing is reported after the sixth second: eden goes on filling as before.
     assert counter.increase(6, 8) == 50
 
 

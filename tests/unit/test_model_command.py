@@ -175,11 +175,11 @@ def test_what_the_model_cannot_say_of_a_load_is_said(file: str) -> None:
         (("--pipeline", "tail-sampling", "--decision-wait", "10"), "'10' is no duration such as 10s"),
     ],
 )
-def test_a_mistake_is_told_in_one_line(words: tuple[str, ...], error: str, file: str) -> None:
+def test_a_mistake_is_reported_in_one_line(words: tuple[str, ...], error: str, file: str) -> None:
     assert error in one_line(lab(*SIZE, *words, "--model", file))
 
 
-def test_too_small_a_grid_is_told() -> None:
+def test_too_small_a_grid_is_reported() -> None:
     few = Run("few", run(TAIL).manifest, run(TAIL).summary.model_copy(update={"trials": run(TAIL).summary.trials[:4]}))
     with pytest.raises(UserError, match="4 trials do not determine span, span byte"):
         fitted([few])
@@ -193,6 +193,6 @@ def test_durations_are_read_as_collectors_write_them(text: str, s: float) -> Non
 
 
 @pytest.mark.parametrize("text", ["", "10", "s", "10 s", "10sec", "-1s"])
-def test_other_durations_are_refused(text: str) -> None:
+def test_other_durations_are_rejected(text: str) -> None:
     with pytest.raises(ValueError, match="is no duration"):
         seconds(text)

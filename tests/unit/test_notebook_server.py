@@ -82,8 +82,8 @@ def status(address: str, token: str = "", host: str = "") -> int:
     try:
         with urllib.request.urlopen(urllib.request.Request(address, headers=headers), timeout=ANSWERS_WITHIN_S) as got:
             return int(got.status)
-    except urllib.error.HTTPError as refused:
-        return refused.code
+    except urllib.error.HTTPError as rejected:
+        return rejected.code
 
 
 @pytest.mark.long

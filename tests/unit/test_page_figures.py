@@ -74,27 +74,27 @@ def test_a_first_reading_and_one_after_a_restart_have_no_rate(before: Reading | 
     assert of_readings(before, Reading(2.0, 20, 1, 4.0, 8.0)) == Figures(None, None, 4.0, 8.0)
 
 
-def test_an_envoy_is_asked_once_and_one_that_is_silent_is_left_out() -> None:
-    asked: list[int] = []
+def test_an_envoy_is_read_once_and_one_that_is_silent_is_left_out() -> None:
+    ports_read: list[int] = []
 
-    def ask(port: int) -> str:
-        asked.append(port)
+    def read(port: int) -> str:
+        ports_read.append(port)
         if port == 2:
             raise ConnectionRefusedError
         return stats(10, 0)
 
     ports = iter((1, 2, 3))
-    envoys = Envoys(lambda container, _: next(ports), ask)
+    envoys = Envoys(lambda container, _: next(ports), read)
     one, other, silent = (
         Counted(container, 9901, prefix, statuses=True)
         for container, prefix in (("a1", PREFIX), ("a1", "cluster.outbound-a2."), ("a2", PREFIX))
     )
     found = envoys.figures([one, other, silent])
     assert found.keys() == {one, other}
-    assert asked == [1, 2]
+    assert ports_read == [1, 2]
     # Its port may be another one when it is back.
     assert envoys.figures([silent]).keys() == {silent}
-    assert asked == [1, 2, 3]
+    assert ports_read == [1, 2, 3]
 
 
 # --- traces -----------------------------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ from lab.page.state import State
 from lab.page.tail import Tail
 from lab.run.settling import QUIET_BLOCKS
 from tests.fake import FakeClock
-from tests.page_fakes import FakeWorld, standing
+from tests.page_fakes import FakeWorld, running_system
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 S = 1_000_000_000
@@ -210,11 +210,11 @@ def test_the_interval_of_a_mark_covers_the_truth_as_often_as_it_says() -> None:
 
 
 def test_a_change_keeps_what_was_before_it() -> None:
-    marks, asked = Marks(), list[float]()
+    marks, starts_s = Marks(), list[float]()
     first, second = Summary(True, {"mean": 1.0}, {"mean": 2.0}), Summary(True, {"mean": 3.0}, {"mean": 4.0})
 
     def summary(since_s: float) -> Summary:
-        asked.append(since_s)
+        starts_s.append(since_s)
         return first if since_s == 10.0 else second
 
     marks.see({"telemetry": "baseline", "fault": "none"}, 10.0, summary)
@@ -229,14 +229,14 @@ def test_a_change_keeps_what_was_before_it() -> None:
     assert (newest["change"], newest["settled"]) == ("fault none → frozen", False)
     assert newest["latency_ms"] == {"before": {"mean": 4.0}, "after": None}
     assert oldest["cpu_ms_per_request"]["after"] == {"mean": 3.0}
-    assert asked == [10.0, 30.0]
+    assert starts_s == [10.0, 30.0]
 
 
 # --- together ---------------------------------------------------------------------------------------------------------
 
 
 def test_figures_follow_the_files(tmp_path: Path) -> None:
-    world = FakeWorld(standing("telemetry=baseline"))
+    world = FakeWorld(running_system("telemetry=baseline"))
     state, live = State(world), Live(tmp_path)
     view = state.view()
     assert view.known is not None

@@ -17,7 +17,7 @@ from lab.target.guarded import CHANGES, as_measured, guarded
 from lab.target.mesh.sidecars import ADMIN_PORT
 from tests.fake import FakeDriver
 from tests.labs import LAB, MESH, level
-from tests.page_fakes import standing
+from tests.page_fakes import running_system
 
 TOPOLOGIES = sorted(path.stem for path in (paths.EXPERIMENTS / "topologies").glob("*.yaml"))
 EXAMPLE = MESH.declaration.example
@@ -97,7 +97,7 @@ def test_a_value_that_was_typed_is_among_those_of_its_control() -> None:
     assert "7" in load.values
 
 
-def test_no_fault_can_be_asked_for_by_name() -> None:
+def test_no_fault_can_be_requested_by_name() -> None:
     assert chosen(LAB, "mesh", [], "none") == chosen(LAB, "mesh", [], None)
 
 
@@ -143,7 +143,7 @@ def test_the_administration_page_is_behind_the_guard() -> None:
 
 
 @pytest.mark.parametrize("keeps", [True, False])
-def test_only_what_stands_is_guarded(keeps: bool, tmp_path: Path) -> None:
+def test_only_what_runs_is_guarded(keeps: bool, tmp_path: Path) -> None:
     driver = FakeDriver()
     place = Place(paths.ROOT, CpuSplit((0,), (0,)), driver, driver.clock, paths.JOURNAL, keeps=keeps)
     system = MESH.deployment(level("x", "baseline", "duo", sidecar="passthrough"), place, tmp_path / "out")
@@ -154,4 +154,4 @@ def test_only_what_stands_is_guarded(keeps: bool, tmp_path: Path) -> None:
 
 
 def test_a_record_says_what_to_draw() -> None:
-    assert standing("topology=duo").spec["target"] == {"kind": "mesh", "topology": "duo"}
+    assert running_system("topology=duo").spec["target"] == {"kind": "mesh", "topology": "duo"}

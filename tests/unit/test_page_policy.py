@@ -1,4 +1,4 @@
-"""Who may ask the page what: each rule of a request, and the headers of every answer."""
+"""Who may request what of the page: each rule of a request, and the headers of every answer."""
 
 from collections.abc import Mapping
 

@@ -94,7 +94,7 @@ def test_what_is_no_port_is_rejected(text: str, monkeypatch: pytest.MonkeyPatch)
 
 def test_a_fault_that_was_not_injected_is_not_on_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running, "PATH", tmp_path / "up.json")
-    now = page_fakes.standing(fault="frozen", fault_until_s=10.0)
+    now = page_fakes.running_system(fault="frozen", fault_until_s=10.0)
     with pytest.raises(NotInjected), _or_without_fault(now):
         raise NotInjected("the fault could not be injected", "the system runs without it")
     kept = running.read()
@@ -141,21 +141,21 @@ def test_a_change_that_failed_says_why_in_a_line(output: str, said: str) -> None
 # --- what the state depends on ----------------------------------------------------------------------------------------
 
 
-def test_the_engine_is_asked_only_where_the_observer_sees_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
-    monkeypatch.setattr(running, "has_containers", lambda: bool(asked.append(True)))
-    now = page_fakes.standing()
+def test_the_engine_is_called_only_where_the_observer_sees_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+    monkeypatch.setattr(running, "has_containers", lambda: bool(calls.append(True)))
+    now = page_fakes.running_system()
     assert not ThisMachine(LAB, lambda: True).gone(now)
-    assert asked == []
+    assert calls == []
     blind = ThisMachine(LAB, lambda: False)
     assert blind.gone(now)
     # Not once more in the next seconds.
     assert blind.gone(now)
-    assert asked == [True]
+    assert calls == [True]
 
 
 def test_what_is_known_of_a_system_is_found_once_until_its_record_changes(tmp_path: Path) -> None:
-    machine, now = ThisMachine(LAB, lambda: True), page_fakes.standing()
+    machine, now = ThisMachine(LAB, lambda: True), page_fakes.running_system()
     assert machine.known(now) is machine.known(now.model_copy())
     assert machine.known(now.model_copy(update={"id": "two"})).of.id == "two"
 
@@ -188,7 +188,7 @@ def test_the_observer_starts_again_when_its_record_is_long(most_bytes: int, done
         place = type("Place", (), {"driver": FakeDriver()})
 
     counters = tmp_path / "counters.jsonl"
-    view = State(FakeWorld(page_fakes.standing())).view()
+    view = State(FakeWorld(page_fakes.running_system())).view()
     assert view.known is not None
     view.known.__dict__["_start"] = Engine
     shorten(view, counters, most_bytes)

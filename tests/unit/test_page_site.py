@@ -10,7 +10,7 @@ import pytest
 from lab.page.policy import HEADERS
 from lab.page.tickets import GOOD_FOR_S, Tickets
 from tests.fake import FakeClock
-from tests.page_fakes import Client, FakeWorld, served, standing
+from tests.page_fakes import Client, FakeWorld, running_system, served
 
 RUN = "results/quick/2026-01-01T000000Z"
 REPORT = "<!doctype html><title>a report</title>"
@@ -37,7 +37,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def page(folder: Path) -> Iterator[Client]:
-    with served(folder, FakeWorld(standing())) as client:
+    with served(folder, FakeWorld(running_system())) as client:
         yield client
 
 
@@ -45,9 +45,9 @@ def page(folder: Path) -> Iterator[Client]:
     "path", ["/api/state", "/api/graph", "/api/containers", "/api/marks", "/api/traces", "/api/runs"]
 )
 def test_each_call_needs_the_token_and_is_json(page: Client, path: str) -> None:
-    assert page.ask(path).status == 200
-    assert page.ask(path).headers["Content-Type"] == "application/json"
-    rejected = page.ask(path, headers={"Authorization": ""})
+    assert page.request(path).status == 200
+    assert page.request(path).headers["Content-Type"] == "application/json"
+    rejected = page.request(path, headers={"Authorization": ""})
     assert rejected.status == 401
     assert set(rejected.json()) == {"error"}
 
@@ -61,13 +61,13 @@ def test_each_call_needs_the_token_and_is_json(page: Client, path: str) -> None:
     ],
 )
 def test_assets_need_no_token_and_have_their_types(page: Client, path: str, type_: str) -> None:
-    answer = page.ask(path, headers={"Authorization": ""})
+    answer = page.request(path, headers={"Authorization": ""})
     assert (answer.status, answer.headers["Content-Type"]) == (200, type_)
 
 
 @pytest.mark.parametrize("path", ["/", "/api/state", "/api/nothing", "/nothing"])
 def test_every_answer_has_the_headers_and_none_of_cors(page: Client, path: str) -> None:
-    answer = page.ask(path, headers={"Origin": f"http://127.0.0.1:{page.port}"})
+    answer = page.request(path, headers={"Origin": f"http://127.0.0.1:{page.port}"})
     assert HEADERS.items() <= answer.headers.items()
     assert not any(name.lower().startswith(("access-control", "set-cookie")) for name in answer.headers)
     assert "Python" not in answer.headers["Server"]
@@ -91,13 +91,13 @@ def test_every_answer_has_the_headers_and_none_of_cors(page: Client, path: str) 
     ],
 )
 def test_there_is_nothing_else(page: Client, path: str) -> None:
-    assert page.ask(path).status == 404
+    assert page.request(path).status == 404
 
 
 def test_another_site_is_rejected_even_with_the_token(page: Client) -> None:
-    assert page.ask("/api/state", headers={"Origin": "http://evil.example"}).status == 403
-    assert page.ask("/api/state", headers={"Host": f"evil.example:{page.port}"}).status == 403
-    assert page.ask("/api/state", "OPTIONS", headers={"Origin": "http://evil.example"}).status == 403
+    assert page.request("/api/state", headers={"Origin": "http://evil.example"}).status == 403
+    assert page.request("/api/state", headers={"Host": f"evil.example:{page.port}"}).status == 403
+    assert page.request("/api/state", "OPTIONS", headers={"Origin": "http://evil.example"}).status == 403
 
 
 def test_it_listens_on_one_address_only(page: Client) -> None:
@@ -106,15 +106,15 @@ def test_it_listens_on_one_address_only(page: Client) -> None:
         other.connect(("127.0.0.2", page.port))
 
 
-def test_a_trace_is_asked_for_by_its_id(page: Client) -> None:
-    assert page.ask("/api/traces/00ff").json() == {"asked": "00ff"}
+def test_a_trace_is_requested_by_its_id(page: Client) -> None:
+    assert page.request("/api/traces/00ff").json() == {"requested": "00ff"}
 
 
 # --- changes ----------------------------------------------------------------------------------------------------------
 
 
 def test_a_change_answers_with_the_new_state(page: Client) -> None:
-    version = page.ask("/api/state").json()["version"]
+    version = page.request("/api/state").json()["version"]
     answer = page.change(version, {"telemetry": "zipkin"})
     assert (answer.status, answer.json()["phase"], answer.json()["version"]) == (202, "changing", version + 1)
     late = page.change(version, {"telemetry": "zipkin"})
@@ -135,40 +135,40 @@ def test_a_change_answers_with_the_new_state(page: Client) -> None:
     ],
 )
 def test_a_change_that_is_not_one(page: Client, body: bytes, type_: str, status: int) -> None:
-    answer = page.ask("/api/change", "POST", body, {"Content-Type": type_})
+    answer = page.request("/api/change", "POST", body, {"Content-Type": type_})
     assert answer.status == status
     assert set(answer.json()) == {"error"}
 
 
 def test_nothing_else_takes_a_body(page: Client) -> None:
-    assert page.ask("/api/state", "POST", b"{}", {"Content-Type": "application/json"}).status == 404
-    assert page.ask("/api/change").status == 404
+    assert page.request("/api/state", "POST", b"{}", {"Content-Type": "application/json"}).status == 404
+    assert page.request("/api/change").status == 404
 
 
 # --- reports ----------------------------------------------------------------------------------------------------------
 
 
 def test_a_report_is_served_once_in_a_sandbox(page: Client) -> None:
-    url = page.ask(f"/api/report?folder={RUN}").json()["url"]
-    answer = page.ask(url, headers={"Authorization": ""})
+    url = page.request(f"/api/report?folder={RUN}").json()["url"]
+    answer = page.request(url, headers={"Authorization": ""})
     assert answer.body.decode() == REPORT
     assert answer.headers["Content-Security-Policy"].startswith("sandbox; default-src 'none'")
     assert "X-Frame-Options" not in answer.headers
-    assert page.ask(url).status == 404
+    assert page.request(url).status == 404
 
 
 @pytest.mark.parametrize(
     "name", ["", "results", "results/quick", f"{RUN}/", f"{RUN}/../{RUN[8:]}", "../secret.js", "/etc", f"{RUN}%00"]
 )
 def test_a_report_is_of_a_run_that_is_listed(page: Client, name: str) -> None:
-    assert page.ask(f"/api/report?folder={name}").status == 404
-    assert page.ask(f"/api/report?folder={RUN}", headers={"Authorization": ""}).status == 401
+    assert page.request(f"/api/report?folder={name}").status == 404
+    assert page.request(f"/api/report?folder={RUN}", headers={"Authorization": ""}).status == 401
 
 
 def test_a_report_that_is_a_link_is_none(page: Client, folder: Path) -> None:
     (folder / RUN / "report.html").unlink()
     (folder / RUN / "report.html").symlink_to(folder / "secret.js")
-    assert page.ask(f"/api/report?folder={RUN}").status == 404
+    assert page.request(f"/api/report?folder={RUN}").status == 404
 
 
 def test_a_ticket_does_not_last(tmp_path: Path) -> None:
@@ -184,7 +184,7 @@ def test_a_ticket_does_not_last(tmp_path: Path) -> None:
 
 def test_a_fault_of_the_labs_own_is_an_answer(page: Client, folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
     # A summary that is none of the lab's leaves its run out; a folder that cannot be read is a fault.
-    assert page.ask("/api/runs").json() == {"runs": []}
+    assert page.request("/api/runs").json() == {"runs": []}
     (folder / RUN / "summary.json").write_text(json.dumps({"format": "tollbooth.summary", "version": 99}))
-    assert page.ask("/api/runs").json() == {"runs": []}
+    assert page.request("/api/runs").json() == {"runs": []}
     assert "Traceback" not in capfd.readouterr().err

@@ -1,4 +1,4 @@
-"""What stands, which version of it, what may be switched when, and what a change is told."""
+"""What runs, which version of it, what may be switched when, and what a change gets."""
 
 from typing import Any
 
@@ -11,11 +11,11 @@ from lab.page.answers import Wrong
 from lab.page.state import BROKEN_OFF, DOWN, GONE, LEFT, STARTS_WITHIN_S, State
 from lab.target.mesh.switches import sampling_words
 from tests.labs import LAB
-from tests.page_fakes import NOW_S, FakeWorld, standing
+from tests.page_fakes import NOW_S, FakeWorld, running_system
 
 
 def up(*overrides: str, **fields: Any) -> tuple[FakeWorld, State]:
-    world = FakeWorld(standing(*overrides, **fields))
+    world = FakeWorld(running_system(*overrides, **fields))
     return world, State(world)
 
 
@@ -29,12 +29,12 @@ def status(state: State, version: object, settings: object) -> int:
 # --- phases and versions ----------------------------------------------------------------------------------------------
 
 
-def test_nothing_stands() -> None:
+def test_nothing_runs() -> None:
     view = State(FakeWorld()).view().shown()
     assert (view["phase"], view["message"], view["choice"], view["controls"]) == ("down", DOWN, None, [])
 
 
-def test_what_stands_is_shown_with_its_controls() -> None:
+def test_what_runs_is_shown_with_its_controls() -> None:
     _, state = up("telemetry=zipkin", "users=5")
     view = state.view().shown()
     assert view["phase"] == "up"
@@ -66,13 +66,13 @@ def test_without_traces_there_is_no_sampling() -> None:
     assert state.view().shown()["choice"]["sampling"] is None
 
 
-def test_the_version_changes_with_what_stands_and_only_then() -> None:
+def test_the_version_changes_with_what_runs_and_only_then() -> None:
     world, state = up()
     first = state.view().version
     assert state.view().version == first
-    world.stands = standing("telemetry=zipkin", id="two")
+    world.current = running_system("telemetry=zipkin", id="two")
     assert state.view().version == first + 1
-    world.stands = None
+    world.current = None
     assert state.view().version == first + 2
 
 
@@ -86,7 +86,7 @@ def test_a_start_is_starting_until_it_is_late() -> None:
 def test_a_system_that_is_changed_from_a_terminal_is_changing() -> None:
     world, state = up()
     state.view()
-    world.stands = standing(id="two", ready=False)
+    world.current = running_system(id="two", ready=False)
     assert state.view().phase == "changing"
 
 
@@ -156,7 +156,7 @@ def test_a_switch_without_any_system_or_during_a_change_is_rejected() -> None:
     world = FakeWorld()
     state = State(world)
     assert status(state, state.view().version, {"telemetry": "zipkin"}) == 503
-    world.stands = standing()
+    world.current = running_system()
     state.change(state.view().version, {"telemetry": "zipkin"})
     assert status(state, state.view().version, {"telemetry": "zipkin"}) == 503
     assert len(world.begun) == 1
@@ -199,19 +199,19 @@ def test_a_number_is_as_good_as_its_text() -> None:
     assert "users=5" in world.begun[0][0]
 
 
-def test_a_change_that_failed_says_why_until_something_else_stands() -> None:
+def test_a_change_that_failed_says_why_until_something_else_runs() -> None:
     world, state = up()
     state.change(state.view().version, {"fault": "frozen"})
     world.change.said, world.change.ended = "the fault could not be injected", True
     assert (state.view().phase, state.view().message) == ("up", "the fault could not be injected")
-    world.stands = standing(id="two")
+    world.current = running_system(id="two")
     assert state.view().message is None
 
 
 def test_a_change_that_left_nothing_has_failed() -> None:
     world, state = up()
     state.change(state.view().version, {"topology": "duo"})
-    world.stands, world.change.said, world.change.ended = None, "port 8080 is in use", True
+    world.current, world.change.said, world.change.ended = None, "port 8080 is in use", True
     assert (state.view().phase, state.view().message) == ("failed", "port 8080 is in use")
 
 
@@ -231,7 +231,7 @@ def test_sampling_reaches_every_kind_of_telemetry() -> None:
     level = chosen(LAB, "mesh", words, None).baseline_level().settings
     assert level.environment["OTEL_TRACES_SAMPLER_ARG"] == "0.1"
     assert level.environment["MANAGEMENT_TRACING_SAMPLING_PROBABILITY"] == "0.1"
-    world.stands, world.change.ended = standing(*words, id="two"), True
+    world.current, world.change.ended = running_system(*words, id="two"), True
     assert state.view().settings["sampling"] == "0.1"
 
 

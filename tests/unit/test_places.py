@@ -1,4 +1,4 @@
-"""Side by side, what a place in the order of starts adds is told from what a level costs, and taken out."""
+"""Side by side, what a place in the order of starts adds is separated from what a level costs, and taken out."""
 
 import random
 from collections.abc import Sequence
@@ -80,7 +80,7 @@ def test_without_noise_exactly_the_places_part_is_taken_out() -> None:
     assert found.left == pytest.approx([row.measure for row in rows(plain)], abs=1e-9)
 
 
-def test_a_place_is_told_from_a_level_where_a_trial_is_missing_too() -> None:
+def test_a_place_is_distinguished_from_a_level_where_a_trial_is_missing_too() -> None:
     trials = study(np.random.default_rng(2), orders(6, 2), IN_A_LINE, noise=0.0)
     found = without_places(rows(trials[:7] + trials[8:]))
     assert found is not None
@@ -108,13 +108,13 @@ def test_the_p_value_is_that_of_the_f_test() -> None:
 
 
 @pytest.mark.parametrize("blocks", [1, 2])
-def test_too_few_blocks_tell_nothing_of_places(blocks: int) -> None:
+def test_too_few_blocks_show_nothing_of_places(blocks: int) -> None:
     trials = study(np.random.default_rng(3), orders(blocks, 3))
     assert without_places(rows(trials)) is None
     assert with_adjusted_values(trials, [], ADJUSTED) == (trials, {})
 
 
-def test_always_the_same_order_tells_nothing_of_places() -> None:
+def test_always_the_same_order_shows_nothing_of_places() -> None:
     assert without_places(rows(study(np.random.default_rng(4), [list(TRUTH)] * 8))) is None
 
 

@@ -52,13 +52,13 @@ def test_every_published_port_of_the_lab_is_on_loopback_and_read_by_us() -> None
 
 
 def test_no_load_generator_has_a_page() -> None:
-    """Locust's could be told by any site to send more load, or none."""
+    """Any site could make Locust's send more load, or none."""
     services = yaml.safe_load((Path(ports.ROOT) / "compose.yaml").read_text())["services"]
     assert all("ports" not in services[generator.service] for generator in GENERATORS.values())
     assert "--headless" in services["locust"]["command"]
 
 
-def test_where_the_engine_chooses_it_is_asked_for_the_services_own_port() -> None:
+def test_where_the_engine_chooses_it_gets_the_services_own_port() -> None:
     choice = ports.engines_choice()
     assert choice["JAEGER_PORT"] == choice["GATEWAY_PORT"] == "0"
     requested: list[tuple[str, int]] = []

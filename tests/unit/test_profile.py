@@ -114,7 +114,7 @@ def test_a_window_holds_at_least_four_whole_slices(window_s: float, seconds: int
         ("[OkHttp http://jaeger:4317/... tid=8]", "OkHttp http://jaeger:#/..."),
     ],
 )
-def test_threads_are_told_by_what_they_are_for(frame: str, kind: str) -> None:
+def test_threads_are_classified_by_what_they_are_for(frame: str, kind: str) -> None:
     assert thread_kind(frame) == kind
 
 

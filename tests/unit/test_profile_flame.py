@@ -78,7 +78,7 @@ def test_boxes_are_as_wide_as_what_they_cost_and_lie_within_what_called_them() -
     assert (rows["all services"], rows["virtual threads"], rows["org.springframework.web"]) == (0, 1, 3)
 
 
-def test_colour_says_what_is_added_saved_or_not_told_apart() -> None:
+def test_colour_says_what_is_added_saved_or_inconclusive() -> None:
     looks = {name: (box.attrib["fill"], float(box.attrib["fill-opacity"])) for name, box in boxes(drawn()).items()}
     assert looks["io.opentelemetry.sdk"] == ("var(--worse)", 0.70)
     assert looks["JIT compiler"][0] == "var(--level-1)"
@@ -141,7 +141,7 @@ def write_profile(folder: Path, level: str, samples: dict[str, int]) -> None:
     (place / "a1.collapsed").write_text("".join(f"{CARRIER};{frame} {n}\n" for frame, n in samples.items()))
 
 
-def test_rows_add_up_and_the_profiled_trial_stands_beside_the_measured_ones(run: Path) -> None:
+def test_rows_add_up_and_the_profiled_trial_is_beside_the_measured_ones(run: Path) -> None:
     found = profiles(run, read_summary(run / "summary.json"))
     assert found is not None
     assert [flame.level for flame in found.flames] == ["otel-agent"]

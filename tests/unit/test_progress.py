@@ -38,5 +38,5 @@ def test_a_budget_bounds_the_time_left() -> None:
         report(Trial(1, 0, 0, "baseline", 1), [], 40.0, True)
         left_s[0] = 60.0
         report(Trial(2, 0, 1, "otel-agent", 1), [], 20.0, True)
-    told = [line.rsplit(", ", 1)[1] for line in out.getvalue().splitlines()]
-    assert told == ["at most 2 min left", "about 60 s left"]
+    shown = [line.rsplit(", ", 1)[1] for line in out.getvalue().splitlines()]
+    assert shown == ["at most 2 min left", "about 60 s left"]

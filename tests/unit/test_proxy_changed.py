@@ -48,7 +48,7 @@ OTEL = "tracer: opentelemetry-grpc, server_delay_ms: 0, min_flush_spans: 125"
         (f"runtime_change: {{{KEY}: 9}}", "runtime_change has no effect on the tracer none"),
     ],
 )
-def test_a_wrong_change_is_told_in_one_line(level: str, says: str) -> None:
+def test_a_wrong_change_is_reported_in_one_line(level: str, says: str) -> None:
     with pytest.raises(SpecError) as wrong:
         experiment(OTEL, level)
     texts = [f"{problem.path} {problem.text}" for problem in wrong.value.problems]

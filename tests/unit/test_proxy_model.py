@@ -36,8 +36,8 @@ def test_the_overlay_says_which_exporter_it_has(tracer: str) -> None:
     level = ProxyLevel("x", settings(tracer=tracer, receiver="sink", min_flush_spans=125))
     made = deployment.stack(level, place(), Path("/out"), {}, ())
     assert made.services == ("sink", "testserver", EXPORTER_MODEL)
-    told = {"EXPORTER": tracer.removeprefix("model-"), "RECEIVER": "sink:4318", "MIN_FLUSH_SPANS": "125"}
-    assert made.overlay == {"services": {"sink": {}, EXPORTER_MODEL: {"environment": told}}}
+    environment = {"EXPORTER": tracer.removeprefix("model-"), "RECEIVER": "sink:4318", "MIN_FLUSH_SPANS": "125"}
+    assert made.overlay == {"services": {"sink": {}, EXPORTER_MODEL: {"environment": environment}}}
 
 
 def test_it_takes_the_requests_and_has_the_proxys_role(tmp_path: Path) -> None:

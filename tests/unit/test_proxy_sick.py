@@ -65,9 +65,13 @@ class Sick:
     def __init__(self, folder: Path) -> None:
         self.clock, self.folder = FakeClock(), folder
         self.driver = FakeDriver(clock=self.clock, deployment=Stack(("sink", "collector"), {}))
-        self.told: list[Mapping[str, object]] = []
+        self.behaviours: list[Mapping[str, object]] = []
         self.subject = Receiver(
-            self.driver, self.clock, folder, behave=self.told.append, counted=lambda: {**COUNTED, "at": len(self.told)}
+            self.driver,
+            self.clock,
+            folder,
+            behave=self.behaviours.append,
+            counted=lambda: {**COUNTED, "at": len(self.behaviours)},
         )
         self.place = Place(ROOT, CpuSplit((0,), (1,)), self.driver, self.clock, folder / "journal.json")
 
@@ -80,7 +84,7 @@ def sick(tmp_path: Path) -> Sick:
 def played(sick: Sick, declared: Mapping[str, Any]) -> Injection:
     """Inject a fault that is due, and lift it by the end of the load; return its record."""
     with injecting([parse({**declared, "start_s": 0.0})], sick.subject, sick.place, sick.folder, 1, sick.clock.now_s()):
-        assert wait_until(lambda: bool(sick.told or sick.driver.done), 10.0, 0.01, SystemClock())
+        assert wait_until(lambda: bool(sick.behaviours or sick.driver.done), 10.0, 0.01, SystemClock())
     (found,) = read_injections(sick.folder / "faults.jsonl")
     return found
 
@@ -89,14 +93,14 @@ def played(sick: Sick, declared: Mapping[str, Any]) -> Injection:
     ("declared", "behaviour"),
     [(SLOW, {"behaviour": "slow", "delay_ms": 50}), (REFUSING, {"behaviour": "refuse"})],
 )
-def test_the_sink_is_told_and_told_to_accept_again(
+def test_the_sink_is_changed_and_set_to_accept_again(
     declared: Mapping[str, Any], behaviour: Mapping[str, object], sick: Sick
 ) -> None:
     found = played(sick, declared)
-    assert sick.told == [behaviour, {"behaviour": "accept"}]
+    assert sick.behaviours == [behaviour, {"behaviour": "accept"}]
     assert found.injected is not None
     assert found.lifted is not None
-    # It had counted so much before it was told.
+    # It had counted so much before its behaviour changed.
     assert (found.injected.seen["at"], found.lifted.seen["at"]) == (0, 1)
 
 

@@ -295,11 +295,11 @@ class Answers:
     """Pages of the containers; Envoy's timers fire once between two readings."""
 
     def __init__(self) -> None:
-        self.asked: list[str] = []
+        self.calls: list[str] = []
         self.fired = 0
 
     def get(self, port: str, path: str) -> bytes:
-        self.asked.append(port)
+        self.calls.append(port)
         match port:
             case "PROXY_ADMIN_PORT":
                 self.fired += 1
@@ -327,14 +327,14 @@ def test_all_count_before_they_end_and_after_every_thread_has_flushed(
 ) -> None:
     answers = Answers()
     monkeypatch.setattr("lab.backend.http.Http.get", lambda _, port, path: answers.get(port, path))
-    driver = SimpleNamespace(stop=lambda names: answers.asked.append(f"stop {' '.join(names)}"))
+    driver = SimpleNamespace(stop=lambda names: answers.calls.append(f"stop {' '.join(names)}"))
     level = ProxyLevel("x", settings(tracer="opentelemetry-grpc"))
     made = deployment.ProxyDeployment(SOURCE, level, place(driver), tmp_path)
     made.drain()
     # The first reading, two more until the main thread's timer and the worker's have fired, and the last one.
-    assert answers.asked[:3] == ["PROXY_ADMIN_PORT"] * 3
+    assert answers.calls[:3] == ["PROXY_ADMIN_PORT"] * 3
     assert answers.fired == 4
-    assert answers.asked[-1] == "stop proxy observer"
+    assert answers.calls[-1] == "stop proxy observer"
     found = read_results(tmp_path / "results-proxy.json").values
     exports = dict.fromkeys(counted.OF_EXPORTS, 0.0) | {"exports": 18.0}
     assert found == {
@@ -434,7 +434,7 @@ def test_a_good_trial_is_valid_and_has_its_measures(judged: Judged) -> None:
     assert found["latency_p999_ms"] == pytest.approx(10, abs=0.02)
     assert found["receiver_throttled_fraction"] == pytest.approx(0.25)
     assert found["cpu_receiver_cores"] == pytest.approx(0.1)
-    # The ledger: 1,900 sent, of which 1,800 were accepted and 40 refused; 100 more were dropped.
+    # The ledger: 1,900 sent, of which 1,800 were accepted and 40 rejected; 100 more were dropped.
     assert found["spans_lost"] == 60
     assert found["spans_accepted_fraction"] == pytest.approx(0.9)
     assert found["spans_per_export"] == pytest.approx(5)

@@ -87,7 +87,7 @@ def test_events_are_kept_in_order() -> None:
     assert seen[-1] == ("", "stopped")
 
 
-def test_a_line_that_was_cut_off_is_left_out_and_told() -> None:
+def test_a_line_that_was_cut_off_is_left_out_and_reported() -> None:
     counters = parse_counters(COUNTERS[:-20], "x")
     assert counters.truncated
     assert counters.events[-1].event == "targets_changed"
@@ -111,7 +111,7 @@ def test_a_broken_line_in_the_middle_is_named(line: str, what: str) -> None:
         parse_counters("\n".join(lines) + "\n", "counters.jsonl")
 
 
-def test_another_version_is_refused() -> None:
+def test_another_version_is_rejected() -> None:
     newer = COUNTERS.replace('"version":1', '"version":2', 1)
     with pytest.raises(UserError, match=r"tollbooth\.counters version 2, not tollbooth\.counters version 1"):
         parse_counters(newer, "x")
@@ -119,7 +119,7 @@ def test_another_version_is_refused() -> None:
         parse_requests(REQUESTS.replace("v1", "v2", 1), "x")
 
 
-def test_an_empty_record_is_refused() -> None:
+def test_an_empty_record_is_rejected() -> None:
     with pytest.raises(UserError, match="is empty"):
         parse_counters("", "counters.jsonl")
 
@@ -144,7 +144,7 @@ def test_a_run_without_requests_is_readable() -> None:
     assert len(requests.ended_in(0, 1)) == 0
 
 
-def test_a_request_that_was_cut_off_is_left_out_and_told() -> None:
+def test_a_request_that_was_cut_off_is_left_out_and_reported() -> None:
     requests = parse_requests(REQUESTS[:-4], "x")
     assert requests.truncated
     assert len(requests) == 3
@@ -156,7 +156,7 @@ def test_a_broken_request_is_named() -> None:
 
 
 def test_a_trial_is_read_whole(tmp_path: Path) -> None:
-    write_results(tmp_path, blocks=1, refused=False)
+    write_results(tmp_path, blocks=1, rejected=False)
     folder = next(tmp_path.glob("trials/*-otel-agent"))
     data = read_trial(folder)
     assert data.trial.level == "otel-agent"
@@ -175,7 +175,7 @@ def test_a_missing_record_is_named(tmp_path: Path) -> None:
 
 
 def test_a_trial_with_a_wrong_field_is_named(tmp_path: Path) -> None:
-    write_results(tmp_path, blocks=1, refused=False)
+    write_results(tmp_path, blocks=1, rejected=False)
     path = next(tmp_path.glob("trials/*/trial.json"))
     path.write_text(json.dumps(json.loads(path.read_text()) | {"number": "many"}))
     with pytest.raises(UserError, match=r"trial\.json: number: "):
@@ -217,12 +217,12 @@ def test_unix_times_lose_no_digits() -> None:
 
 
 @pytest.mark.parametrize("window", [(-1, 10), (5, 21)])
-def test_a_window_that_is_not_covered_is_refused(window: tuple[int, int]) -> None:
+def test_a_window_that_is_not_covered_is_rejected(window: tuple[int, int]) -> None:
     with pytest.raises(NotDerivableError, match="do not cover"):
         increase([0, 1, 2], *window)
 
 
-def test_a_counter_that_never_was_is_refused() -> None:
+def test_a_counter_that_never_was_is_rejected() -> None:
     with pytest.raises(NotDerivableError, match="do not cover"):
         increase([], 0, 1)
 
@@ -236,7 +236,7 @@ def test_a_counter_that_began_anew_can_be_counted_on() -> None:
     assert rising.continued().values.tolist() == rising.values.tolist()
 
 
-def test_a_reset_is_refused_only_where_it_matters() -> None:
+def test_a_reset_is_rejected_only_where_it_matters() -> None:
     assert increase([5, 9, 1, 2], 20, 30) == 1
     with pytest.raises(NotDerivableError, match="went back"):
         increase([5, 9, 1, 2], 5, 25)

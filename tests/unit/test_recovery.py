@@ -35,17 +35,17 @@ def healthy(seed: int, errors: float = 0.01, seconds: int = 60, rate: int = 200)
     return Trial(start, end, np.where(rng.random(len(start)) < errors, 613, 200))
 
 
-def asked(trial: Trial, from_s: float, until_s: float) -> np.ndarray:
+def between(trial: Trial, from_s: float, until_s: float) -> np.ndarray:
     """Which requests start in these seconds of the trial."""
     return (trial.start_ns >= BEGIN + from_s * S) & (trial.start_ns < BEGIN + until_s * S)
 
 
 def failing(trial: Trial, from_s: float, until_s: float) -> Trial:
-    return replace(trial, status=np.where(asked(trial, from_s, until_s), 614, trial.status))
+    return replace(trial, status=np.where(between(trial, from_s, until_s), 614, trial.status))
 
 
 def slowed(trial: Trial, from_s: float, until_s: float, by_ms: float) -> Trial:
-    extra = (asked(trial, from_s, until_s) * by_ms * 1e6).astype(np.int64)
+    extra = (between(trial, from_s, until_s) * by_ms * 1e6).astype(np.int64)
     return replace(trial, end_ns=trial.end_ns + extra)
 
 
@@ -57,7 +57,7 @@ def after_s(found: Recovery) -> float:
 @pytest.mark.parametrize("after", [0, 0.5, 2, 7.3])
 @pytest.mark.parametrize(("errors", "early"), [(0, 0.1), (0.01, 0.2), (0.2, 0.35)])
 def test_the_time_to_recover_is_found_within_a_part_of_a_window(errors: float, early: float, after: float) -> None:
-    # The more failed before, the more of a window's requests it takes to stand out.
+    # The more failed before, the more of a window's requests it takes to be seen.
     for seed in range(20):
         trial = failing(healthy(seed, errors), 20, 25 + after)
         assert after - early <= after_s(trial.judged()) <= after + 0.1
@@ -111,7 +111,7 @@ def test_a_request_that_was_open_when_the_fault_began_is_lost_too() -> None:
 
 def test_users_who_wait_lose_requests_that_never_fail() -> None:
     trial = healthy(1, errors=0)
-    frozen = trial[~asked(trial, 20, 27)]
+    frozen = trial[~between(trial, 20, 27)]
     found = frozen.judged()
     assert 1.65 <= after_s(found) <= 2.1
     assert found.lost == 0
@@ -138,14 +138,14 @@ def test_bursts_that_were_there_before_are_no_fault() -> None:
 def test_too_little_before_the_fault_is_an_error() -> None:
     trial = healthy(1)
     with pytest.raises(ValueError, match="at least 100"):
-        trial[asked(trial, 19.8, 60)].judged()
+        trial[between(trial, 19.8, 60)].judged()
     with pytest.raises(ValueError, match="no complete window"):
-        trial[asked(trial, 19.2, 60)].judged()
+        trial[between(trial, 19.2, 60)].judged()
 
 
-def test_a_trial_in_which_nothing_is_asked_any_more() -> None:
+def test_a_trial_in_which_nothing_is_requested_any_more() -> None:
     trial = healthy(1, errors=0)
-    found = trial[asked(trial, 0, 19.9)].judged()
+    found = trial[between(trial, 0, 19.9)].judged()
     assert found.after_ns is None
     assert found.lost == 0
     assert found.unasked == pytest.approx(5 * 200, abs=10)

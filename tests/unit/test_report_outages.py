@@ -73,7 +73,7 @@ def test_the_terminal_shows_it_in_a_hundred_columns() -> None:
     assert max(map(len, out.getvalue().splitlines())) <= 100
 
 
-def test_the_figure_adds_up_the_steps_that_all_faults_have_and_leaves_gaps_where_nothing_was_asked() -> None:
+def test_the_figure_adds_up_the_steps_that_all_faults_have_and_leaves_gaps_without_requests() -> None:
     early = Served(np.array([-0.5, 0.0, 0.5]), np.array([10.0, 10, 0]), np.array([10.0, 0, 0]), 5.0)
     late = Served(np.array([0.0, 0.5, 1.0]), np.array([10.0, 0, 10]), np.array([5.0, 0, 10]), 5.0)
     colours = level_colours(["quiet", "placebo", "none"], "quiet", "placebo")

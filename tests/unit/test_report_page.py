@@ -118,7 +118,7 @@ def test_a_difference_is_said_with_its_interval_and_both_means() -> None:
     )
 
 
-def test_what_cannot_be_told_is_said_so() -> None:
+def test_what_is_inconclusive_is_said_so() -> None:
     said = answer(
         BASELINE, PLACEBO, TRACED | {"finding": "inconclusive", "ratio": 1.02, "ratio_low": 0.9, "ratio_high": 1.2}
     )

@@ -70,7 +70,7 @@ def test_where_failures_come_from_is_said_in_numbers_of_the_sidecars() -> None:
     assert "gave up" not in sentence
 
 
-def test_sidecars_that_refused_nothing_are_said_to_have_refused_nothing() -> None:
+def test_sidecars_that_rejected_nothing_are_said_to_have_rejected_nothing() -> None:
     in_force = trial("envoy", 0, 0, **{**RETRIED, "retries_refused_per_request": 0.0})
     ((_, sentence),) = part(trials=[in_force]).origin
     assert sentence.endswith("retried 5,000 times; rejected no retry, and no request used up its attempts.")

@@ -213,7 +213,7 @@ def test_the_baselines_combination_is_the_mean_of_all_that_a_run_compares_with()
     assert (round(beside_full.mean, 1), round(beside_half.mean, 1)) == (1.0, 1.8)
 
 
-def test_the_terminal_tells_an_interaction_too() -> None:
+def test_the_terminal_shows_an_interaction_too() -> None:
     run = summary(CROSSED, baseline="none/full/s")
     lines = printed(run, compared(run, INTERACTION, factors=FACTORS).crossings)
     assert lines[0].strip() == "Load, at size s"
@@ -285,7 +285,7 @@ def test_a_setting_is_written_as_people_do(value: float, shown: str) -> None:
     assert setting(value) == shown
 
 
-def test_views_of_another_lab_are_refused() -> None:
+def test_views_of_another_lab_are_rejected() -> None:
     with pytest.raises(UserError, match="views are not ones that this lab knows"):
         compared(summary(RUNGS), {"kind": "pie"})
 

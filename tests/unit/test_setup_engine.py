@@ -14,7 +14,7 @@ STARTED = "failed to start daemon: pid file found, ensure docker is not running 
 
 # Answers once dockerd has started.
 DOCKER = '[ -e "$FOLDER/started" ]'
-# Refuses to start beside a pid file, as the real one does where a process has that number.
+# Does not start beside a pid file, as the real one does where a process has that number.
 DOCKERD = f"""
 echo 'time="2026-01-01T00:00:00Z" level=info msg="Starting up"'
 if [ -e "$FOLDER/docker.pid" ]; then

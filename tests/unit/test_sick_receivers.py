@@ -85,7 +85,7 @@ def test_each_row_can_fail(ratios: Sequence[Estimate], counted: Mapping[str, flo
     assert failed(sick(summary(ratios, counted))) == [fails]
 
 
-def test_a_run_without_a_fault_is_told_so() -> None:
+def test_a_run_without_a_fault_is_reported() -> None:
     with pytest.raises(UserError, match="no level whose receiver is sick"):
         sick(summary([], faults=()))
 

@@ -69,7 +69,8 @@ def side_by_side(spec: str = SPEC) -> tuple[Context, list[Created]]:
     clock = FakeClock()
     # Three systems at a third of the load of a system alone: more would saturate the machine.
     drivers = [
-        Created(clock, asked_on=True, change=lambda trial, _: replace(trial, users=trial.users // 3)) for _ in range(3)
+        Created(clock, records_at_start=True, change=lambda trial, _: replace(trial, users=trial.users // 3))
+        for _ in range(3)
     ]
     return benches.together(drivers, spec), drivers
 
@@ -278,7 +279,7 @@ def silent() -> Progress:
 
 def test_one_that_is_never_warm_is_named(tmp_path: Path) -> None:
     on, drivers = side_by_side()
-    drivers[2].asked_on = False
+    drivers[2].records_at_start = False
     with pytest.raises(StartFailed, match=r"locust of level .* was not warm within"):
         complete(on, tmp_path)
     assert [driver.done[-1] for driver in drivers] == ["remove"] * 3
@@ -286,7 +287,7 @@ def test_one_that_is_never_warm_is_named(tmp_path: Path) -> None:
 
 def test_one_whose_load_ends_by_itself_is_named_long_before_all_should_be_warm(tmp_path: Path) -> None:
     on, drivers = side_by_side()
-    drivers[2].asked_on, drivers[2].dies_at_start = False, "locust"
+    drivers[2].records_at_start, drivers[2].dies_at_start = False, "locust"
     with pytest.raises(StartFailed, match=r"locust of level .* ended before it was stopped"):
         complete(on, tmp_path)
     assert on.place.clock.now_s() < 120

@@ -228,7 +228,7 @@ def test_the_client_has_no_proxy_so_the_entry_retries_for_it() -> None:
 
 
 @pytest.mark.parametrize("mode", ["passthrough", "retries"])
-def test_one_proxy_of_a_hop_tells_the_attempt(mode: str) -> None:
+def test_one_proxy_of_a_hop_names_the_attempt(mode: str) -> None:
     """The second would set the header to 1 again, and the service would take a retry for a first attempt."""
     key = "include_request_attempt_count"
     assert host(made(INNER, mode, "front"))[key] is True
@@ -237,7 +237,7 @@ def test_one_proxy_of_a_hop_tells_the_attempt(mode: str) -> None:
     assert host(made(ENTRY, mode, "both"))[key] is True
 
 
-def test_faults_are_there_only_when_asked_for() -> None:
+def test_faults_are_there_only_on_request() -> None:
     assert filters(made(INNER, "passthrough")) == ["router"]
     assert filters(made(INNER, "passthrough", faults=True)) == ["fault", "router"]
 

@@ -1,4 +1,4 @@
-"""Asking Envoy: answers that a real one gave, and what is said when it does not answer, or refuses."""
+"""Calling Envoy: answers that a real one gave, and what is said when it does not answer, or rejects."""
 
 import json
 import os
@@ -122,7 +122,7 @@ def docker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def says(script: Path, *lines: str) -> None:
-    script.write_text("\n".join(["#!/bin/sh", f'echo "$@" >>{script.parent}/asked', *lines]))
+    script.write_text("\n".join(["#!/bin/sh", f'echo "$@" >>{script.parent}/calls', *lines]))
 
 
 def test_what_envoy_says_of_a_wrong_configuration_is_shown(docker: Path) -> None:
@@ -137,7 +137,7 @@ def test_nothing_is_said_where_envoy_takes_all(docker: Path, tmp_path: Path) -> 
     says(docker, f"tar -t >{tmp_path}/given")
     reject_invalid({"all/s1.json": "{}", "all/s2.json": "{}"}, "tollbooth/envoy:1")
     assert (tmp_path / "given").read_text().split() == ["all/s1.json", "all/s2.json"]
-    assert "--network none" in (tmp_path / "asked").read_text()
+    assert "--network none" in (tmp_path / "calls").read_text()
 
 
 def test_an_envoy_that_is_not_there_is_named_with_what_to_do(docker: Path) -> None:
@@ -152,4 +152,4 @@ def test_the_driver_finds_the_port_that_the_engine_chose(docker: Path, tmp_path:
     driver = ComposeDriver(tmp_path, tmp_path)
     driver.ids = {"s1": "0123"}
     assert driver.published_port("s1", 9901) == 49153
-    assert (tmp_path / "asked").read_text() == "port 0123 9901/tcp\n"
+    assert (tmp_path / "calls").read_text() == "port 0123 9901/tcp\n"

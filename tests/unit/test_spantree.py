@@ -59,17 +59,17 @@ def test_parallel_spans_may_start_in_any_order() -> None:
 
 
 def test_spans_in_sequence_may_not() -> None:
-    told = difference(FAN_OUT, swapped(recorded(FAN_OUT), 1, 4))
-    assert told == "server span s0 of a1: the 3 parallel spans below it are not the expected ones"
+    text = difference(FAN_OUT, swapped(recorded(FAN_OUT), 1, 4))
+    assert text == "server span s0 of a1: the 3 parallel spans below it are not the expected ones"
 
 
-def test_parallel_spans_are_told_apart_by_what_is_below_them() -> None:
+def test_parallel_spans_are_distinguished_by_what_is_below_them() -> None:
     deep = ExpectedSpan("x", "client", ((ExpectedSpan("y", "server"),),))
     flat = ExpectedSpan("x", "client")
     expected = ExpectedSpan("a1", "server", ((flat, deep),))
     assert difference(expected, recorded(dataclasses.replace(expected, steps=((deep, flat),)))) is None
-    told = difference(expected, recorded(dataclasses.replace(expected, steps=((deep, deep),))))
-    assert told == "server span s0 of a1: the 2 parallel spans below it are not the expected ones"
+    text = difference(expected, recorded(dataclasses.replace(expected, steps=((deep, deep),))))
+    assert text == "server span s0 of a1: the 2 parallel spans below it are not the expected ones"
 
 
 def without(index: int) -> Callable[[Spans], Spans]:
@@ -81,7 +81,7 @@ def changed(index: int, **fields: object) -> Callable[[Spans], Spans]:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "text"),
     [
         (lambda spans: [], "1 span without a parent expected, not 0"),
         (without(0), "client span s1 of gateway: its parent s0 is not in the trace"),
@@ -98,8 +98,8 @@ def changed(index: int, **fields: object) -> Callable[[Spans], Spans]:
         ),
     ],
 )
-def test_the_first_difference_is_told_in_one_line(change: Callable[[Spans], Spans], told: str) -> None:
-    assert difference(MESH, change(recorded(MESH))) == told
+def test_the_first_difference_is_reported_in_one_line(change: Callable[[Spans], Spans], text: str) -> None:
+    assert difference(MESH, change(recorded(MESH))) == text
 
 
 def test_thousands_of_parallel_spans_are_compared_quickly() -> None:

@@ -1,4 +1,4 @@
-"""How what was started is waited for: often looked at, and the engine seldom asked."""
+"""How what was started is waited for: often looked at, and the engine seldom called."""
 
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -10,13 +10,13 @@ from tests.fake import FakeClock
 
 
 class Engine:
-    """An engine that counts how often it is asked, and on which `a1` ends after some seconds."""
+    """An engine that counts how often it is called, and on which `a1` ends after some seconds."""
 
     def __init__(self, clock: FakeClock, ends_s: float = 1e9) -> None:
-        self.clock, self.ends_s, self.asked = clock, ends_s, 0
+        self.clock, self.ends_s, self.calls = clock, ends_s, 0
 
     def containers(self) -> dict[str, SimpleNamespace]:
-        self.asked += 1
+        self.calls += 1
         a1 = SimpleNamespace(running=self.clock.now_s() < self.ends_s, exit_code=1)
         return {"a1": a1, "observer": SimpleNamespace(running=False, exit_code=0)}
 
@@ -35,11 +35,11 @@ def looking(clock: FakeClock, ready_s: float) -> tuple[Callable[[], bool], list[
     return ready, looks
 
 
-def test_the_engine_is_asked_once_a_second_and_readiness_is_seen_at_once() -> None:
+def test_the_engine_is_called_once_a_second_and_readiness_is_seen_at_once() -> None:
     clock = FakeClock()
     engine, (ready, looks) = Engine(clock), looking(clock, 3.5)
     assert await_ready(engine, ["a1"], ready, 30.0, 0.25, clock)
-    assert (clock.now_s(), engine.asked) == (3.5, 4)
+    assert (clock.now_s(), engine.calls) == (3.5, 4)
     assert len(set(looks)) >= 14
 
 

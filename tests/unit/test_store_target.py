@@ -161,7 +161,7 @@ def test_accepted_traces_are_looked_up_before_the_store_is_stopped(
     monkeypatch.setattr(Http, "get", get)
     deployment.StoreDeployment(level(), place(driver), tmp_path).drain()
     assert done[0] == f"/api/traces?traceID={IDS[0]}&traceID={IDS[2]}"
-    # The second one is asked for until the bound.
+    # The second one is requested until the bound.
     assert set(done[1:-1]) == {f"/api/traces?traceID={IDS[2]}"}
     assert done[-1] == "stop jaeger observer"
     assert read_lookups(tmp_path / "lookups.csv").rows() == [(IDS[0], 5), (IDS[2], 0)]
@@ -188,37 +188,37 @@ class Storing:
 
     def __init__(self, has: Mapping[str, int], later: Mapping[str, int] | None = None, fails: int = 0) -> None:
         self.has, self.later, self.fails = dict(has), later or {}, fails
-        self.asked = list[Sequence[str]]()
+        self.requests = list[Sequence[str]]()
 
     def __call__(self, ids: Sequence[str]) -> Mapping[str, int]:
-        self.asked.append(ids)
-        if len(self.asked) <= self.fails:
+        self.requests.append(ids)
+        if len(self.requests) <= self.fails:
             raise ConnectionRefusedError
         answer = {one: self.has[one] for one in ids if one in self.has}
         self.has.update(self.later)
         return answer
 
 
-def test_traces_are_asked_for_in_requests_of_a_hundred() -> None:
+def test_traces_are_requested_by_the_hundred() -> None:
     store, clock = Storing(dict.fromkeys(IDS, 5)), FakeClock()
     assert lookup.looked_up(store, dict.fromkeys(IDS, 5), clock) == store.has
-    assert list(map(len, store.asked)) == [MOST_IDS, MOST_IDS, MOST_IDS, 99]
+    assert list(map(len, store.requests)) == [MOST_IDS, MOST_IDS, MOST_IDS, 99]
     assert clock.now_s() == 0
 
 
 def test_a_trace_that_is_stored_late_or_in_parts_is_found() -> None:
     store = Storing({"a": 5, "b": 2}, later={"b": 5, "c": 5})
     assert lookup.looked_up(store, {"a": 5, "b": 5, "c": 5}, FakeClock()) == {"a": 5, "b": 5, "c": 5}
-    assert store.asked == [["a", "b", "c"], ["b", "c"]]
+    assert store.requests == [["a", "b", "c"], ["b", "c"]]
 
 
-def test_a_trace_that_was_evicted_is_asked_for_until_the_bound() -> None:
+def test_a_trace_that_was_evicted_is_requested_until_the_bound() -> None:
     store, clock = Storing({"a": 5}), FakeClock()
     assert lookup.looked_up(store, {"a": 5, "b": 5}, clock) == {"a": 5, "b": 0}
     assert clock.now_s() == lookup.BOUND_S
 
 
-def test_a_store_that_does_not_answer_is_asked_again_and_finds_nothing_after_the_bound() -> None:
+def test_a_store_that_does_not_answer_is_called_again_and_finds_nothing_after_the_bound() -> None:
     assert lookup.looked_up(Storing({"a": 5}, fails=1), {"a": 5}, FakeClock()) == {"a": 5}
     assert lookup.looked_up(Storing({"a": 5}, fails=99), {"a": 5}, FakeClock()) == {"a": 0}
 
@@ -234,18 +234,18 @@ def test_a_store_that_does_not_answer_is_asked_again_and_finds_nothing_after_the
         ("zipkin", "/api/v2/traceMany?traceIds=0a,0b,1", [[{"traceId": "a"}, {"traceId": "a"}]]),
     ],
 )
-def test_each_api_is_asked_for_many_traces(
+def test_each_api_gets_requests_for_many_traces(
     name: str, path: str, answer: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[str] = []
+    paths: list[str] = []
 
     def get(self: object, port: str, path: str) -> bytes:
-        asked.append(path)
+        paths.append(path)
         return json.dumps(answer).encode()
 
     monkeypatch.setattr(Http, "get", get)
     assert BY_ID[name](Http(ports.port), ["0a", "0b"]) == {"a".zfill(32): 2}
-    assert asked == [path]
+    assert paths == [path]
 
 
 # --- judgement ----------------------------------------------------------------------------------------------------
@@ -336,7 +336,7 @@ def test_a_trace_without_all_of_its_spans_was_not_found(judged: Judged) -> None:
     assert found["spans_held"] == 4 * SENT
 
 
-def test_a_sample_stands_for_all(judged: Judged) -> None:
+def test_a_sample_represents_all(judged: Judged) -> None:
     found = values(judged(found=dict.fromkeys(IDS[:SENT:2], 5)), TARGET.judgement.metrics)
     assert (found["traces_looked_up"], found["spans_held"]) == (SENT / 2, 5 * SENT)
     assert found["traces_found_per_s"] == pytest.approx(10)

@@ -1,4 +1,4 @@
-"""The generator of traces: what it is told, what it logs, and what the judgement of a Collector makes of that."""
+"""The generator of traces: what it is given, what it logs, and what the judgement of a Collector makes of that."""
 
 import json
 from collections.abc import Mapping
@@ -278,10 +278,10 @@ def test_a_trace_that_the_sampler_does_not_keep_has_not_failed() -> None:
 
 def test_lost_are_the_spans_that_were_accepted_and_expected_back() -> None:
     late = [row(one, "receive timeout", 1, 2, None).replace("5,5,5", "5,5,3") for one in IDS]
-    refused = row(IDS[0], "send error", 1, 2, None).replace("5,5,5", "5,5,0")
+    rejected = row(IDS[0], "send error", 1, 2, None).replace("5,5,5", "5,5,0")
     expected = int(kept(trace_ids(IDS), "hash_seed", 25, 22).sum())
-    assert delays.spans_lost(trial([*late, refused])) == 2 * len(IDS)
-    assert delays.spans_lost(trial([*late, refused], "sampled")) == 2 * expected
+    assert delays.spans_lost(trial([*late, rejected])) == 2 * len(IDS)
+    assert delays.spans_lost(trial([*late, rejected], "sampled")) == 2 * expected
     with pytest.raises(NotDerivableError):
         delays.spans_lost(trial(late, "some"))
 

@@ -134,7 +134,7 @@ def test_a_system_has_recovered_when_a_probe_succeeds_and_no_queue_is_left() -> 
 
 
 class Device:
-    """An engine with a system that serves `capacity` traces a second; the others wait, and nothing is refused.
+    """An engine with a system that serves `capacity` traces a second; the others wait, and nothing is rejected.
 
     What waits at the end of a load is still there at the next one: `left_s` of work. A pause of a second is a second
     of work less.

@@ -94,7 +94,7 @@ def test_the_blocks_needed_are_the_first_that_suffice(half_width: float, blocks:
     assert of(needed) <= 5.0 < of(needed - 1)
 
 
-def test_a_run_without_a_tracer_is_told_so() -> None:
+def test_a_run_without_a_tracer_is_reported() -> None:
     with pytest.raises(UserError, match="no level with a tracer"):
         precise(summary(costs(), tracer="none"), 39)
 
@@ -121,7 +121,7 @@ def test_each_trial_whose_runtime_changed_has_a_row() -> None:
 
 
 @pytest.mark.parametrize("trials", [[], [trial(1)], [trial(1, valid=False, **CHANGED)]])
-def test_a_run_without_a_change_is_told_so(trials: Sequence[TrialSummary]) -> None:
+def test_a_run_without_a_change_is_reported(trials: Sequence[TrialSummary]) -> None:
     with pytest.raises(UserError, match="no valid trial whose runtime changed"):
         changes(summary(trials=trials))
 

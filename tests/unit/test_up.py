@@ -67,7 +67,7 @@ def test_what_is_unknown_is_one_line(kind: str, overrides: list[str], fault: str
 
 @pytest.mark.parametrize(("topology", "target"), [("mesh", "a1"), ("chain", "s2")])
 @pytest.mark.parametrize("kind", OF_SERVICES)
-def test_each_kind_of_fault_can_be_asked_for_by_its_name(kind: str, topology: str, target: str) -> None:
+def test_each_kind_of_fault_can_be_requested_by_its_name(kind: str, topology: str, target: str) -> None:
     experiment = chosen(LAB, "mesh", [f"topology={topology}", "sidecar=passthrough"], kind)
     (fault,) = experiment.baseline_level().settings.faults
     assert (fault.kind, fault.target, fault.start_s, fault.length_s) == (kind, target, 0, held_fault.LASTS_S)
@@ -180,20 +180,20 @@ cd "$(dirname "$0")"
 case "$1 $2" in
 "ps --all") printf 'id1 a1\\nid2 jaeger\\n' ;;
 "ps --quiet") echo $RUNNING ;;
-*) echo "$*" >> asked ;;
+*) echo "$*" >> calls ;;
 esac
 """
 
 
 @pytest.fixture
 def docker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A `docker` that is a script; returns the file with what it was asked for."""
+    """A `docker` that is a script; returns the file with its arguments."""
     script = tmp_path / "docker"
     script.write_text(DOCKER)
     script.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     monkeypatch.setenv("RUNNING", "id1")
-    return tmp_path / "asked"
+    return tmp_path / "calls"
 
 
 def test_what_is_no_longer_wanted_is_removed_before_the_rest_is_compared(docker: Path, tmp_path: Path) -> None:
@@ -255,7 +255,7 @@ def test_a_record_of_another_version_says_what_to_do(record: Path) -> None:
     assert not running.is_current("x", time.time())
 
 
-def test_a_fault_is_wanted_until_it_expires_or_another_system_stands(record: Path) -> None:
+def test_a_fault_is_wanted_until_it_expires_or_another_system_runs(record: Path) -> None:
     assert not running.is_current("x", 0.0)
     now = Running(id="x", spec={}, fault_until_s=100.0)
     running.write(now)
@@ -265,7 +265,7 @@ def test_a_fault_is_wanted_until_it_expires_or_another_system_stands(record: Pat
 
 
 @pytest.mark.usefixtures("docker")
-def test_no_experiment_begins_beside_what_stands(record: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_experiment_begins_beside_what_runs(record: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     running.write(running.new({}))
     with pytest.raises(UserError, match="`make up` started is running") as caught:
         running.reject_beside()
