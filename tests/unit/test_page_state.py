@@ -100,7 +100,7 @@ def test_a_record_of_another_version_is_said(monkeypatch: pytest.MonkeyPatch) ->
     world, state = up()
 
     def read() -> None:
-        raise UserError("another version of the lab started what stands", "stop it first: make down")
+        raise UserError("another version of the lab started the running system", "stop it first: make down")
 
     monkeypatch.setattr(world, "running", read)
     assert "another version" in str(state.view().message)
