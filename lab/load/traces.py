@@ -27,7 +27,7 @@ CONNECT_S = 1.0
 CONNECT_TRIES = 20
 CONNECTING = {"workers": 10, "workers_per_s": 0, "wait_out_durations": False}
 RECORDS = ("traces-", "arrivals-", "generator-")
-# What the generator is not configured with by itself: changes of the loop, and which traces will come back.
+# What is not passed to the generator as it is: changes of the loop, and which traces will come back.
 APART = ("traces_per_s", "connections", "wait_out_durations", "keeps", "sampling_percent")
 COUNTED = {
     "traces_sent": "traces_sent",
