@@ -34,7 +34,7 @@ doctor: setup-python ## check whether this machine is fit for measuring; each pr
 
 ##@ Explore
 
-up: setup ## start or change a system to explore, with a light load: make up TELEMETRY=zipkin FAULT=packet-delay
+up: setup ## start or change a system to explore, with a light load: make up TELEMETRY=zipkin FAULT=application-latency
 	@$(LAB) up $(ARGS) $(if $(TELEMETRY),--set 'telemetry=$(TELEMETRY)') \
 	  $(if $(TOPOLOGY),--set 'topology=$(TOPOLOGY)') $(if $(SIDECAR),--set 'sidecar=$(SIDECAR)') \
 	  $(if $(SAMPLING),--set 'environment.OTEL_TRACES_SAMPLER="parentbased_traceidratio"' \

@@ -21,6 +21,11 @@ def driver() -> KeepingDriver:
     return found
 
 
+def pages(start: Start) -> list[str]:
+    """Return what to do with the running system: commands to type and addresses to open, a line each."""
+    return [*start.deployment.pages(), *driver().guarded_pages()]
+
+
 def start_of(lab: Lab, experiment: Experiment, on: KeepingDriver) -> Start:
     """Return the start of an experiment's one level, with the observer, which the page reads."""
     place = replace(prepare.place(), driver=on, keeps=True)

@@ -13,7 +13,7 @@ from rich.console import Console
 from lab.analysis.lab import Lab
 from lab.command import held_fault, prepare, running, serving
 from lab.command.choice import changes_in_place, chosen, described, has_faults, recorded
-from lab.command.exploring import FOLDER, driver, start_of
+from lab.command.exploring import FOLDER, driver, pages, start_of
 from lab.command.held_fault import NotInjected
 from lab.command.paths import JOURNAL, LOCK, shown
 from lab.command.running import Running
@@ -173,7 +173,7 @@ def _or_without_fault(now: Running) -> Iterator[None]:
 
 def _print_addresses(start: Start, now: Running, progress: Progress) -> None:
     """Prints what can be done with the running system. Raises `NotServed`."""
-    lines = [f"the page: {serving.begin()}", *start.deployment.pages()]
+    lines = [f"the page: {serving.begin()}", *pages(start)]
     if start.generator:
         lines.append(f"a light load: {start.generator.service}")
     if now.fault_until_s:

@@ -19,8 +19,8 @@ LABEL = "org.tollbooth.files"
 BY_UP = "org.tollbooth.stands"
 # A service of compose.yaml in front of the one whose name it has before this.
 GUARD = "-guard"
-# What a guard says of the service behind it: with this environment it leaves its port to the guard.
-MOVED = "x-moved"
+# What a guard says of the service behind it: it leaves its port to the guard, or gets a page.
+BEHIND = "x-behind"
 GUARD_IMAGE = "envoy"
 
 
@@ -34,8 +34,7 @@ class KeepingDriver(ComposeDriver):
         self.attach()
         if gone := [id_ for name, id_ in self.ids.items() if name.removesuffix(GUARD) not in stack.services]:
             self._docker("rm", "--force", "--volumes", *gone)
-        compose = yaml.safe_load((self.root / "compose.yaml").read_text())["services"]
-        out = Path(stack.environment["TRIAL_DIR"])
+        compose, out = self._compose_services(), Path(stack.environment["TRIAL_DIR"])
         super().create(labelled(with_guards(stack, compose), compose, lambda path: _digest(out / path)))
 
     def start(self, services: Sequence[str]) -> None:
@@ -43,6 +42,19 @@ class KeepingDriver(ComposeDriver):
         super().start(services)
         if guards := [name + GUARD for name in services if name + GUARD in self.ids]:
             super().start(guards)
+
+    def guarded_pages(self) -> list[str]:
+        """Return the addresses of pages that a container only has behind a guard, each with its name."""
+        pages = (
+            (name, int(entry.rpartition(":")[2]))
+            for name in self.ids
+            if name + GUARD in self.ids
+            for entry in self._compose_services()[name + GUARD][BEHIND].get("ports", ())
+        )
+        return [f"http://127.0.0.1:{self.published_port(name, inside)}/ ({name})" for name, inside in pages]
+
+    def _compose_services(self) -> Mapping[str, Any]:
+        return cast(Mapping[str, Any], yaml.safe_load((self.root / "compose.yaml").read_text())["services"])
 
     def is_running(self) -> bool:
         """Whether a container runs that such a driver created."""
@@ -58,7 +70,9 @@ def with_guards(stack: Stack, compose: Mapping[str, Any]) -> Stack:
     guarded = [name for name in stack.services if name + GUARD in compose]
     for name in guarded:
         own = services.get(name, {})
-        services[name] = {**own, "environment": {**own.get("environment", {}), **compose[name + GUARD][MOVED]}}
+        behind = compose[name + GUARD][BEHIND]
+        environment = {**own.get("environment", {}), **behind.get("environment", {})}
+        services[name] = {**own, **behind, **({"environment": environment} if environment else {})}
     guards = (name + GUARD for name in guarded)
     return replace(stack, services=(*stack.services, *guards), overlay={**stack.overlay, "services": services})
 

@@ -9,7 +9,7 @@ from lab.analysis.lab import Lab
 from lab.backend.http import Http
 from lab.backend.recent import RECENT, Recent
 from lab.command.choice import chosen, has_faults
-from lab.command.exploring import driver, start_of
+from lab.command.exploring import driver, pages, start_of
 from lab.command.running import Running
 from lab.engine import OBSERVER, Driver, ports
 from lab.run.start import Start
@@ -78,7 +78,7 @@ class Known:
     @cached_property
     def links(self) -> list[dict[str, str]]:
         """Its pages for people. Raises `OSError` or the engine's errors."""
-        found = (LINK.match(line) for line in self._start.deployment.pages())
+        found = (LINK.match(line) for line in pages(self._start))
         return [{"name": match[2], "url": match[1]} for match in found if match]
 
     @property

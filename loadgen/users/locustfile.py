@@ -28,7 +28,7 @@ class Visitor(User):
     """One user of the closed loop. The think time is kept by its visits, not by `wait_time`, as there its end is known.
 
     It sends with the client that Locust's own users are made with, without what these add to count and name requests:
-    requests are counted here, and the CPU would be missing beside the services.
+    requests are counted here, and the CPU would be missing beside the services. Only Locust's page needs its counts.
     """
 
     born = 0
@@ -46,8 +46,21 @@ class Visitor(User):
         route = self.visits.next_route()
         start_ns = now_ns()
         status, size_bytes = self.get("/" + route)
+        if self.environment.web_ui is not None:
+            self.show("/" + route, start_ns, status, size_bytes)
         if self.visits.answered(route, start_ns, status, size_bytes):
             end_later(self.environment)
+
+    def show(self, path: str, start_ns: int, status: int, size_bytes: int) -> None:
+        """Counts the request on Locust's page, which only a system to explore has."""
+        self.environment.events.request.fire(
+            request_type="GET",
+            name=path,
+            response_time=(now_ns() - start_ns) / 1e6,
+            response_length=size_bytes,
+            exception=None if status == 200 else RuntimeError(f"status {status}"),
+            context={},
+        )
 
     def get(self, path: str) -> tuple[int, int]:
         """Returns the answer's status, 0 where there is none, and its size in bytes."""

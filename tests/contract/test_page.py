@@ -19,6 +19,7 @@ from lab.command.locked import locked
 from lab.engine import images
 from lab.engine.clock import SystemClock, wait_until
 from lab.engine.compose import ComposeDriver
+from lab.engine.keeping import KeepingDriver
 from lab.engine.ports import port
 from lab.fault.journal import Journal
 from lab.record.faults import read_injections
@@ -165,6 +166,23 @@ def test_no_other_site_sends_spans_to_zipkin() -> None:
     assert status(number, "GET", "/api/v2/services", Host="evil.example") == 404
     # Services can: their spans arrive.
     becomes(lambda: b"gateway" in fetched(number, "/api/v2/services"))
+
+
+def test_no_other_site_changes_locusts_load() -> None:
+    page = up()
+    driver = KeepingDriver(paths.ROOT, paths.SCRATCH)
+    driver.attach()
+    (found,) = driver.guarded_pages()
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/ \(locust\)", found)
+    assert found.split()[0] in [link["url"] for link in call(page, "/api/state")[1]["links"]]
+    number = int(found.split("/")[2].partition(":")[2])
+    assert status(number, "GET", "/") == 200
+    for path in ("/stop", "/swarm", "/stats/reset", "/user"):
+        assert status(number, "POST", path, Origin="http://evil.example", Content_Type="text/plain") == 403
+        assert status(number, "GET", path) == 405
+    assert status(number, "GET", "/stats/requests", Host="evil.example") == 404
+    # It counts the requests of the load.
+    becomes(lambda: json.loads(fetched(number, "/stats/requests"))["stats"][-1]["num_requests"] > 3)
 
 
 # --- from another machine of the network ------------------------------------------------------------------------------

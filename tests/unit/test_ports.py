@@ -51,8 +51,8 @@ def test_every_published_port_of_the_lab_is_on_loopback_and_read_by_us() -> None
     assert all("127.0.0.1:" in line for line in lines)
 
 
-def test_no_load_generator_has_a_page() -> None:
-    """Any site could make Locust's send more load, or none."""
+def test_no_load_generator_of_a_trial_has_a_page() -> None:
+    """Any site could make Locust's send more load, or none. In `make up` it is behind a guard."""
     services = yaml.safe_load((Path(ports.ROOT) / "compose.yaml").read_text())["services"]
     assert all("ports" not in services[generator.service] for generator in GENERATORS.values())
     assert "--headless" in services["locust"]["command"]

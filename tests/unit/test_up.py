@@ -16,7 +16,7 @@ from lab.command.choice import changes_in_place, chosen, described, has_faults, 
 from lab.command.paths import JOURNAL, ROOT
 from lab.command.running import Running
 from lab.engine.driver import Stack
-from lab.engine.keeping import BY_UP, GUARD, LABEL, MOVED, KeepingDriver, labelled, with_guards
+from lab.engine.keeping import BEHIND, BY_UP, GUARD, LABEL, KeepingDriver, labelled, with_guards
 from lab.engine.machine import CpuSplit
 from lab.engine.place import Place
 from lab.errors import UserError
@@ -154,25 +154,27 @@ def test_the_overlay_keeps_what_it_says() -> None:
 
 
 def test_a_service_with_a_guard_leaves_its_port_to_it() -> None:
-    compose = {"zipkin": {}, "zipkin-guard": {"x-moved": {"QUERY_PORT": "9412"}}, "jaeger": {}}
+    behind = {"environment": {"QUERY_PORT": "9412"}, "ports": ["127.0.0.1::9411"]}
+    compose = {"zipkin": {}, "zipkin-guard": {"x-behind": behind}, "jaeger": {}}
     overlay: dict[str, object] = {"services": {"zipkin": {"environment": {"A": "1"}}}}
     made = with_guards(Stack(("zipkin", "jaeger"), overlay, {"TRIAL_DIR": "x"}), compose)
     assert made.services == ("zipkin", "jaeger", "zipkin-guard")
-    assert made.overlay == {"services": {"zipkin": {"environment": {"A": "1", "QUERY_PORT": "9412"}}}}
+    whole = {"environment": {"A": "1", "QUERY_PORT": "9412"}, "ports": ["127.0.0.1::9411"]}
+    assert made.overlay == {"services": {"zipkin": whole}}
     unguarded = Stack(("jaeger",), overlay)
     assert with_guards(unguarded, compose) == unguarded
 
 
-def test_every_guard_of_the_lab_is_in_front_of_a_service_that_can_move() -> None:
+def test_every_guard_of_the_lab_is_in_front_of_a_page() -> None:
     services = yaml.safe_load((ROOT / "compose.yaml").read_text())["services"]
     guards = [name for name in services if name.endswith(GUARD)]
-    assert guards
+    assert guards == ["zipkin-guard", "locust-guard"]
     for name in guards:
-        owner = name.removesuffix(GUARD)
-        assert services[owner]["ports"]
-        assert services[name]["network_mode"] == f"service:{owner}"
-        assert services[name][MOVED]
-        assert "ports" not in services[name]
+        owner, guard = services[name.removesuffix(GUARD)], services[name]
+        # Either it has a port and leaves it to the guard, or it only gets one here.
+        assert ("ports" in owner) != ("ports" in guard[BEHIND])
+        assert guard["network_mode"] == f"service:{name.removesuffix(GUARD)}"
+        assert "ports" not in guard
 
 
 DOCKER = """#!/bin/sh
