@@ -12,6 +12,7 @@ from lab.command.choice import chosen, has_faults
 from lab.command.exploring import driver, pages, start_of
 from lab.command.running import Running
 from lab.engine import OBSERVER, Driver, ports
+from lab.engine.keeping import GUARD
 from lab.run.start import Start
 from lab.spec import Example, Experiment, recorded_experiment
 from lab.spec.example import NO_FAULT, Picture, Settings
@@ -73,7 +74,8 @@ class Known:
         """The role of each of its containers."""
         start = self._start
         load = {start.generator.service: "generator"} if start.generator else {}
-        return {**start.deployment.roles(), **load, OBSERVER: OBSERVER}
+        guards = {name: "guard" for name in self.of.services if name.endswith(GUARD)}
+        return {**start.deployment.roles(), **load, OBSERVER: OBSERVER, **guards}
 
     @cached_property
     def links(self) -> list[dict[str, str]]:

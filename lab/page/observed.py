@@ -98,8 +98,8 @@ class Observed:
 def _row(name: str, role: str, usage: Usage) -> dict[str, Any]:
     cpu = usage.counters["cpu_usage_ns"]
     history = [per_s(*pair) for pair in itertools.pairwise(list(cpu)[-HISTORY - 1 :])]
-    # A sidecar is in the network namespace of its service, which has these counters too.
-    own = role != "sidecar"
+    # These are in the network namespace of another container, which has the same counters.
+    own = role not in ("sidecar", "guard")
     return {
         "name": name,
         "role": role,

@@ -82,7 +82,7 @@ def test_figures_of_a_running_system_and_a_change() -> None:
     becomes(lambda: (edges(page)["gateway", "a1"]["p50_ms"] or 0) > 0)
     becomes(lambda: all(one["cpu_cores"] is not None for one in call(page, "/api/containers")[1]["containers"]))
     found = {one["name"]: one for one in call(page, "/api/containers")[1]["containers"]}
-    assert found.keys() == {"gateway", "a1", "a2", "jaeger", "locust", "observer"}
+    assert found.keys() == {"gateway", "a1", "a2", "jaeger", "locust", "locust-guard", "observer"}
     assert found["a1"]["memory_bytes"] > 1 << 20
     assert found["a1"]["network_receive_bytes_per_s"] > 0
     newest = call(page, "/api/traces")[1]["traces"]

@@ -105,7 +105,7 @@ def test_the_default_runs_under_load_and_prints_its_addresses() -> None:
     said = up()
     assert f"curl http://127.0.0.1:{port('GATEWAY_PORT')}/a1" in said
     assert f"http://127.0.0.1:{port('JAEGER_PORT')}/api/services (jaeger)" in said
-    assert containers().keys() == NODES | {"a3", "a4", "jaeger", "locust", "observer"}
+    assert containers().keys() == NODES | {"a3", "a4", "jaeger", "locust", "locust-guard", "observer"}
     assert status("/a1") == 200
     sends_on()
     before = containers()
@@ -127,7 +127,7 @@ def test_a_change_restarts_only_what_it_must() -> None:
     said = up(*DUO, "--set", "telemetry=zipkin")
     assert f"http://127.0.0.1:{port('ZIPKIN_PORT')}/zipkin/ (zipkin)" in said
     after = containers()
-    assert after.keys() == NODES | {"zipkin", "locust", "observer"}
+    assert after.keys() == NODES | {"zipkin", "zipkin-guard", "locust", "locust-guard", "observer"}
     assert after["locust"] == before["locust"]
     assert all(after[node] != before[node] for node in NODES)
     assert status("/a1") == 200
