@@ -65,8 +65,7 @@ def test_the_command_line_writes_a_template_and_grades_it(tmp_path: Path) -> Non
 
 def test_a_template_names_the_trials_that_were_drawn(tmp_path: Path) -> None:
     answers = tmp_path / "mine.yaml"
-    with pytest.raises(typer.Exit):
-        check_exercise(LAB, "1", RECORDED, answers)
+    check_exercise(LAB, "1", RECORDED, answers)
     text = answers.read_text()
     assert any(f"(trial {path.name})" in text for path in (RECORDED / "trials").iterdir())
 
