@@ -114,14 +114,22 @@ def _complete(study: Study, plan: Sequence[Trial], found: set[int]) -> Iterator[
 
 def _covered(study: Study) -> Iterator[str]:
     """The trials fill the time that the run took: none was taken away at its end."""
-    blocks, took_s = _windows(study).values(), study.manifest["durations_s"].get("trials")
-    begins_ns = [min(window.load_start_ns for window in found) for found in blocks]
+    blocks, took_s = _windows(study), study.manifest["durations_s"].get("trials")
+    begins_ns = [min(_begins_ns(one) for one in study.blocks[block] if one.data.trial.window) for block in blocks]
     if took_s is None or not begins_ns:
         return
-    covered_s = (max(window.end_ns for found in blocks for window in found) - min(begins_ns)) / 1e9
+    covered_s = (max(window.end_ns for found in blocks.values() for window in found) - min(begins_ns)) / 1e9
     block_s = float(np.median(np.diff(begins_ns))) / 1e9 if len(begins_ns) > 1 else covered_s
     if took_s - covered_s > UNCOVERED * block_s + FIRST_START_S:
         yield f"the run took {took_s:.0f} s, its trials cover {covered_s:.0f} s"
+
+
+def _begins_ns(one: StudentTrial) -> int:
+    """Return when a trial's first load began: that of its window, or of the search that came before it."""
+    assert one.data.trial.window is not None
+    searches = one.data.streams.get("search", {}).values()
+    searched: list[int] = [load.start_ns for search in searches for load in search.trials]
+    return min([one.data.trial.window.load_start_ns, *searched])
 
 
 def _windows(study: Study) -> Mapping[int, Sequence[Window]]:

@@ -4,12 +4,14 @@ import random
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from lab.analysis.metrics import measures
 from lab.command.paths import EXPERIMENTS
-from lab.grading.consistent import contradictions, shared
+from lab.grading.consistent import CHECKS, contradictions, shared
 from lab.grading.exercise import FOLDER, DrawnQuestion, Exercise, read_exercise
 from lab.grading.grade import answer_rows, concluded, grade, precision_rows, records_rows, repeat_command
 from lab.grading.keys import DRAWN, Key, key_of
@@ -23,6 +25,7 @@ from tests.repository import ROOT
 
 NUMBERS = sorted(path.stem for path in FOLDER.glob("*.yaml"))
 UNATTENDED_MIN = 12
+SECOND_NS = 1_000_000_000
 STUDIES, TIMES = 300, 200
 
 
@@ -36,6 +39,24 @@ def quick() -> Experiment:
 
 
 # --- honest runs ------------------------------------------------------------------------------------------------------
+def searched(first_load_s: float | None, window_s: float) -> SimpleNamespace:
+    """A trial whose window was at this time, after a search that began with a first load."""
+    at_ns = round(window_s * SECOND_NS)
+    loads = [] if first_load_s is None else [SimpleNamespace(start_ns=round(first_load_s * SECOND_NS))]
+    window = SimpleNamespace(load_start_ns=at_ns, end_ns=at_ns + 12 * SECOND_NS)
+    streams = {"search": {"search.json": SimpleNamespace(trials=loads)}}
+    return SimpleNamespace(data=SimpleNamespace(trial=SimpleNamespace(window=window), streams=streams))
+
+
+def test_the_loads_of_a_search_count_as_time_that_a_trial_covers() -> None:
+    (covered,) = (check for check in CHECKS if check.__name__ == "_covered")
+    blocks = {0: [searched(10, 200), searched(227, 321)], 1: [searched(345, 416), searched(439, 542)]}
+    study: Any = SimpleNamespace(manifest={"durations_s": {"trials": 555.0}}, blocks=blocks)
+    assert list(covered(study)) == []
+    study.blocks = {0: [searched(None, 200), searched(None, 321)], 1: [searched(None, 416), searched(None, 542)]}
+    assert list(covered(study)) == ["the run took 555 s, its trials cover 354 s"]
+
+
 def test_no_resampled_study_is_wrongly_failed() -> None:
     exercise, outcomes = read_exercise("2"), Counter[str]()
     for seed in range(STUDIES):
