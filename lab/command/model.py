@@ -16,6 +16,7 @@ from lab.command.commands import console, say
 from lab.command.paths import RESULTS, ROOT, shown
 from lab.command.runs import read_run
 from lab.errors import UserError
+from lab.record import stored
 from lab.report.capacity import fit_table, remarks, size_table
 from lab.report.checklist import checklist_table
 from lab.spec import suggestion
@@ -110,7 +111,7 @@ def _of_grids(runs: Sequence[Run], compute: Callable[[Mapping[str, Grid]], Found
 def _newest() -> Path:
     """Return this machine's model, or else the kept one."""
     for path in (OWN, KEPT):
-        if path.exists():
+        if stored(path):
             return path
     raise UserError("there is no capacity model yet", "fit one: lab model RUN..., or name a file: --model FILE")
 

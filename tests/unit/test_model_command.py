@@ -15,6 +15,7 @@ from lab.analysis.collector.duration import seconds
 from lab.analysis.collector.grid import CPU, MEMORY, RATE, SPAN_BYTES, grids
 from lab.analysis.collector.required import required
 from lab.analysis.runs import Run
+from lab.command import model
 from lab.command.model import fitted, required_rows
 from lab.errors import UserError
 from lab.record import Summary, TrialSummary
@@ -155,6 +156,11 @@ def test_a_load_is_sized(file: str) -> None:
     assert f"Collectors: {found.collectors}, each with one CPU" in sized.stdout
     assert f"each of {found.collectors} Collectors" in sized.stdout
     assert "extrapolated" not in sized.stdout and "decides early" not in sized.stdout
+
+
+def test_without_a_model_of_this_machine_the_kept_one_is_taken(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(model, "OWN", tmp_path / "none.json")
+    assert read_model(model._newest()).pipelines
 
 
 def test_what_the_model_cannot_say_of_a_load_is_said(file: str) -> None:
