@@ -7,7 +7,16 @@ functions, imported by their names.
 from lab.engine.absent import AbsentDriver
 from lab.engine.clock import Clock, SystemClock, wait_until
 from lab.engine.compose import PROJECT, ComposeDriver, engine_answers
-from lab.engine.driver import Container, Driver, EngineGone, EngineRejected, Stack, StartFailed, start_failed
+from lab.engine.driver import (
+    Container,
+    Driver,
+    EngineGone,
+    EngineRejected,
+    Stack,
+    StartFailed,
+    start_failed,
+    with_added,
+)
 from lab.engine.machine import CpuSplit, engine_cores, engine_memory_bytes, split_cpus
 from lab.engine.meanwhile import Wait, beside
 from lab.engine.observed import await_observed
@@ -40,4 +49,5 @@ __all__ = [
     "split_cpus",
     "start_failed",
     "wait_until",
+    "with_added",
 ]

@@ -1,9 +1,9 @@
 """The interface of a container engine. `compose` is the real one; tests have a fake."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from lab.errors import UserError
 
@@ -35,6 +35,12 @@ class Stack:
     services: tuple[str, ...]
     overlay: dict[str, object]
     environment: dict[str, str] = field(default_factory=dict)
+
+
+def with_added(service: Mapping[str, Any], added: Mapping[str, Any]) -> dict[str, Any]:
+    """A service with what is added to it; both may give variables."""
+    environment = {**service.get("environment", {}), **added.get("environment", {})}
+    return {**service, **added, **({"environment": environment} if environment else {})}
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any, cast
 import yaml
 
 from lab.engine.compose import ComposeDriver
-from lab.engine.driver import Stack
+from lab.engine.driver import Stack, with_added
 
 # What is below the folder of a start, as compose.yaml and overlays write it.
 MOUNTED = re.compile(r"^\$\{TRIAL_DIR[^}]*\}/(?P<path>[^:]+):")
@@ -45,11 +45,12 @@ class KeepingDriver(ComposeDriver):
 
     def guarded_pages(self) -> list[str]:
         """Return the addresses of pages that a container only has behind a guard, each with its name."""
+        compose = self._compose_services()
         pages = (
             (name, int(entry.rpartition(":")[2]))
             for name in self.ids
             if name + GUARD in self.ids
-            for entry in self._compose_services()[name + GUARD][BEHIND].get("ports", ())
+            for entry in compose[name + GUARD][BEHIND].get("ports", ())
         )
         return [f"http://127.0.0.1:{self.published_port(name, inside)}/ ({name})" for name, inside in pages]
 
@@ -69,10 +70,7 @@ def with_guards(stack: Stack, compose: Mapping[str, Any]) -> Stack:
     services = dict(cast(Mapping[str, Any], stack.overlay["services"]))
     guarded = [name for name in stack.services if name + GUARD in compose]
     for name in guarded:
-        own = services.get(name, {})
-        behind = compose[name + GUARD][BEHIND]
-        environment = {**own.get("environment", {}), **behind.get("environment", {})}
-        services[name] = {**own, **behind, **({"environment": environment} if environment else {})}
+        services[name] = with_added(services.get(name, {}), compose[name + GUARD][BEHIND])
     guards = (name + GUARD for name in guarded)
     return replace(stack, services=(*stack.services, *guards), overlay={**stack.overlay, "services": services})
 

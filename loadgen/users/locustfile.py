@@ -46,10 +46,11 @@ class Visitor(User):
         route = self.visits.next_route()
         start_ns = now_ns()
         status, size_bytes = self.get("/" + route)
-        if self.environment.web_ui is not None:
-            self.show("/" + route, start_ns, status, size_bytes)
+        # Before it is shown: the record has the time when the answer was there.
         if self.visits.answered(route, start_ns, status, size_bytes):
             end_later(self.environment)
+        if self.environment.web_ui is not None:
+            self.show("/" + route, start_ns, status, size_bytes)
 
     def show(self, path: str, start_ns: int, status: int, size_bytes: int) -> None:
         """Counts the request on Locust's page, which only a system to explore has."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.backend import BACKENDS, Backend
-from lab.engine import CpuSplit, Driver, Place, Stack, StartFailed, await_ready, ports, start_failed
+from lab.engine import CpuSplit, Driver, Place, Stack, StartFailed, await_ready, ports, start_failed, with_added
 from lab.record import read_json
 from lab.target import scraping
 from lab.target.guarded import as_measured, guarded
@@ -196,7 +196,7 @@ def stack(
             *scraping.services(backend.endpoints),
             *extra_services,
         ),
-        overlay={"services": {name: _with(nodes.get(name, {}), added.get(name, {})) for name in (*nodes, *own)}},
+        overlay={"services": {name: with_added(nodes.get(name, {}), added.get(name, {})) for name in (*nodes, *own)}},
         environment={
             "TELEMETRY": telemetry.instrumentation,
             "TRIAL_DIR": str(out),
@@ -205,12 +205,6 @@ def stack(
             **load,
         },
     )
-
-
-def _with(service: Mapping[str, Any], added: Mapping[str, Any]) -> dict[str, Any]:
-    """A service with what is added to it; both may give variables."""
-    environment = {**service.get("environment", {}), **added.get("environment", {})}
-    return {**service, **added, **({"environment": environment} if environment else {})}
 
 
 def _node(name: str, kind: str, telemetry: Mapping[str, str], root: Path) -> dict[str, Any]:
