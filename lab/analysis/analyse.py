@@ -25,6 +25,7 @@ from lab.record import (
     TrialSummary,
     read_trial,
     read_trial_record,
+    trial_folders,
     write_json_atomic,
 )
 from lab.spec import PLACEBO, Experiment, HeadlineChoice
@@ -41,8 +42,7 @@ def analyse(results_dir: Path, experiment: Experiment, target: Target[Any]) -> S
 
     Raises `UserError` where a record is broken.
     """
-    folders = [path.parent for path in sorted(results_dir.glob("trials/*/trial.json"))]
-    found = [of_trial(folder.name, _counted(folder), target.judgement) for folder in folders]
+    found = [of_trial(one.name, _counted(one), target.judgement) for one in trial_folders(results_dir)]
     summary = summarise(experiment, target, [trial for trial, _ in found], [one for _, one in found if one is not None])
     write_json_atomic(results_dir / "summary.json", summary.model_dump(mode="json"))
     return summary

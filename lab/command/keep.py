@@ -24,7 +24,7 @@ from lab.record import (
     read_trial,
     read_trial_record,
     stored,
-    write_json_atomic,
+    trial_folders,
     write_packed,
 )
 from lab.record.same import different
@@ -57,7 +57,7 @@ def keep(folder: Path, out: Path, lab: Lab) -> None:
         raise UserError(f"{out} is there already", "remove it first, or name another folder")
     read_summary(folder / "summary.json")
     summary = read_json(folder / "summary.json", "tollbooth.summary", 2)
-    trials = {path.parent: read_trial_record(path.parent) for path in sorted(folder.glob("trials/*/trial.json"))}
+    trials = {source: read_trial_record(source) for source in trial_folders(folder)}
     experiment, target = lab.recorded(folder)
     out.mkdir(parents=True)
     write_packed(out / "manifest.json", read_text(folder / "manifest.json"))
@@ -72,7 +72,12 @@ def keep(folder: Path, out: Path, lab: Lab) -> None:
         raise UserError(
             f"{folder} analysed again gives another {wrong}", f"analyse it with this lab first: lab analyse {folder}"
         )
-    write_packed(out / "summary.json", json.dumps(rounded(summary), separators=(",", ":")))
+    write_packed(out / "summary.json", compact(rounded(summary)))
+
+
+def compact(record: Json) -> str:
+    """Return a record as JSON without spaces."""
+    return json.dumps(record, separators=(",", ":"))
 
 
 def rounded(record: Any) -> Any:
@@ -87,7 +92,7 @@ def rounded(record: Any) -> Any:
 def _keep_trial(source: Path, goal: Path, trial: TrialRecord, metrics: Mapping[str, Metric]) -> None:
     goal.mkdir(parents=True)
     streams = without_logs(trial.streams) if trial.valid else {}
-    write_json_atomic(goal / "trial.json", trial.model_copy(update={"streams": streams}).json_record())
+    write_packed(goal / "trial.json", compact(trial.model_copy(update={"streams": streams}).json_record()))
     if not trial.valid:
         return
     # Thinning trusts the records' lines; reading names one that is broken.

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from lab.errors import UserError
 from lab.grading.answers import NAME
-from lab.record import packed, read_text, read_trial_record, stored
+from lab.record import packed, read_text, read_trial_record, stored, trial_folders
 
 HOME = r"(?<![\w.])/(?:home|Users)/[\w.-]+|[A-Z]:\\+Users\\"
 """Home folders of any machine."""
@@ -23,9 +23,10 @@ def contents(run: Path, answers: Path) -> dict[str, Path]:
     Logs and the overlay of Compose stay behind: they name folders and containers of the machine.
     """
     found = {NAME: answers, "manifest.json": run / "manifest.json"}
-    for path in sorted(run.glob("trials/*/trial.json")):
-        streams = read_trial_record(path.parent).streams.values()
-        files = [path, *(path.parent / name for stream in streams for name in stream.files.values())]
+    for folder in trial_folders(run):
+        streams = read_trial_record(folder).streams.values()
+        names = ["trial.json", *(name for stream in streams for name in stream.files.values())]
+        files = [folder / name for name in names]
         there = [file if file.exists() else packed(file) for file in files if stored(file)]
         found |= {file.relative_to(run).as_posix(): file for file in there}
     return found

@@ -13,7 +13,16 @@ from lab.analysis.lab import Lab
 from lab.contract import Target
 from lab.errors import UserError
 from lab.grading.trial import StudentTrial
-from lab.record import Summary, TrialData, read_manifest, read_summary, read_trial, read_trial_record, stored
+from lab.record import (
+    Summary,
+    TrialData,
+    read_manifest,
+    read_summary,
+    read_trial,
+    read_trial_record,
+    stored,
+    trial_folders,
+)
 from lab.spec import Experiment
 
 NAME_DIGITS = 8
@@ -54,9 +63,9 @@ class Study:
 def read_study(folder: Path, lab: Lab) -> Study:
     """Read a results folder, or a kept one. Raises `UserError` where a record is missing, broken or of no valid run."""
     experiment, target = lab.recorded(folder)
-    folders = [path.parent for path in sorted(folder.glob("trials/*/trial.json"))]
     trials = [
-        StudentTrial(one.name, _data(one), target.judgement, not (one / "counters.jsonl").exists()) for one in folders
+        StudentTrial(one.name, _data(one), target.judgement, not (one / "counters.jsonl").exists())
+        for one in trial_folders(folder)
     ]
     summary = folder / "summary.json"
     return Study(read_manifest(folder), experiment, target, trials, read_summary(summary) if stored(summary) else None)

@@ -60,6 +60,7 @@ from lab.record.trial import (
     Window,
     WindowPart,
     read_trial_record,
+    trial_folders,
 )
 
 __all__ = [
@@ -137,6 +138,7 @@ __all__ = [
     "read_trial_record",
     "stored",
     "streams_in",
+    "trial_folders",
     "write_combined",
     "write_json_atomic",
     "write_packed",

@@ -243,6 +243,11 @@ class TrialRecord(
         return self.window
 
 
+def trial_folders(results_dir: Path) -> list[Path]:
+    """Return the folders of a run's trials, in the order in which they ran."""
+    return sorted({path.parent for path in results_dir.glob("trials/*/trial.json*")})
+
+
 def read_trial_record(folder: Path) -> TrialRecord:
     """Read a trial's `trial.json`."""
     path = folder / "trial.json"

@@ -24,6 +24,7 @@ from lab.record import (
     read_trial,
     read_trial_record,
     stored,
+    trial_folders,
 )
 from lab.report.courses import Course, course
 from lab.report.endpoint_courses import EndpointCourse, endpoint_course
@@ -223,12 +224,12 @@ def read(results_dir: Path) -> Source:
     observed = []
     traces: dict[str, Sequence[Span]] = {}
     second_starts = set()
-    for path in sorted((results_dir / "trials").glob("*/trial.json")):
-        trial = read_trial_record(path.parent)
+    for folder in trial_folders(results_dir):
+        trial = read_trial_record(folder)
         trials.append(trial)
         if not trial.valid:
             continue
-        data = read_trial(path.parent)
+        data = read_trial(folder)
         if trial.window is not None:
             observed.append(observe(data))
         if data.trace is not None and trial.level not in traces:

@@ -108,6 +108,7 @@ def _follow(schema: Schema, location: Path) -> tuple[Path, Schema]:
     path: Path = ()
     part = schema
     for step in location:
+        part = _present(schema, part)
         below = _below(part, step)
         if below is not None:
             path = (*path, step)
@@ -117,6 +118,14 @@ def _follow(schema: Schema, location: Path) -> tuple[Path, Schema]:
             break
         part = _dereferenced(schema, below)
     return path, part
+
+
+def _present(schema: Schema, part: Schema) -> Schema:
+    """Return the schema of an optional part where the part is there."""
+    match part:
+        case {"anyOf": [choice, {"type": "null"}]}:
+            return _dereferenced(schema, choice)
+    return part
 
 
 def _below(part: Schema, step: str | int) -> Schema | None:
@@ -165,5 +174,6 @@ def _limits(wanted: Schema) -> str:
     if "maxLength" in wanted:
         return f" of {wanted.get('minLength', 0)} to {wanted['maxLength']} characters"
     if "maxItems" in wanted:
-        return f" of {wanted['maxItems']}"
+        fewest, most = wanted.get("minItems", 0), wanted["maxItems"]
+        return f" of {most}" if fewest == most else f" of {fewest} to {most}"
     return " that is not empty" if "minItems" in wanted or "minProperties" in wanted else ""

@@ -15,7 +15,7 @@ from lab.record.counters import parse_counters
 from lab.record.data import read_trial
 from lab.record.files import read_json, read_text, write_packed
 from lab.record.summary import read_summary
-from lab.record.trial import read_trial_record
+from lab.record.trial import read_trial_record, trial_folders
 from tests import report_runs
 from tests.command_line import one_line
 from tests.forked import lab
@@ -42,7 +42,7 @@ def both(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 def has_all_records(kept: Path) -> bool:
     """Whether a kept result has the raw records of all valid trials, not only of one per level, or none."""
     valid = {trial.trial for trial in read_summary(kept / "summary.json").trials if trial.valid}
-    return valid <= {path.parent.name for path in kept.glob("trials/*/trial.json")}
+    return valid <= {path.name for path in trial_folders(kept)}
 
 
 def assert_same_numbers(kept: Path, copy: Path) -> None:
@@ -104,11 +104,11 @@ def test_a_kept_run_says_what_its_run_says(both: tuple[Path, Path]) -> None:
 
 def test_rejected_trials_keep_their_reasons_and_no_raw_records(both: tuple[Path, Path]) -> None:
     run, kept = both
-    trials = {path.parent.name: read_trial_record(path.parent) for path in kept.glob("trials/*/trial.json")}
-    assert set(trials) == {path.parent.name for path in run.glob("trials/*/trial.json")}
+    trials = {path.name: read_trial_record(path) for path in trial_folders(kept)}
+    assert set(trials) == {path.name for path in trial_folders(run)}
     (rejected,) = [name for name, trial in trials.items() if not trial.valid]
     assert trials[rejected].reasons and not trials[rejected].streams
-    assert [path.name for path in (kept / "trials" / rejected).iterdir()] == ["trial.json"]
+    assert [path.name for path in (kept / "trials" / rejected).iterdir()] == ["trial.json.xz"]
 
 
 def size_bytes(folder: Path) -> int:

@@ -1,7 +1,6 @@
 """The notebooks: they run on any results folder, hold no logic, and what they fall back on is a kept result."""
 
 import ast
-import json
 import re
 import subprocess
 from pathlib import Path
@@ -14,6 +13,7 @@ from nbformat import NotebookNode
 from lab.command import notebook
 from lab.command.notebook import KEPT, KEPT_NOTE, Mistake, open_run
 from lab.record.summary import read_manifest, read_summary
+from lab.record.trial import read_trial_record, trial_folders
 from lab.report.build import build
 from tests import report_runs
 
@@ -116,7 +116,7 @@ def test_it_runs_on_the_kept_result(path: Path, tmp_path: Path, monkeypatch: pyt
     assert [name for name, html in shown.items() if name.startswith("show-") and not html] == []
     assert "This run has no" not in "".join(shown[name] for name in shown if name in OF_THE_STUDY)
     assert all("<svg" in shown[cell] for cell in ("show-intervals", FIGURES.get(path.stem, "show-latency")))
-    rejected = [path for path in kept.glob("trials/*/trial.json") if not json.loads(path.read_text())["valid"]]
+    rejected = [path for path in trial_folders(kept) if not read_trial_record(path).valid]
     assert shown["show-rejected"].count('<th scope="row">') == len(rejected)
 
 

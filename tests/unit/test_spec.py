@@ -230,6 +230,7 @@ WRONG_FIELDS = [
         "observer.rate_hz: saw 0.5; rates below 1 Hz need `side_by_side: true`"),
     ("baseline: {}", "baseline: {observer_rate_hz: 0.5}",
         "factors.telemetry.baseline.observer_rate_hz: saw 0.5; rates below 1 Hz need `side_by_side: true`"),
+    ("load: {", "headline: {also: [a, b, c, d]}\nload: {", "headline.also: saw a list, wanted a list of 0 to 3"),
     ("title: A title", "title: A title\ntitle: B", "YAML is wrong in line 4: title is given twice"),
     ("    baseline: {}", "    otel-agent: {}", "YAML is wrong in line 10: factors.telemetry.otel-agent is given twice"),
 ]  # fmt: skip
