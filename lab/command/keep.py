@@ -72,12 +72,7 @@ def keep(folder: Path, out: Path, lab: Lab) -> None:
         raise UserError(
             f"{folder} analysed again gives another {wrong}", f"analyse it with this lab first: lab analyse {folder}"
         )
-    write_packed(out / "summary.json", compact(rounded(summary)))
-
-
-def compact(record: Json) -> str:
-    """Return a record as JSON without spaces."""
-    return json.dumps(record, separators=(",", ":"))
+    write_packed(out / "summary.json", json.dumps(rounded(summary), separators=(",", ":")))
 
 
 def rounded(record: Any) -> Any:
@@ -91,15 +86,15 @@ def rounded(record: Any) -> Any:
 
 def _keep_trial(source: Path, goal: Path, trial: TrialRecord, metrics: Mapping[str, Metric]) -> None:
     goal.mkdir(parents=True)
-    streams = without_logs(trial.streams) if trial.valid else {}
-    write_packed(goal / "trial.json", compact(trial.model_copy(update={"streams": streams}).json_record()))
+    kept = trial.model_copy(update={"streams": without_logs(trial.streams) if trial.valid else {}})
+    write_packed(goal / "trial.json", json.dumps(kept.json_record(), separators=(",", ":")))
     if not trial.valid:
         return
     # Thinning trusts the records' lines; reading names one that is broken.
     write_stand_ins(goal, read_trial(source), metrics)
     # Of a process that a fault ended, what it counted until then is read from its last samples.
-    edged = trial.window is not None and "faults" not in streams
-    for name in trial.streams.keys() & streams:
+    edged = trial.window is not None and "faults" not in kept.streams
+    for name in trial.streams.keys() & kept.streams:
         for file in trial.streams[name].files.values():
             text = read_text(source / file)
             write_packed(goal / file, thinned(text, times(trial)) if edged and name in THINNED else text)

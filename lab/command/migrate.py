@@ -33,9 +33,11 @@ def _folder(folder: Path, version1: ModuleType) -> int:
     manifest = _read(folder / "manifest.json")
     # Last, so that a migration that was interrupted goes on where it stopped.
     topology = str(manifest["spec"].get("topology") or manifest["spec"]["target"]["topology"])
-    trials = sorted(folder.glob("**/trial.json"))
     steps: list[tuple[Path, Callable[[Json], dict[str, Any]]]] = [
-        *((path, partial(version1.trial, topology=topology, streams=streams_in(path.parent))) for path in trials),
+        *(
+            (path, partial(version1.trial, topology=topology, streams=streams_in(path.parent)))
+            for path in sorted(folder.glob("**/trial.json"))
+        ),
         (folder / "summary.json", partial(version1.summary, topology=topology)),
         (folder / "claims.json", version1.verdicts),
         (folder / "manifest.json", version1.manifest),

@@ -26,8 +26,7 @@ def contents(run: Path, answers: Path) -> dict[str, Path]:
     for folder in trial_folders(run):
         streams = read_trial_record(folder).streams.values()
         names = ["trial.json", *(name for stream in streams for name in stream.files.values())]
-        files = [folder / name for name in names]
-        there = [file if file.exists() else packed(file) for file in files if stored(file)]
+        there = [path if path.exists() else packed(path) for path in map(folder.joinpath, names) if stored(path)]
         found |= {file.relative_to(run).as_posix(): file for file in there}
     return found
 

@@ -250,5 +250,4 @@ def trial_folders(results_dir: Path) -> list[Path]:
 
 def read_trial_record(folder: Path) -> TrialRecord:
     """Read a trial's `trial.json`."""
-    path = folder / "trial.json"
-    return validated(TrialRecord, read_json(path, FORMAT, VERSION), path)
+    return validated(TrialRecord, read_json(folder / "trial.json", FORMAT, VERSION), folder / "trial.json")

@@ -108,8 +108,7 @@ def _follow(schema: Schema, location: Path) -> tuple[Path, Schema]:
     path: Path = ()
     part = schema
     for step in location:
-        part = _present(schema, part)
-        below = _below(part, step)
+        below = _below(schema, part, step)
         if below is not None:
             path = (*path, step)
         elif step in part.get("discriminator", {}).get("mapping", {}):  # names a choice, is not in the file
@@ -120,23 +119,17 @@ def _follow(schema: Schema, location: Path) -> tuple[Path, Schema]:
     return path, part
 
 
-def _present(schema: Schema, part: Schema) -> Schema:
-    """Return the schema of an optional part where the part is there."""
-    match part:
-        case {"anyOf": [choice, {"type": "null"}]}:
-            return _dereferenced(schema, choice)
-    return part
-
-
-def _below(part: Schema, step: str | int) -> Schema | None:
-    if isinstance(step, int):
+def _below(schema: Schema, part: Schema, step: str | int) -> Schema | None:
+    if isinstance(step, int) and "anyOf" not in part:
         return dict(enumerate(part.get("prefixItems", ()))).get(step, part.get("items"))
     if step in part.get("properties", {}):
         return part["properties"][step]  # type: ignore[no-any-return]
     if part.get("type") == "object" and step != "[key]":
         values = [*part.get("patternProperties", {}).values(), part.get("additionalProperties")]
         return values[0] or None  # a part without free keys has `additionalProperties: false`
-    return None
+    return next(
+        filter(None, (_below(schema, _dereferenced(schema, choice), step) for choice in part.get("anyOf", ()))), None
+    )
 
 
 def _dereferenced(schema: Schema, part: Schema) -> Schema:
@@ -174,6 +167,5 @@ def _limits(wanted: Schema) -> str:
     if "maxLength" in wanted:
         return f" of {wanted.get('minLength', 0)} to {wanted['maxLength']} characters"
     if "maxItems" in wanted:
-        fewest, most = wanted.get("minItems", 0), wanted["maxItems"]
-        return f" of {most}" if fewest == most else f" of {fewest} to {most}"
+        return " of " + " to ".join(map(str, sorted({wanted.get("minItems", 0), wanted["maxItems"]})))
     return " that is not empty" if "minItems" in wanted or "minProperties" in wanted else ""
