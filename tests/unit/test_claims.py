@@ -155,6 +155,11 @@ def test_what_only_the_corrected_interval_allows_is_said() -> None:
     assert judged(study(ORDER), summary({CPU: lower})).verdict == "does not hold here"
 
 
+def test_levels_that_never_differ_are_not_said_to_speak_against_a_claim() -> None:
+    (part,) = judged(study(ORDER), summary({CPU: {"baseline": [1.0] * 3, "agent": [1.0] * 3}})).parts
+    assert (part.answer, part.reason) == ("inconclusive", "no larger than 0.0 %")
+
+
 # A test, the levels it is about with their logarithms, and the level whose 2 % are measured ever more precisely.
 TWO_PERCENT = {
     "order": (ORDER, {"baseline": 0, "agent": 0.02}, "agent"),

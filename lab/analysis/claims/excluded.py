@@ -12,4 +12,4 @@ def excluded(question: Question, low: float | None, high: float | None, small: b
     if not small:
         return None
     largest = high - 1 if question.bounds.low else 1 - low
-    return CORRECTED if largest <= 0 else f"no larger than {100 * largest:.1f} %"
+    return CORRECTED if largest < 0 else f"no larger than {100 * largest:.1f} %"
