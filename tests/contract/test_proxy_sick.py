@@ -14,7 +14,7 @@ from lab.backend import span_counters
 from lab.engine import SystemClock, wait_until
 from lab.record.faults import read_injections
 from lab.target.proxy.deployment import ProxyDeployment
-from lab.target.proxy.settings import NEEDS
+from lab.target.proxy.settings import CURRENT, NEEDS
 from lab.target.proxy.sick import FILE
 from tests.contract.test_proxy import REQUESTS, all_exports_ended, ledger, running, send
 
@@ -68,6 +68,18 @@ def test_a_receiver_that_rejects_or_is_slow_slows_no_request(tracer: str, tmp_pa
     assert (found["requests_proxied"], found["spans_sent"], found["spans_accepted"]) == (2 * REQUESTS, 2 * REQUESTS, 0)
     assert 0 <= lost(found) <= REQUESTS
     assert has_timeout or found["exports_timed_out"] == 0
+
+
+@pytest.mark.parametrize("release", [CURRENT, "1.36"])
+def test_exports_above_the_limit_of_the_circuit_breaker_are_counted(release: str, tmp_path: Path) -> None:
+    given = {"min_flush_spans": 7, "receiver_max_requests": 2, "release": release}
+    with running(tmp_path / "out", tracer="opentelemetry-grpc", receiver="sink", **given) as system:
+        behave(system, behaviour="slow", delay_ms=DELAY_MS)
+        send(system)
+        found = ledger(system)
+    assert found["exports"] == 2
+    assert found["exports_overflowed"] >= (REQUESTS - 2 * 7) // 7
+    assert lost(found) == REQUESTS
 
 
 def test_a_receiver_that_comes_back_gets_later_spans_only(tmp_path: Path) -> None:

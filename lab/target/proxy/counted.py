@@ -16,7 +16,6 @@ OF_EXPORTS = {
     "exports": "upstream_rq_total",
     "exports_repeated": "upstream_rq_retry",
     "exports_timed_out": "upstream_rq_timeout",
-    "exports_overflowed": "upstream_rq_pending_overflow",
     "exports_reset": "upstream_rq_rx_reset",
     "exports_not_connected": "upstream_rq_pending_failure_eject",
     # The receiver is gone, and so is its name.
@@ -25,6 +24,9 @@ OF_EXPORTS = {
     "exports_failed_5xx": "upstream_rq_5xx",
     "export_connections_failed": "upstream_cx_connect_fail",
 }
+# Exports that the circuit breaker rejected: those that waited for a connection, and those above `max_requests`, which
+# Envoy before 1.38 counted as the former.
+OVERFLOWS = ("upstream_rq_pending_overflow", "upstream_rq_active_overflow")
 REQUIRED = ("spans_sent", "timer_flushes")
 # What `export_values` needs, as a regular expression of Envoy's names.
 EXPORTS = r"^(cluster\.receiver\.upstream_rq_total|tracing\.[a-z]+\.spans_sent)$"
@@ -46,6 +48,7 @@ def proxy_values(counters: Mapping[str, int], tracer: str | None) -> dict[str, f
     for name, envoys in OF_TRACER.items():
         if tracer + envoys in counters or name not in REQUIRED:
             values[name] = float(counters.get(tracer + envoys, 0))
+    values["exports_overflowed"] = float(sum(counters.get(f"cluster.receiver.{envoys}", 0) for envoys in OVERFLOWS))
     return values | {name: float(counters.get(f"cluster.receiver.{envoys}", 0)) for name, envoys in OF_EXPORTS.items()}
 
 

@@ -152,7 +152,7 @@ COUNTED = {
     "exports_overflowed": "Exports that the circuit breaker rejected",
     "exports_reset": "Exports that the receiver reset",
     "exports_canceled": "Exports that Envoy canceled",
-    "exports_failed_5xx": "Exports answered with an error of the server",
+    "exports_failed_5xx": "Exports that ended with 5xx, also those that Envoy itself rejected",
     "export_connections_failed": "Connections to the receiver that failed",
 }
 
