@@ -70,6 +70,13 @@ def test_a_receiver_that_rejects_or_is_slow_slows_no_request(tracer: str, tmp_pa
     assert has_timeout or found["exports_timed_out"] == 0
 
 
+def test_of_a_proxy_that_has_ended_nothing_is_counted(tmp_path: Path) -> None:
+    with running(tmp_path / "out", tracer="opentelemetry-grpc", receiver="sink") as system:
+        send(system)
+        system.place.driver.kill(["proxy"])
+        assert ledger(system) == {}
+
+
 @pytest.mark.parametrize("release", [CURRENT, "1.36"])
 def test_exports_above_the_limit_of_the_circuit_breaker_are_counted(release: str, tmp_path: Path) -> None:
     given = {"min_flush_spans": 7, "receiver_max_requests": 2, "release": release}

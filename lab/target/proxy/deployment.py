@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -152,6 +152,16 @@ class ProxyDeployment:
         if self.settings.faults:
             # A Collector that was killed has only just been started again.
             self._await(receivers(self.settings), self._behind_ready)
+        values: Mapping[str, float] = {}
+        # Of a container that has ended nothing is counted; the checks reject the trial and say so.
+        with suppress(OSError):
+            values = self._counted()
+        self.place.driver.stop([self.settings.container, OBSERVER])
+        write_results(self.out, PROXY, Results(values=values))
+        return TrialPart()
+
+    def _counted(self) -> Mapping[str, float]:
+        """Return what everyone counted, once nothing is on its way; raises `OSError` where a container has ended."""
         if self.settings.traced:
             self._await_flushed()
         delivered = settled(self._sink.accepted_spans, self.place.clock)
@@ -161,9 +171,7 @@ class ProxyDeployment:
         }
         if self.settings.traced:
             values |= self._received(float(delivered or 0)) | attribute_values(self._sink.newest_trace())
-        self.place.driver.stop([self.settings.container, OBSERVER])
-        write_results(self.out, PROXY, Results(values=values))
-        return TrialPart()
+        return values
 
     def roles(self) -> Mapping[str, str]:
         """See `Deployment.roles`."""

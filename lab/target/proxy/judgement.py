@@ -201,10 +201,9 @@ class ProxyJudgement:
     """See `lab.contract.Judgement`."""
 
     checks: Sequence[Sequence[Check]] = (
-        (checks.requests_present, counted, changed.was_made),
+        (checks.requests_present, checks.containers_present, counted, changed.was_made),
         (
             checks.records_complete,
-            checks.containers_present,
             checks.observed_throughout,
             checks.load_held,
             checks.answers_right,
