@@ -201,16 +201,16 @@ class ProxyJudgement:
     """See `lab.contract.Judgement`."""
 
     checks: Sequence[Sequence[Check]] = (
-        (checks.requests_present, checks.containers_present, counted, changed.was_made),
+        (checks.requests_present, changed.was_made),
         (
             checks.records_complete,
+            checks.containers_present,
             checks.observed_throughout,
             checks.load_held,
             checks.answers_right,
-            all_served,
-            faults_verified,
+            counted,
         ),
-        (checks.generator_had_cpu, checks.host_left_alone),
+        (all_served, faults_verified, checks.generator_had_cpu, checks.host_left_alone),
     )
     metrics: Mapping[str, Metric] = field(default_factory=lambda: METRICS)
     paired: Mapping[str, PairedMetric] = field(default_factory=dict)
