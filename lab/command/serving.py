@@ -6,7 +6,6 @@ holds the token, so only the user may read it.
 
 import os
 import socket
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -117,9 +116,3 @@ def in_use(number: int) -> UserError:
         f"port {number} on {HOST}, wanted for the page, is in use",
         f"stop what listens there, or choose another: {VARIABLE}=<port> make up",
     )
-
-
-def until_gone(on_record: Callable[[], bool]) -> None:
-    """Returns once the page is no longer on record."""
-    while on_record():
-        time.sleep(LOOK_EVERY_S)

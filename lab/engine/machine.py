@@ -106,6 +106,8 @@ def read_machine(
     """
     run = run or run_command
     engine = _engine_info(run)
+    # An engine in a virtual machine names a folder that is not here.
+    folder = Path(engine.get("DockerRootDir") or "")
     memory = parse_meminfo(_text(proc_root / "meminfo"))
     before = parse_cpu_times(_text(proc_root / "stat"))
     pause(STEAL_INTERVAL_S)
@@ -116,7 +118,7 @@ def read_machine(
         cpu_governor=_text(sys_root / "devices/system/cpu/cpu0/cpufreq/scaling_governor").strip() or None,
         memory_bytes=engine.get("MemTotal") or memory.get("MemTotal"),
         memory_available_bytes=memory.get("MemAvailable"),
-        disk_free_bytes=shutil.disk_usage(_existing(engine.get("DockerRootDir"))).free,
+        disk_free_bytes=shutil.disk_usage(folder if folder.exists() else Path.cwd()).free,
         kernel=engine.get("KernelVersion") or platform.release(),
         os=engine.get("OperatingSystem") or parse_os_release(_text(Path("/etc/os-release"))) or platform.platform(),
         cgroup_version=int(engine.get("CgroupVersion", 0)) or read_cgroup_version(sys_root),
@@ -215,8 +217,3 @@ def _text(path: Path) -> str:
         return path.read_text()
     except OSError:
         return ""
-
-
-def _existing(folder: str | None) -> Path:
-    # An engine in a virtual machine names a folder that is not here.
-    return Path(folder) if folder and Path(folder).exists() else Path.cwd()

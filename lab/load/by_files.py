@@ -10,16 +10,17 @@ from pathlib import Path
 
 from lab.engine import wait_until
 from lab.load.generator import Awaited, LoadGenerator, LoadPlan, Stage
-from lab.record import write_json_atomic
+from lab.record import join_requests, write_json_atomic
 
 LOAD_MARGIN_S = 60.0
 CHECK_EVERY_S = 0.1
 # A call of the engine costs CPU that is then missing in the window.
 CALL_ENGINE_EVERY_S = 10.0
+WARM_UP = "warm-up.csv"
 
 
 class ByFiles(LoadGenerator):
-    """A `LoadGenerator` that is driven by files. A start's first load is its warm-up, and is deleted."""
+    """A `LoadGenerator` that is driven by files. A start's first load is its warm-up, if it has one."""
 
     # The file that is there when a load has ended, by the load's number.
     answer = "requests-{}.csv"
@@ -35,10 +36,16 @@ class ByFiles(LoadGenerator):
     def begin(self, plan: LoadPlan, stage: Stage) -> None:
         """See `LoadGenerator.begin`. The warm-up is by time or by requests."""
         stage.driver.start([self.service])
-        if plan.protocol.warm_up_s:
-            self.send(plan, stage, {"duration_s": plan.protocol.warm_up_s}).unlink()
-        elif plan.protocol.warm_up_requests:
-            self.send(plan, stage, {"requests": plan.protocol.warm_up_requests}).unlink()
+        warm_up = {"duration_s": plan.protocol.warm_up_s, "requests": plan.protocol.warm_up_requests}
+        if lasts := {name: value for name, value in warm_up.items() if value}:
+            self.send(plan, stage, lasts).rename(stage.out / WARM_UP)
+
+    def with_warm_up(self, stage: Stage, path: Path) -> Path:
+        """Writes a start's first records with the warm-up's requests: spans and counters include these too."""
+        # A new file: that of the container belongs to its user.
+        join_requests([*stage.out.glob(WARM_UP), path], joined := stage.out / f"joined-{path.name}")
+        (stage.out / WARM_UP).unlink(missing_ok=True)
+        return joined
 
     def send(self, plan: LoadPlan, stage: Stage, fields: Mapping[str, object]) -> Path:
         """Writes a load and waits for its records; raises what `Stage.failed` makes where they do not come in time."""

@@ -46,7 +46,7 @@ class Ghz(ByFiles):
         requests = read_requests(path)
         start_ns = requests.first_start_ns()
         # A window ends before its end: the last request is to be in it.
-        return Loaded(path, start_ns, start_ns, requests.last_end_ns() + 1)
+        return Loaded(self.with_warm_up(stage, path), start_ns, start_ns, requests.last_end_ns() + 1)
 
     def send_on(self, plan: LoadPlan, stage: Stage) -> None:
         """See `LoadGenerator.send_on`."""

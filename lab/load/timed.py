@@ -33,7 +33,9 @@ class TimedByFiles(ByFiles):
         path = self.send(plan, stage, {"duration_s": LEAD_S + window_s + TAIL_S, **request})
         start_ns = read_requests(path).first_start_ns()
         window_start_ns = start_ns + round(LEAD_S * SECOND_NS)
-        return Loaded(path, start_ns, window_start_ns, window_start_ns + round(window_s * SECOND_NS))
+        return Loaded(
+            self.with_warm_up(stage, path), start_ns, window_start_ns, window_start_ns + round(window_s * SECOND_NS)
+        )
 
     def bound_s(self, plan: LoadPlan) -> float:
         """See `ByFiles.bound_s`."""

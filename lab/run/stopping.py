@@ -20,13 +20,13 @@ def narrow_enough(summary: Summary, half_width: float) -> bool:
     """Whether every level's ratio of the primary metric has an interval of at most ± `half_width` (0.02: 2 points)."""
     rows = {row.level: row for row in summary.estimates if row.metric == summary.headline.primary}
     return all(
-        row is not None and row.n >= FIRST_STAGE_BLOCKS and _half_width(row.ratio_low, row.ratio_high) <= half_width
+        row is not None
+        and row.n >= FIRST_STAGE_BLOCKS
+        and row.ratio_low is not None
+        and row.ratio_high is not None
+        and row.ratio_high - row.ratio_low <= 2 * half_width
         for row in (rows.get(level) for level in summary.levels if level != summary.baseline)
     )
-
-
-def _half_width(low: float | None, high: float | None) -> float:
-    return math.inf if low is None or high is None else (high - low) / 2
 
 
 def budget(experiment: Experiment, clock: Clock, started_s: float) -> "Budget":

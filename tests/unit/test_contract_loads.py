@@ -86,6 +86,7 @@ class Program(AbsentDriver):
     silent: bool = False
     time_s: float = 0.0
     running: set[str] = field(default_factory=set)
+    answered: dict[str, int] = field(default_factory=dict)
 
     def start(self, services: Sequence[str]) -> None:
         self.running |= set(services)
@@ -135,6 +136,7 @@ class Program(AbsentDriver):
         (self.out / name).write_text(f"{json.dumps(header)}\n{json.dumps(reading)}\n")
 
     def _answer(self, name: str, count: int) -> None:
+        self.answered[name] = count
         starts = [EPOCH_NS + EVERY_NS * number for number in range(count)]
         rows = [f"0,/a1,{start},{start},{start + EVERY_NS // 2},200,100" for start in starts]
         (self.out / name).write_text("\n".join([REQUESTS_FIRST_LINE, ",".join(REQUESTS_COLUMNS), *rows, ""]))
@@ -231,6 +233,8 @@ def test_a_trial_has_a_window_with_requests(name: str, warm_up: Mapping[str, Any
         assert list(tmp_path.glob("results-*.json"))
     else:
         assert len(read_requests(loaded.requests).ended_in(loaded.window_start_ns, loaded.window_end_ns)) >= 100
+        # Those of the warm-up too: what is counted over a start, such as spans, includes them.
+        assert len(read_requests(loaded.requests)) == sum(program.answered.values())
     assert not program.running
     assert generator(name).lead_s(of) >= 0
 

@@ -152,9 +152,11 @@ class System:
         return {name: self.admin(node) for node, name in self.sidecars.items()}
 
     def _ready(self, backend: Backend) -> bool:
-        if not all(self._file(node).exists() for node in self.topology.nodes) or not backend.ready():
-            return False
-        return all(admin.ready() for admin in self.admins().values())
+        return (
+            all(self._file(node).exists() for node in self.topology.nodes)
+            and backend.ready()
+            and all(admin.ready() for admin in self.admins().values())
+        )
 
     def _forget_ended(self) -> None:
         """Deletes what containers that will start wrote when they last did."""
