@@ -36,6 +36,8 @@ public class LastByteBenchmark {
     "streaming-chunk-per-span",
     "streaming-chunk-per-write",
     "streaming-group-per-write",
+    "streaming-chunk-per-write-gzip",
+    "streaming-group-per-write-gzip",
     "sdk-discard",
     "sdk-okhttp-512",
     "sdk-okhttp-2048",

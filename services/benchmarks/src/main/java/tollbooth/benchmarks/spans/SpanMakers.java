@@ -22,8 +22,8 @@ final class SpanMakers {
    * Starts one.
    *
    * @param name {@code late}, {@code late-http}, {@code mutex}, {@code streaming-discard}, {@code
-   *     streaming-stuck}, {@code streaming-} and a framing, {@code sdk-discard}, {@code sdk-stuck},
-   *     or {@code sdk-} and what {@link SdkOptions#parse} reads
+   *     streaming-stuck}, {@code streaming-} and what {@link StreamingMaker#sending} reads, {@code
+   *     sdk-discard}, {@code sdk-stuck}, or {@code sdk-} and what {@link SdkOptions#parse} reads
    * @param url of the backend, for those that send
    * @param queueSize in spans
    */

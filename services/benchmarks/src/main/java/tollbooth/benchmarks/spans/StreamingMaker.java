@@ -33,12 +33,14 @@ final class StreamingMaker implements ApiMaker {
   /**
    * Sends to a backend.
    *
-   * @param framing a value of {@code TOLLBOOTH_SPAN_FRAMING}
+   * @param framing a value of {@code TOLLBOOTH_SPAN_FRAMING}, and {@code -gzip} to compress
    */
   static StreamingMaker sending(String url, String framing, int queueSize) {
     Map<String, String> variables = new HashMap<>();
     variables.put("OTEL_EXPORTER_OTLP_ENDPOINT", url);
-    variables.put("TOLLBOOTH_SPAN_FRAMING", framing);
+    String gzip = "-gzip";
+    variables.put("OTEL_EXPORTER_OTLP_COMPRESSION", framing.endsWith(gzip) ? "gzip" : "none");
+    variables.put("TOLLBOOTH_SPAN_FRAMING", framing.replace(gzip, ""));
     variables.put("OTEL_BSP_MAX_QUEUE_SIZE", Integer.toString(queueSize));
     return new StreamingMaker(variables);
   }

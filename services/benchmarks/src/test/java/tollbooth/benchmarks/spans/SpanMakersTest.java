@@ -48,7 +48,14 @@ class SpanMakersTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"sdk-okhttp-512-gzip", "sdk-jdk-512-gzip", "sdk-grpc-512-gzip"})
+  @ValueSource(
+      strings = {
+        "sdk-okhttp-512-gzip",
+        "sdk-jdk-512-gzip",
+        "sdk-grpc-512-gzip",
+        "streaming-chunk-per-write-gzip",
+        "streaming-group-per-write-gzip"
+      })
   void compresses(String name) {
     try (Backend backend = SpanMakers.backend(name);
         SpanMaker maker = SpanMakers.start(name, backend.url(), 4_096)) {

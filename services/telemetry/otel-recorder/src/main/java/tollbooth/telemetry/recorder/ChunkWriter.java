@@ -7,24 +7,28 @@ import java.util.List;
 /** Puts messages as one chunk: its size in hexadecimal digits, their bytes, and a line's end. */
 final class ChunkWriter {
 
-  /** Bytes around a chunk: eight digits and two ends of lines. */
-  static final int MOST_FRAME_BYTES = 12;
+  private static final int MOST_DIGITS = 8;
+
+  /** Bytes around a chunk: its size and two ends of lines. */
+  static final int MOST_FRAME_BYTES = MOST_DIGITS + 2 * Short.BYTES;
 
   private static final short LINE_END = '\r' << 8 | '\n';
   private static final ByteBuffer NONE = ByteBuffer.allocate(0);
 
   private final boolean grouped;
+  private final Segments segments;
+
+  /** Null: nothing is compressed. */
+  private final Gzip gzip;
 
   /** Of the chunk that is being put. */
   private final List<ByteBuffer> heads = new ArrayList<>();
 
-  /**
-   * Makes a writer.
-   *
-   * @param grouped whether messages that can share a head do
-   */
-  ChunkWriter(boolean grouped) {
-    this.grouped = grouped;
+  /** Makes a writer. Messages that can share a head do if they are grouped. */
+  ChunkWriter(RecorderSettings settings, Segments segments) {
+    grouped = settings.framing() == Framing.GROUP_PER_WRITE;
+    gzip = settings.gzip() ? new Gzip() : null;
+    this.segments = segments;
   }
 
   /** The bytes of messages. */
@@ -50,13 +54,39 @@ final class ChunkWriter {
     return bytes;
   }
 
+  /** The most bytes of a chunk whose messages and heads have so many. */
+  int mostBytes(int size) {
+    return MOST_FRAME_BYTES + (gzip == null ? size : Gzip.mostBytes(size));
+  }
+
   /**
    * Puts messages as one chunk.
    *
+   * @param out has room for {@link #mostBytes}
    * @param size the bytes of all messages and heads
    */
   void put(ByteBuffer out, List<Message> messages, int size) {
-    putSize(out, size);
+    if (gzip == null) {
+      putSize(out, size);
+      putAll(out, messages);
+    } else {
+      putCompressed(out, messages, size);
+    }
+    out.putShort(LINE_END);
+  }
+
+  private void putCompressed(ByteBuffer out, List<Message> messages, int size) {
+    ByteBuffer plain = segments.take(size);
+    putAll(plain, messages);
+    int start = out.position();
+    int content = start + MOST_DIGITS + Short.BYTES;
+    gzip.put(out.position(content), plain.flip());
+    // Known only now, so it may begin with zeros.
+    putSize(out.duplicate().position(start), out.position() - content, MOST_DIGITS);
+    segments.give(plain);
+  }
+
+  private void putAll(ByteBuffer out, List<Message> messages) {
     int first = 0;
     for (ByteBuffer head : heads) {
       int after = endOfGroup(messages, first);
@@ -65,7 +95,6 @@ final class ChunkWriter {
       first = after;
     }
     copy(messages, first, messages.size(), out);
-    out.putShort(LINE_END);
   }
 
   /** Puts a message that is complete by itself as one chunk. */
@@ -91,7 +120,11 @@ final class ChunkWriter {
 
   private static void putSize(ByteBuffer out, int bytes) {
     int bits = Integer.SIZE - Integer.numberOfLeadingZeros(bytes);
-    for (int shift = (bits - 1) / 4 * 4; shift >= 0; shift -= 4) {
+    putSize(out, bytes, (bits + 3) / 4);
+  }
+
+  private static void putSize(ByteBuffer out, int bytes, int digits) {
+    for (int shift = (digits - 1) * 4; shift >= 0; shift -= 4) {
       int digit = bytes >>> shift & 0xf;
       out.put((byte) (digit < 10 ? '0' + digit : 'a' + digit - 10));
     }

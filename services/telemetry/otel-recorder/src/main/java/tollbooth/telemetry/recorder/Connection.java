@@ -155,7 +155,7 @@ final class Connection {
     batch = opened;
     state = State.OPEN;
     openedAtNanos = nowNanos;
-    outbox.add(Frames.head(endpoint, settings.headers()));
+    outbox.add(Frames.head(endpoint, settings));
   }
 
   /** Ends an open request whose spans are awaited: nothing older is in the staging. */

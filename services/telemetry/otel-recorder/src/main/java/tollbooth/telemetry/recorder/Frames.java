@@ -3,7 +3,6 @@ package tollbooth.telemetry.recorder;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
 import java.nio.ByteBuffer;
-import java.util.Map;
 
 /** What precedes and follows the chunks of a request. */
 final class Frames {
@@ -13,12 +12,17 @@ final class Frames {
   private Frames() {}
 
   /** The request line and the headers. */
-  static ByteBuffer head(Endpoint endpoint, Map<String, String> headers) {
+  static ByteBuffer head(Endpoint endpoint, RecorderSettings settings) {
     StringBuilder head = new StringBuilder();
     head.append("POST ").append(endpoint.path()).append(" HTTP/1.1\r\n");
     head.append("Host: ").append(endpoint.authority()).append("\r\n");
     head.append("Content-Type: application/x-protobuf\r\nTransfer-Encoding: chunked\r\n");
-    headers.forEach((name, value) -> head.append(name).append(": ").append(value).append("\r\n"));
+    if (settings.gzip()) {
+      head.append("Content-Encoding: gzip\r\n");
+    }
+    settings
+        .headers()
+        .forEach((name, value) -> head.append(name).append(": ").append(value).append("\r\n"));
     return ByteBuffer.wrap(head.append("\r\n").toString().getBytes(ISO_8859_1));
   }
 

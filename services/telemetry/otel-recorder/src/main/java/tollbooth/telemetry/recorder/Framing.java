@@ -4,6 +4,7 @@ package tollbooth.telemetry.recorder;
 public enum Framing {
   /**
    * Each span, as the proposal has it. A span that no byte left of can move to another connection.
+   * Not compressed.
    */
   CHUNK_PER_SPAN,
   /** All spans of one write: fewer bytes, but they all stay with the connection. */

@@ -15,6 +15,7 @@ import java.util.Map;
  * @param sendBufferBytes the socket's {@code SO_SNDBUF}: small, so that a slow endpoint pushes back
  * @param flushInterval how often the queue is looked at while nothing else happens
  * @param timeout from the end of a request, or from the last written byte, to its answer
+ * @param gzip whether each chunk is compressed; its spans share it
  */
 public record RecorderSettings(
     List<Endpoint> endpoints,
@@ -26,7 +27,19 @@ public record RecorderSettings(
     Duration flushInterval,
     Duration timeout,
     Framing framing,
+    boolean gzip,
     Routing routing) {
+
+  /**
+   * Checks what must fit together.
+   *
+   * @throws IllegalArgumentException if spans that share no chunk are to be compressed
+   */
+  public RecorderSettings {
+    if (gzip && framing == Framing.CHUNK_PER_SPAN) {
+      throw new IllegalArgumentException("a chunk for each span is not compressed");
+    }
+  }
 
   /** The defaults for these endpoints: a request ends after 1 s or 1 MiB. */
   public static RecorderSettings of(List<Endpoint> endpoints) {
@@ -40,6 +53,7 @@ public record RecorderSettings(
         Duration.ofMillis(100),
         Duration.ofSeconds(10),
         Framing.CHUNK_PER_SPAN,
+        false,
         Routing.ANY_WRITABLE);
   }
 }

@@ -53,7 +53,7 @@ final class Staging {
     this.segments = segments;
     requestBytes = settings.requestBytes();
     chunkPerSpan = settings.framing() == Framing.CHUNK_PER_SPAN;
-    writer = new ChunkWriter(settings.framing() == Framing.GROUP_PER_WRITE);
+    writer = new ChunkWriter(settings, segments);
   }
 
   /** Whether there is a chunk, or a message for one. */
@@ -140,7 +140,7 @@ final class Staging {
   private void frameMessages(long sequence) {
     int bytes = ChunkWriter.bytes(messages, 0, messages.size());
     int size = bytes + writer.headBytes(messages);
-    ensureRoom(size + ChunkWriter.MOST_FRAME_BYTES);
+    ensureRoom(writer.mostBytes(size));
     writer.put(segment, messages, size);
     addChunk(messages.size(), bytes, sequence);
     messages.forEach(Message::release);

@@ -2,11 +2,14 @@ package tollbooth.telemetry.recorder;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
 import java.io.OutputStream;
+import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
@@ -47,7 +50,23 @@ class RecorderTest {
         Duration.ofMillis(10),
         timeout,
         framing,
+        given.gzip(),
         Routing.ANY_WRITABLE);
+  }
+
+  private static RecorderSettings compressing(RecorderSettings given, Framing framing) {
+    return new RecorderSettings(
+        given.endpoints(),
+        given.headers(),
+        given.requestAge(),
+        given.requestBytes(),
+        given.retainedBytes(),
+        given.sendBufferBytes(),
+        given.flushInterval(),
+        given.timeout(),
+        framing,
+        true,
+        given.routing());
   }
 
   private Recorder start(RecorderSettings settings) {
@@ -82,6 +101,39 @@ class RecorderTest {
       assertThat(source.ledger.counts()).isEqualTo(new Counts(1_000, 1_000, 0, 0, 0, 0, 0));
     }
     assertAllSettled(1_000);
+  }
+
+  /** Of several chunks: each is compressed for itself. */
+  @ParameterizedTest
+  @EnumSource(names = {"CHUNK_PER_WRITE", "GROUP_PER_WRITE"})
+  void aCompressedBodyIsOneStream(Framing framing) throws Exception {
+    int bytes = 1_000;
+    try (StubEndpoint endpoint = StubEndpoint.answering();
+        Recorder recorder = start(compressing(settings(endpoint), framing))) {
+      source.put(0, 1_000, bytes);
+      assertThat(recorder.flush(LONG)).isTrue();
+
+      List<Long> numbers = new ArrayList<>();
+      for (Request request : endpoint.requests) {
+        assertThat(request.head()).contains("\nContent-Encoding: gzip\n");
+        ByteBuffer body = ByteBuffer.wrap(request.unpacked());
+        for (int at = 0; at < body.capacity(); at += bytes) {
+          numbers.add(body.getLong(at));
+        }
+      }
+      assertThat(numbers).containsExactly(numbers(1_000));
+      assertThat(endpoint.requests).anyMatch(request -> request.chunks().size() > 1);
+      assertThat(endpoint.requests.stream().mapToInt(Request::bytes).sum()).isLessThan(100_000);
+    }
+    assertAllSettled(1_000);
+  }
+
+  @Test
+  void compressesNoSingleSpans() {
+    RecorderSettings settings = RecorderSettings.of(List.of());
+
+    assertThatThrownBy(() -> compressing(settings, Framing.CHUNK_PER_SPAN))
+        .isInstanceOf(IllegalArgumentException.class);
   }
 
   @Test
@@ -329,6 +381,7 @@ class RecorderTest {
               Duration.ofMillis(10),
               Duration.ofSeconds(10),
               Framing.CHUNK_PER_SPAN,
+              false,
               Routing.ANY_WRITABLE);
       Recorder recorder = start(small);
       source.put(0, 1_000, SIZE);

@@ -40,6 +40,7 @@ class RoutingTest {
             Duration.ofMillis(10),
             given.timeout(),
             given.framing(),
+            given.gzip(),
             Routing.ROUND_ROBIN));
   }
 

@@ -3,12 +3,18 @@ package tollbooth.telemetry.recorder;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
+import java.util.Random;
+import java.util.stream.Collectors;
+import java.util.zip.GZIPInputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -62,6 +68,10 @@ class StagingTest {
   }
 
   private Staging staging(Framing framing, int requestBytes) {
+    return staging(framing, requestBytes, false);
+  }
+
+  private Staging staging(Framing framing, int requestBytes, boolean gzip) {
     Source source =
         new Source() {
           @Override
@@ -89,6 +99,7 @@ class StagingTest {
             any,
             any,
             framing,
+            gzip,
             Routing.ANY_WRITABLE);
     return new Staging(source, ledger, settings, segments);
   }
@@ -148,6 +159,34 @@ class StagingTest {
 
     assertThat(text(staging(Framing.CHUNK_PER_SPAN).fitting(REQUEST_BYTES)))
         .isEqualTo(Integer.toHexString(bytes) + "\r\n" + "x".repeat(bytes) + "\r\n");
+  }
+
+  /** Random characters cannot be compressed: their chunk is larger than they are. */
+  @ParameterizedTest
+  @ValueSource(ints = {1, 100, 57_000, 1_000_000})
+  void compressesEachChunk(int bytes) throws IOException {
+    Random random = new Random(7);
+    String text =
+        random.ints(bytes, 0, 256).mapToObj(Character::toString).collect(Collectors.joining());
+    put(text, "the rest");
+    Staging staging = staging(Framing.CHUNK_PER_WRITE, REQUEST_BYTES, true);
+
+    StringBuilder unpacked = new StringBuilder();
+    while (staging.hasMore()) {
+      ByteBuffer chunk = staging.fitting(REQUEST_BYTES);
+      String frame = text(chunk);
+      int size = Integer.parseInt(frame.substring(0, 8), 16);
+      assertThat(frame).hasSize(8 + 2 + size + 2).endsWith("\r\n");
+      byte[] member = frame.substring(10, 10 + size).getBytes(ISO_8859_1);
+      try (InputStream input = new GZIPInputStream(new ByteArrayInputStream(member))) {
+        unpacked.append(new String(input.readAllBytes(), ISO_8859_1));
+      }
+      assertThat(staging.moveBegun(chunk.remaining(), request)).isZero();
+    }
+
+    assertThat(unpacked.toString()).isEqualTo(text + "the rest");
+    assertThat(request.bytes()).isEqualTo(bytes + 8);
+    assertThat(released).isEqualTo(2);
   }
 
   @Test

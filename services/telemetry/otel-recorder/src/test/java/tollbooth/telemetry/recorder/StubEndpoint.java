@@ -3,6 +3,8 @@ package tollbooth.telemetry.recorder;
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
 import java.io.BufferedInputStream;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -16,6 +18,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.zip.GZIPInputStream;
 
 /** An endpoint that reads requests and answers each as a script says. */
 final class StubEndpoint implements AutoCloseable {
@@ -32,6 +35,15 @@ final class StubEndpoint implements AutoCloseable {
     /** The bytes of all chunks. */
     int bytes() {
       return chunks.stream().mapToInt(chunk -> chunk.length).sum();
+    }
+
+    /** The body of a request that is compressed. */
+    byte[] unpacked() throws IOException {
+      ByteArrayOutputStream body = new ByteArrayOutputStream();
+      chunks.forEach(body::writeBytes);
+      try (InputStream input = new GZIPInputStream(new ByteArrayInputStream(body.toByteArray()))) {
+        return input.readAllBytes();
+      }
     }
   }
 

@@ -57,11 +57,17 @@ public record StreamingSettings(
   private static final int SEND_BUFFER_BYTES = 1 << 16;
   private static final Duration LONGEST_LOOK = Duration.ofMillis(100);
 
+  private static final String FRAMING = "chunk-per-span";
+  private static final String COMPRESSED_FRAMING = "chunk-per-write";
+
   private static final Map<String, Framing> FRAMINGS =
       Map.of(
-          "chunk-per-span", Framing.CHUNK_PER_SPAN,
-          "chunk-per-write", Framing.CHUNK_PER_WRITE,
-          "group-per-write", Framing.GROUP_PER_WRITE);
+          FRAMING,
+          Framing.CHUNK_PER_SPAN,
+          COMPRESSED_FRAMING,
+          Framing.CHUNK_PER_WRITE,
+          "group-per-write",
+          Framing.GROUP_PER_WRITE);
 
   private static final Map<String, Routing> ROUTINGS =
       Map.of("any-writable", Routing.ANY_WRITABLE, "round-robin", Routing.ROUND_ROBIN);
@@ -185,8 +191,11 @@ public record StreamingSettings(
   }
 
   private static RecorderSettings recorder(Variables variables) {
-    otlp(variables, "PROTOCOL", "http/protobuf");
-    otlp(variables, "COMPRESSION", "none");
+    variables.choice(
+        ofTraces(variables, "PROTOCOL"), "http/protobuf", Map.of("http/protobuf", true));
+    boolean gzip =
+        variables.choice(
+            ofTraces(variables, "COMPRESSION"), "none", Map.of("none", false, "gzip", true));
     Duration age = variables.duration("OTEL_BSP_SCHEDULE_DELAY", Duration.ofSeconds(1));
     int requestBytes =
         variables.whole("TOLLBOOTH_SPAN_REQUEST_BYTES", MIB, 1024, MOST_REQUEST_BYTES);
@@ -200,13 +209,19 @@ public record StreamingSettings(
         SEND_BUFFER_BYTES,
         age.compareTo(LONGEST_LOOK) < 0 ? age : LONGEST_LOOK,
         variables.duration(ofTraces(variables, "TIMEOUT"), Duration.ofSeconds(10)),
-        variables.choice("TOLLBOOTH_SPAN_FRAMING", "chunk-per-span", FRAMINGS),
+        framing(variables, gzip),
+        gzip,
         variables.choice("TOLLBOOTH_SPAN_ROUTING", "any-writable", ROUTINGS));
   }
 
-  /** Checks a setting of OTLP that has one valid value. */
-  private static void otlp(Variables variables, String name, String only) {
-    variables.choice(ofTraces(variables, name), only, Map.of(only, true));
+  /** A span alone is not worth compressing. */
+  private static Framing framing(Variables variables, boolean gzip) {
+    Map<String, Framing> framings = new HashMap<>(FRAMINGS);
+    if (gzip) {
+      framings.remove(FRAMING);
+    }
+    return variables.choice(
+        "TOLLBOOTH_SPAN_FRAMING", gzip ? COMPRESSED_FRAMING : FRAMING, framings);
   }
 
   /** A variable of OTLP: that of traces if it is set, otherwise the common one. */

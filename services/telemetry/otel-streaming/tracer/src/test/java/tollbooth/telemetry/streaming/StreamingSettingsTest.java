@@ -12,6 +12,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import tollbooth.telemetry.recorder.Endpoint;
 import tollbooth.telemetry.recorder.Framing;
+import tollbooth.telemetry.recorder.RecorderSettings;
 import tollbooth.telemetry.recorder.Routing;
 import tollbooth.telemetry.streaming.StreamingSettings.Exporter;
 
@@ -44,6 +45,20 @@ class StreamingSettingsTest {
     assertThat(settings.recorder().requestBytes()).isEqualTo(1 << 20);
     assertThat(settings.recorder().framing()).isEqualTo(Framing.CHUNK_PER_SPAN);
     assertThat(settings.recorder().routing()).isEqualTo(Routing.ANY_WRITABLE);
+  }
+
+  @Test
+  void compressesSpansThatShareAChunk() {
+    assertThat(parse().recorder().gzip()).isFalse();
+    assertThat(parse("OTEL_EXPORTER_OTLP_COMPRESSION", "gzip").recorder())
+        .returns(true, RecorderSettings::gzip)
+        .returns(Framing.CHUNK_PER_WRITE, RecorderSettings::framing);
+    assertThatThrownBy(() ->
+            parse(
+                "OTEL_EXPORTER_OTLP_COMPRESSION", "gzip",
+                "TOLLBOOTH_SPAN_FRAMING", "chunk-per-span"))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageStartingWith("TOLLBOOTH_SPAN_FRAMING: ");
   }
 
   @Test
@@ -180,7 +195,7 @@ class StreamingSettingsTest {
     "OTEL_EXPORTER_OTLP_ENDPOINT, https://collector:4318",
     "OTEL_EXPORTER_OTLP_ENDPOINT, collector",
     "OTEL_EXPORTER_OTLP_PROTOCOL, grpc",
-    "OTEL_EXPORTER_OTLP_TRACES_COMPRESSION, gzip",
+    "OTEL_EXPORTER_OTLP_TRACES_COMPRESSION, zstd",
     "OTEL_EXPORTER_OTLP_HEADERS, nothing",
     "OTEL_EXPORTER_OTLP_HEADERS, a=%0Ab",
     "OTEL_EXPORTER_OTLP_HEADERS, a b=c",
