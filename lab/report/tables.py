@@ -9,6 +9,7 @@ from lab.record import Estimate, Summary
 from lab.report import findings, sameness
 from lab.report.numbers import (
     DASH,
+    LEAST_SHOWN,
     Scale,
     bounded,
     fixed,
@@ -253,4 +254,5 @@ def _number(estimate: Estimate | None, per: float) -> Cell:
 
 
 def _floor(floor: float | None) -> str:
-    return "" if floor is None else f"{'±' if floor <= 1 else ''}{noise(floor)}"
+    # Short: a terminal has 100 columns.
+    return "" if floor is None else f"{'±' if LEAST_SHOWN <= floor <= 1 else ''}{noise(floor).replace('below ', '<')}"

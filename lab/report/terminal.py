@@ -116,7 +116,7 @@ def _table(table: Table) -> rich.Table:
             justify="left" if column.kind in {"words", "finding"} else "right",
             overflow="fold",
             no_wrap=column.firm or (index == 0 and longest <= LONGEST_NAME),
-            min_width=FINDING_WIDTH if column.kind == "finding" else None,
+            width=FINDING_WIDTH if column.kind == "finding" else None,
         )
     above = ""
     for row in table.rows:

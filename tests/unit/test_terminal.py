@@ -1,13 +1,20 @@
 """What the terminal shows of a run whose experiment has a ladder."""
 
 import io
+from pathlib import Path
 
+import pytest
 from rich.console import Console
 
 from lab.analysis.stats.intervals import Interval
+from lab.record import read_summary
 from lab.report.compared import Climb, Ladder, Measure, Step, ladder_tables
 from lab.report.numbers import MINUS
+from lab.report.tables import main_table
 from lab.report.terminal import print_tables
+from tests.labs import ROOT
+
+KEPT = sorted(path.parent for path in (ROOT / "docs" / "results").glob("*/summary.json.xz"))
 
 
 def test_a_ladder_is_a_table_of_what_each_level_adds() -> None:
@@ -34,3 +41,12 @@ def test_a_run_without_a_ladder_prints_nothing_of_one() -> None:
     out = io.StringIO()
     print_tables(ladder_tables([]), Console(file=out, width=100))
     assert out.getvalue() == ""
+
+
+@pytest.mark.parametrize("folder", KEPT, ids=lambda folder: folder.name)
+def test_every_number_of_a_headline_fits_into_100_columns(folder: Path) -> None:
+    table, out = main_table(read_summary(folder / "summary.json")), io.StringIO()
+    print_tables([table], Console(file=out, width=100))
+    shown = set(out.getvalue().split())
+    numbers = {word for row in [*table.rows, table.last] for cell in row[1:] for word in cell.text.split()}
+    assert numbers <= shown
