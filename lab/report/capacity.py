@@ -68,7 +68,7 @@ def remarks(found: Size, model: CapacityModel, pipeline: str) -> Iterator[str]:
     )
     for name in found.extrapolated:
         bounds = fitted.bounds[name]
-        yield f"extrapolated: {name} of a Collector is outside the grid ({bounds.low:g} to {bounds.high:g})"
+        yield f"extrapolated: {name} of a Collector is outside the grid ({bounds.low:.4g} to {bounds.high:.4g})"
     if found.decides_early:
         yield (
             f"decides early: more traces arrive in the decision wait than num_traces, {fitted.num_traces}: raise it, "

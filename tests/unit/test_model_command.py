@@ -150,12 +150,20 @@ def test_the_commands_fit_and_check(folders: list[str], tmp_path: Path) -> None:
 
 
 def test_a_load_is_sized(file: str) -> None:
-    sized = lab(*SIZE, "--pipeline", "tail-sampling", "--decision-wait", "10s", "--model", file)
+    larger = ("--spans-per-trace", "30", "--pipeline", "tail-sampling", "--decision-wait", "10s")
+    sized = lab(*SIZE, *larger, "--model", file)
     assert sized.returncode == 0, sized.stderr
-    found = size(read_model(Path(file)), Load(50_000, 800, 10, 10, 10), "tail-sampling")
+    found = size(read_model(Path(file)), Load(50_000, 800, 10, 30, 10), "tail-sampling")
     assert f"Collectors: {found.collectors}, each with one CPU" in sized.stdout
     assert f"each of {found.collectors} Collectors" in sized.stdout
     assert "extrapolated" not in sized.stdout and "decides early" not in sized.stdout
+
+
+def test_more_traces_than_were_measured_are_extrapolated(file: str) -> None:
+    """The rate of spans is on the grid, that of traces is not."""
+    sized = lab(*SIZE, "--pipeline", "tail-sampling", "--decision-wait", "10s", "--model", file)
+    assert "extrapolated: traces_per_s of a Collector is outside the grid (200 to 1250)" in sized.stdout
+    assert sized.stdout.count("extrapolated") == 1
 
 
 def test_without_a_model_of_this_machine_the_kept_one_is_taken(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

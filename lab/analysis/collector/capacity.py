@@ -49,6 +49,14 @@ class Load:
     spans_per_trace: float
     decision_wait_s: float = 0.0
 
+    @property
+    def traces_per_s(self) -> float:
+        """What it follows from may be on the grid, and this not: many spans in small traces."""
+        return self.spans_per_s / self.spans_per_trace
+
+
+VARIABLES = (*Load.__dataclass_fields__, "traces_per_s")
+
 
 @dataclass(frozen=True)
 class Trial:
@@ -126,7 +134,7 @@ def fit_pipeline(trials: Sequence[Trial], num_traces: int | None = None) -> Pipe
         memory_mib=fit(memory_terms, _rows_of_memory(loads, num_traces), [trial.memory_mib for trial in trials]),
         bounds={
             name: Bounds(low=min(values), high=max(values))
-            for name in Load.__dataclass_fields__
+            for name in VARIABLES
             for values in [[float(getattr(load, name)) for load in loads]]
         },
         num_traces=num_traces,
@@ -248,4 +256,4 @@ def _rows_of_memory(loads: Sequence[Load], num_traces: int | None) -> NDArray[np
 
 def _traces_held(load: Load) -> float:
     """Return how many traces tail sampling would hold just before it decides, with no bound."""
-    return load.spans_per_s / load.spans_per_trace * (load.decision_wait_s + TICK_S)
+    return load.traces_per_s * (load.decision_wait_s + TICK_S)
