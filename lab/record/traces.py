@@ -49,6 +49,8 @@ SEND_MS = (pl.col("send_end_after_ns") - pl.col("send_start_after_ns")) / 1e6
 """From the start of a request to its answer."""
 RECEIVE_MS = (pl.col("receive_end_after_ns") - pl.col("send_end_after_ns")) / 1e6
 """From the answer to the last span that came back."""
+ROUND_TRIP_MS = (pl.col("receive_end_after_ns") - pl.col("send_start_after_ns")) / 1e6
+"""From the start of a request to the last span that came back, which may be before the answer."""
 ANSWERED = pl.col("outcome") != "send timeout"
 """A send that was given up says nothing of how long an answer takes."""
 COMPLETE = pl.col("outcome") == "success"

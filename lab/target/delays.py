@@ -1,6 +1,7 @@
 """How fast traces were sent and came back, and when the first of them failed. Pure.
 
-*Send* is from the start of a request to its answer, *receive* from the answer to the last span that came back.
+*Send* is from the start of a request to its answer, *receive* from the answer to the last span that came back, and
+*round trip* is both. Below saturation, spans come back with the answer, or before it: then *receive* is about 0.
 """
 
 from collections.abc import Callable
@@ -13,18 +14,18 @@ import polars as pl
 from lab.analysis.collector.outcomes import failed
 from lab.contract import Metric
 from lab.record import Censoring, NotDerivableError, TrialData
-from lab.record.traces import ANSWERED, COMPLETE, LOGGED, RECEIVE_MS, RETURNED, SEND_MS, SENT
+from lab.record.traces import ANSWERED, COMPLETE, LOGGED, RECEIVE_MS, RETURNED, ROUND_TRIP_MS, SEND_MS, SENT
 from lab.record.trial import LOCAL
 from lab.target import ended
 
 SECOND_NS = 1_000_000_000
 # Over so long before the first error, rates are averages.
 BEFORE_S = 10.0
-SEND, RECEIVE = "send", "receive"
-TITLES = {SEND: "Delay until accepted", RECEIVE: "Delay until returned"}
+SEND, RECEIVE, ROUND_TRIP = "send", "receive", "round_trip"
+TITLES = {SEND: "Delay until accepted", RECEIVE: "Delay until returned", ROUND_TRIP: "Round trip"}
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999}
-DELAY_MS = {SEND: SEND_MS, RECEIVE: RECEIVE_MS}
-HAVING = {SEND: ANSWERED, RECEIVE: COMPLETE}
+DELAY_MS = {SEND: SEND_MS, RECEIVE: RECEIVE_MS, ROUND_TRIP: ROUND_TRIP_MS}
+HAVING = {SEND: ANSWERED, RECEIVE: COMPLETE, ROUND_TRIP: COMPLETE}
 ENDED = "what is measured ended"
 
 

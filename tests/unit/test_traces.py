@@ -247,6 +247,8 @@ def test_delays_are_quantiles_of_what_was_sent_in_the_window() -> None:
     )
     assert delays.delay_ms(data, delays.SEND, 0.5) == pytest.approx(4)
     assert delays.delay_ms(data, delays.RECEIVE, 1.0) == pytest.approx(14)
+    assert delays.delay_ms(data, delays.ROUND_TRIP, 1.0) == pytest.approx(20)
+    assert delays.mean_delay_ms(data, delays.ROUND_TRIP) == pytest.approx(16)
 
 
 def test_the_first_error_has_the_rate_and_the_workers_before_it() -> None:
