@@ -36,7 +36,7 @@ FIGURES = (
         "load-workers",
         "Workers",
         "Each sends a trace, waits until it has come back, and sends the next. Thin: each valid trial; thick: their "
-        "median. Red: a trial's first error, which is the first trace that was refused, or expected back and not "
+        "median. Red: a trial's first error, which is the first trace that was rejected, or expected back and not "
         "returned in time.",
         ("workers", "linear"),
         lambda one: {WORKERS: one.workers},
@@ -45,11 +45,11 @@ FIGURES = (
     Figure(
         "load-rates",
         "Traces per second",
-        "As the generator logged them: sent (dotted), returned, not returned in time (dashed), refused. A trace that a "
+        "As the generator logged them: sent (dotted), returned, not returned in time (dashed), rejected. A trace that a "
         "sampler or another rule drops is not returned, but no error.",
         ("traces per second", "linear"),
         lambda one: {name: one.per_s[name] for name in RATES},
-        {"sent": (None, "dotted"), "not returned": (REJECTED, "dashed"), "refused": (REJECTED, "solid")},
+        {"sent": (None, "dotted"), "not returned": (REJECTED, "dashed"), "rejected": (REJECTED, "solid")},
     ),
     Figure(
         "load-delays",

@@ -32,7 +32,7 @@ def test_each_trace_is_in_the_step_in_which_it_happened() -> None:
     assert found.time_s.tolist() == [1, 3, 5, 7, 9, 11, 13, 15, 17, 19]
     assert found.per_s["sent"].tolist() == [1, 0, 0.5, 0.5, 0, 0, 0, 0, 0, 0]
     assert found.per_s["returned"].tolist()[:3] == [0.5, 0, 0.5]
-    assert found.per_s["refused"].tolist()[:3] == [0, 0, 0.5]
+    assert found.per_s["rejected"].tolist()[:3] == [0, 0, 0.5]
     assert found.per_s["not returned"].sum() == 0.5
     assert found.delays_ms["returned, p99"][0] == pytest.approx(3_000)
     assert found.delays_ms["accepted, p95"][0] == pytest.approx(300)
@@ -42,7 +42,7 @@ def test_each_trace_is_in_the_step_in_which_it_happened() -> None:
 
 def observed(level: str, **per_s: float) -> Observed:
     time_s = np.arange(1.0, 20, 2)
-    flat = {name: np.full(10, per_s.get(name, 0.0)) for name in ("sent", "returned", "refused")}
+    flat = {name: np.full(10, per_s.get(name, 0.0)) for name in ("sent", "returned", "rejected")}
     delays = dict.fromkeys(("accepted, p95", "returned, p50", "returned, p99"), np.where(time_s > 15, np.nan, 7.0))
     line = Line(time_s, time_s, None, 2.0, 20.0)
     logged = Course(0, time_s, 5 * time_s, {**flat, "not returned": np.zeros(10)}, delays)
