@@ -24,10 +24,10 @@ from lab.report.tables import Cell, Table, main_table, metric_table
 from lab.spec import suggestion
 
 MOST_ANSWERS = 4
+# Longer names are folded.
 LONGEST_NAME = 24
-"""Longer names are folded."""
+# The longest word of a finding is never cut.
 FINDING_WIDTH = len("inconclusive")
-"""The longest word of a finding is never cut."""
 COLOURS = {"better": "green", "worse": "yellow", "neutral": "dim"}
 
 
@@ -96,14 +96,16 @@ def print_lines(lines: Iterable[str], console: Console) -> None:
 def print_tables(tables: Sequence[Table], console: Console) -> None:
     """Print tables, readable from 100 columns on; what several have to say is said below the last of them."""
     for index, table in enumerate(tables):
-        console.print(_table(table), highlight=False)
+        # Rich makes room in columns that may wrap, and then gives them their least width back: digits would be cut.
+        wide = console.measure(_table(table), options=console.options.update(max_width=10_000)).maximum
+        console.print(_table(table, FINDING_WIDTH if wide > console.width else None), highlight=False)
         later = {note for other in tables[index + 1 :] for note in other.notes}
         for note in table.notes:
             if note not in later:
                 console.print(escape(note), style="dim", highlight=False)
 
 
-def _table(table: Table) -> rich.Table:
+def _table(table: Table, finding_width: int | None = None) -> rich.Table:
     shown = [index for index, column in enumerate(table.columns) if column.narrow is not None]
     made = rich.Table(
         title=escape(table.title), title_justify="left", padding=(0, 1), pad_edge=False, collapse_padding=True, box=None
@@ -116,7 +118,8 @@ def _table(table: Table) -> rich.Table:
             justify="left" if column.kind in {"words", "finding"} else "right",
             overflow="fold",
             no_wrap=column.firm or (index == 0 and longest <= LONGEST_NAME),
-            width=FINDING_WIDTH if column.kind == "finding" else None,
+            width=finding_width if column.kind == "finding" else None,
+            min_width=FINDING_WIDTH if column.kind == "finding" else None,
         )
     above = ""
     for row in table.rows:

@@ -66,13 +66,13 @@ def summary(levels: dict[str, dict[str, float]], primary: str = "first_error_tra
 
 def test_lines_and_first_errors_are_drawn_where_there_are_any() -> None:
     of = summary({"basic": {"first_error_at_s": 12.0}, "mutate": {}})
-    source = Source(of, {}, [], [observed("basic", sent=9, refused=1), observed("mutate", sent=9)], {}, set(), None)
+    source = Source(of, {}, [], [observed("basic", sent=9, rejected=1), observed("mutate", sent=9)], {}, set(), None)
     (_, workers, _), (_, rates, _), (_, delays, _) = loads(
         source, level_colours(["basic", "mutate"], "basic", "placebo")
     )
     assert ">workers<" in workers
     assert rates.count(">sent<") == 2
-    assert rates.count(">refused<") == 1
+    assert rates.count(">rejected<") == 1
     assert rates.count(">first error<") == 1
     assert ">not returned<" not in rates
     assert delays.count(">returned, p99<") == 2
