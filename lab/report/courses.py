@@ -23,7 +23,7 @@ RATES = {
     "sent": (EVERY, SENT),
     "returned": (COMPLETE, RETURNED),
     "not returned": (pl.col("outcome") == "receive timeout", LOGGED),
-    "rejected": (UNSENT, LOGGED),
+    "refused": (UNSENT, LOGGED),
 }
 """Which traces are counted, and by which of their times."""
 DELAYS = {

@@ -96,9 +96,11 @@ def print_lines(lines: Iterable[str], console: Console) -> None:
 def print_tables(tables: Sequence[Table], console: Console) -> None:
     """Print tables, readable from 100 columns on; what several have to say is said below the last of them."""
     for index, table in enumerate(tables):
-        # Rich makes room in columns that may wrap, and then gives them their least width back: digits would be cut.
-        wide = console.measure(_table(table), options=console.options.update(max_width=10_000)).maximum
-        console.print(_table(table, FINDING_WIDTH if wide > console.width else None), highlight=False)
+        # Rich makes room in columns that may wrap, and then gives them their least width back: digits would be cut. In
+        # a table with words there is room enough.
+        wide = console.measure(_table(table), options=console.options.update(max_width=10_000)).maximum > console.width
+        cut = wide and all(column.kind != "words" for column in table.columns[1:])
+        console.print(_table(table, FINDING_WIDTH if cut else None), highlight=False)
         later = {note for other in tables[index + 1 :] for note in other.notes}
         for note in table.notes:
             if note not in later:

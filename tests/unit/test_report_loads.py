@@ -32,7 +32,7 @@ def test_each_trace_is_in_the_step_in_which_it_happened() -> None:
     assert found.time_s.tolist() == [1, 3, 5, 7, 9, 11, 13, 15, 17, 19]
     assert found.per_s["sent"].tolist() == [1, 0, 0.5, 0.5, 0, 0, 0, 0, 0, 0]
     assert found.per_s["returned"].tolist()[:3] == [0.5, 0, 0.5]
-    assert found.per_s["rejected"].tolist()[:3] == [0, 0, 0.5]
+    assert found.per_s["refused"].tolist()[:3] == [0, 0, 0.5]
     assert found.per_s["not returned"].sum() == 0.5
     assert found.delays_ms["returned, p99"][0] == pytest.approx(3_000)
     assert found.delays_ms["accepted, p95"][0] == pytest.approx(300)
@@ -42,7 +42,7 @@ def test_each_trace_is_in_the_step_in_which_it_happened() -> None:
 
 def observed(level: str, **per_s: float) -> Observed:
     time_s = np.arange(1.0, 20, 2)
-    flat = {name: np.full(10, per_s.get(name, 0.0)) for name in ("sent", "returned", "rejected")}
+    flat = {name: np.full(10, per_s.get(name, 0.0)) for name in ("sent", "returned", "refused")}
     delays = dict.fromkeys(("accepted, p95", "returned, p50", "returned, p99"), np.where(time_s > 15, np.nan, 7.0))
     line = Line(time_s, time_s, None, 2.0, 20.0)
     logged = Course(0, time_s, 5 * time_s, {**flat, "not returned": np.zeros(10)}, delays)
@@ -66,13 +66,13 @@ def summary(levels: dict[str, dict[str, float]], primary: str = "first_error_tra
 
 def test_lines_and_first_errors_are_drawn_where_there_are_any() -> None:
     of = summary({"basic": {"first_error_at_s": 12.0}, "mutate": {}})
-    source = Source(of, {}, [], [observed("basic", sent=9, rejected=1), observed("mutate", sent=9)], {}, set(), None)
+    source = Source(of, {}, [], [observed("basic", sent=9, refused=1), observed("mutate", sent=9)], {}, set(), None)
     (_, workers, _), (_, rates, _), (_, delays, _) = loads(
         source, level_colours(["basic", "mutate"], "basic", "placebo")
     )
     assert ">workers<" in workers
     assert rates.count(">sent<") == 2
-    assert rates.count(">rejected<") == 1
+    assert rates.count(">refused<") == 1
     assert rates.count(">first error<") == 1
     assert ">not returned<" not in rates
     assert delays.count(">returned, p99<") == 2

@@ -13,6 +13,7 @@ from lab.errors import UserError
 from lab.load import GENERATORS, LoadPlan, Stage
 from lab.load.ghz import Ghz
 from lab.load.schedule import Counted
+from lab.record import read_requests
 from lab.record.files import read_json
 from lab.run.measure import Load, run_start
 from lab.run.plan import make_plan
@@ -170,18 +171,22 @@ def stage(out: Path, driver: Loaded, answers: bool = True) -> tuple[LoadPlan, St
     return plan, Stage(driver, Answering(out, answers), out, lambda name, what: UserError(f"container {name} {what}"))
 
 
-def test_ghz_reads_files_and_its_warm_up_is_deleted(tmp_path: Path) -> None:
+def test_ghz_reads_files_and_its_warm_up_is_recorded_with_the_first_load(tmp_path: Path) -> None:
     driver, ghz = Loaded(), GENERATORS["ghz"]
     plan, where = stage(tmp_path, driver)
     ghz.begin(plan, where)
     assert read_json(tmp_path / "load-0.json", "tollbooth.load", 1)["duration_s"] == 1
     assert not (tmp_path / "requests-0.csv").exists()
+    warm_up, measured = 3, 3
     level = next(level for level in experiment().levels() if level.settings.error_probability == 0.2)
     loaded = ghz.measure(plan, where, deployment(driver, tmp_path).request(level))
     load = json.loads((tmp_path / "load-1.json").read_text())
     names = ("target", "operation", "requests", "concurrency", "error_probability", "first_counter")
     assert tuple(load[name] for name in names) == ("s1:9090", "work", 200, 4, 0.2, 1)
-    assert (loaded.requests, loaded.window_start_ns, loaded.window_end_ns) == (tmp_path / "requests-1.csv", 1000, 1026)
+    assert (loaded.window_start_ns, loaded.window_end_ns) == (1000, 1026)
+    assert loaded.requests is not None
+    assert len(read_requests(loaded.requests)) == warm_up + measured
+    assert len(read_requests(tmp_path / "requests-1.csv")) == measured
     ghz.end(where)
     assert json.loads((tmp_path / "load-2.json").read_text())["requests"] == 0
     assert driver.done == ["start", "wait"]
