@@ -41,11 +41,12 @@ class ByFiles(LoadGenerator):
             self.send(plan, stage, lasts).rename(stage.out / WARM_UP)
 
     def with_warm_up(self, stage: Stage, path: Path) -> Path:
-        """Writes a start's first records with the warm-up's requests: spans and counters include these too."""
-        # A new file: that of the container belongs to its user.
-        join_requests([*stage.out.glob(WARM_UP), path], joined := stage.out / f"joined-{path.name}")
-        (stage.out / WARM_UP).unlink(missing_ok=True)
-        return joined
+        """Returns records, the first of a start with the warm-up's requests: spans and counters include these too."""
+        if (warm_up := stage.out / WARM_UP).exists():
+            # A new file: that of the container belongs to its user.
+            join_requests([warm_up, path], path := stage.out / f"joined-{path.name}")
+            warm_up.unlink()
+        return path
 
     def send(self, plan: LoadPlan, stage: Stage, fields: Mapping[str, object]) -> Path:
         """Writes a load and waits for its records; raises what `Stage.failed` makes where they do not come in time."""

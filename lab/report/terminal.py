@@ -98,8 +98,9 @@ def print_tables(tables: Sequence[Table], console: Console) -> None:
     for index, table in enumerate(tables):
         # Rich makes room in columns that may wrap, and then gives them their least width back: digits would be cut. In
         # a table with words there is room enough.
-        wide = console.measure(_table(table), options=console.options.update(max_width=10_000)).maximum > console.width
-        cut = wide and all(column.kind != "words" for column in table.columns[1:])
+        cut = all(column.kind != "words" for column in table.columns[1:]) and (
+            console.measure(_table(table), options=console.options.update(max_width=10_000)).maximum > console.width
+        )
         console.print(_table(table, FINDING_WIDTH if cut else None), highlight=False)
         later = {note for other in tables[index + 1 :] for note in other.notes}
         for note in table.notes:
