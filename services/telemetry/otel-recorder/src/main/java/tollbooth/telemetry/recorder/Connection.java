@@ -7,10 +7,12 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ProtocolException;
 import java.net.StandardSocketOptions;
+import java.net.UnknownHostException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
+import java.util.concurrent.CompletableFuture;
 
 /**
  * One endpoint's connection, with at most one unanswered request. Reconnects by itself. Only the
@@ -24,6 +26,8 @@ final class Connection {
 
   private enum State {
     CLOSED,
+    /** Its name is looked up. */
+    RESOLVING,
     CONNECTING,
     /** No request. */
     IDLE,
@@ -38,15 +42,21 @@ final class Connection {
   private final Selector selector;
   private final Segments segments;
   private final Settlement settlement;
+  private final Runnable wake;
   private final Outbox outbox = new Outbox();
   private final ByteBuffer input = ByteBuffer.allocateDirect(INPUT_BYTES);
 
   private State state = State.CLOSED;
+  private CompletableFuture<InetAddress> address;
   private SocketChannel channel;
   private AnswerReader answers;
   private Batch batch;
   private int failures;
   private long connectAtNanos;
+
+  /** Until then its endpoint wants no request. */
+  private long resumesAtNanos;
+
   private long openedAtNanos;
   private long progressAtNanos;
 
@@ -56,27 +66,35 @@ final class Connection {
       Selector selector,
       Segments segments,
       Settlement settlement,
+      Runnable wake,
       long nowNanos) {
     this.endpoint = endpoint;
     this.settings = settings;
     this.selector = selector;
     this.segments = segments;
     this.settlement = settlement;
+    this.wake = wake;
     connectAtNanos = nowNanos;
+    resumesAtNanos = nowNanos;
   }
 
-  boolean isIdle() {
-    return state == State.IDLE;
+  /** Whether a request can begin. */
+  boolean isIdle(long nowNanos) {
+    return state == State.IDLE && resumesAtNanos - nowNanos <= 0;
   }
 
-  /** Whether its endpoint has taken the connection. */
-  boolean isConnected() {
-    return state != State.CLOSED && state != State.CONNECTING;
+  /** Whether its endpoint has taken the connection, and wants requests. */
+  boolean isServing(long nowNanos) {
+    return switch (state) {
+      case CLOSED, RESOLVING, CONNECTING -> false;
+      case IDLE -> isIdle(nowNanos);
+      case OPEN, ENDED -> true;
+    };
   }
 
   /** Whether it takes fresh spans. */
-  boolean takesSpans(boolean mayOpen) {
-    return outbox.isEmpty() && (state == State.OPEN || state == State.IDLE && mayOpen);
+  boolean takesSpans(boolean mayOpen, long nowNanos) {
+    return outbox.isEmpty() && (state == State.OPEN || mayOpen && isIdle(nowNanos));
   }
 
   /** The lowest sequence of its unanswered spans. */
@@ -87,6 +105,8 @@ final class Connection {
   /** Does what is due: connects, ends a request that is old enough, gives up waiting. */
   void tick(long nowNanos) {
     if (state == State.CLOSED && connectAtNanos - nowNanos <= 0) {
+      resolve(nowNanos);
+    } else if (state == State.RESOLVING && address.isDone()) {
       connect(nowNanos);
     } else if (state == State.OPEN && nowNanos - openedAtNanos >= settings.requestAge().toNanos()) {
       end(nowNanos);
@@ -100,15 +120,16 @@ final class Connection {
     long due =
         switch (state) {
           case CLOSED -> connectAtNanos - nowNanos;
-          case IDLE -> limit;
+          case IDLE -> isIdle(nowNanos) ? limit : resumesAtNanos - nowNanos;
           case OPEN -> openedAtNanos + settings.requestAge().toNanos() - nowNanos;
-          case CONNECTING, ENDED -> progressAtNanos + settings.timeout().toNanos() - nowNanos;
+          case RESOLVING, CONNECTING, ENDED ->
+              progressAtNanos + settings.timeout().toNanos() - nowNanos;
         };
     return Math.clamp(due, 0, limit);
   }
 
   private boolean isWaiting() {
-    return state == State.CONNECTING || state == State.ENDED;
+    return state == State.RESOLVING || state == State.CONNECTING || state == State.ENDED;
   }
 
   /**
@@ -210,10 +231,33 @@ final class Connection {
     }
   }
 
+  /**
+   * Looks the name up, each time anew: it may move to another address. In a thread of its own,
+   * since a slow resolver must not stop the other connections.
+   */
+  private void resolve(long nowNanos) {
+    state = State.RESOLVING;
+    progressAtNanos = nowNanos;
+    CompletableFuture<InetAddress> found = new CompletableFuture<>();
+    address = found;
+    Thread.ofPlatform()
+        .daemon()
+        .name("span-resolver")
+        .start(() -> {
+          try {
+            found.complete(InetAddress.getByName(endpoint.resolvable()));
+          } catch (IOException unknown) {
+            found.completeExceptionally(unknown);
+          }
+          wake.run();
+        });
+  }
+
   private void connect(long nowNanos) {
     try {
-      // Resolved each time: a name may move to another address.
-      InetAddress address = InetAddress.getByName(endpoint.resolvable());
+      if (address.isCompletedExceptionally()) {
+        throw new UnknownHostException(endpoint.host());
+      }
       channel = SocketChannel.open();
       channel.configureBlocking(false);
       channel.setOption(StandardSocketOptions.SO_SNDBUF, settings.sendBufferBytes());
@@ -222,7 +266,7 @@ final class Connection {
       progressAtNanos = nowNanos;
       answers = new AnswerReader();
       SelectionKey key = channel.register(selector, SelectionKey.OP_CONNECT, this);
-      if (channel.connect(new InetSocketAddress(address, endpoint.port()))) {
+      if (channel.connect(new InetSocketAddress(address.resultNow(), endpoint.port()))) {
         connected(key);
       }
     } catch (IOException unreachable) {
@@ -257,7 +301,7 @@ final class Connection {
     Batch settled = batch;
     batch = null;
     failures = 0;
-    settlement.answered(settled, answer, nowNanos);
+    resumesAtNanos = nowNanos + settlement.answered(settled, answer, nowNanos).toNanos();
     if (complete && answer.keepsConnection() && !input.hasRemaining()) {
       state = State.IDLE;
     } else {

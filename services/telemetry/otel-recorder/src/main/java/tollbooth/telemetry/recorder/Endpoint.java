@@ -10,6 +10,9 @@ import java.net.URI;
  */
 public record Endpoint(String host, int port, String path) {
 
+  private static final int HTTP_PORT = 80;
+  private static final int MOST_PORT = 65_535;
+
   /**
    * Reads a URL.
    *
@@ -26,9 +29,13 @@ public record Endpoint(String host, int port, String path) {
       throw new IllegalArgumentException(
           "must be http://<host>[:<port>][/<path>], not '" + url + "'");
     }
+    int port = uri.getPort() == -1 ? HTTP_PORT : uri.getPort();
+    if (port < 1 || port > MOST_PORT) {
+      throw new IllegalArgumentException("no such port: '" + url + "'");
+    }
     String path = uri.getRawPath().isEmpty() ? "/" : uri.getRawPath();
     String query = uri.getRawQuery() == null ? "" : "?" + uri.getRawQuery();
-    return new Endpoint(uri.getHost(), uri.getPort() == -1 ? 80 : uri.getPort(), path + query);
+    return new Endpoint(uri.getHost(), port, path + query);
   }
 
   /** The value of the header {@code Host}. */

@@ -9,9 +9,11 @@ import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 /**
  * Sends a queue's spans to several endpoints from one thread. {@link Routing} says which connection
@@ -34,6 +36,7 @@ public final class Recorder implements Sender {
   private final Queue<Flush> flushes = new ConcurrentLinkedQueue<>();
   private final Thread thread;
   private volatile boolean closing;
+  private volatile boolean ended;
 
   /** The connection that is checked first. */
   private int first;
@@ -42,7 +45,7 @@ public final class Recorder implements Sender {
   private int turn;
 
   /** Waits until all messages below the target are settled. */
-  private record Flush(long target, CountDownLatch done) {}
+  private record Flush(long target, CompletableFuture<Boolean> done) {}
 
   private Recorder(Source source, Ledger ledger, RecorderSettings settings, Selector selector) {
     this.source = source;
@@ -53,7 +56,8 @@ public final class Recorder implements Sender {
     settlement = new Settlement(ledger, InstantSource.system());
     for (Endpoint endpoint : settings.endpoints()) {
       connections.add(
-          new Connection(endpoint, settings, selector, segments, settlement, System.nanoTime()));
+          new Connection(
+              endpoint, settings, selector, segments, settlement, this::wake, System.nanoTime()));
     }
     thread = Thread.ofPlatform().daemon().name("span-recorder").unstarted(this::run);
   }
@@ -80,11 +84,16 @@ public final class Recorder implements Sender {
 
   @Override
   public boolean flush(Duration timeout) {
-    Flush flush = new Flush(source.offered(), new CountDownLatch(1));
+    Flush flush = new Flush(source.offered(), new CompletableFuture<>());
     flushes.add(flush);
     wake();
+    if (ended) {
+      flush.done().complete(false);
+    }
     try {
-      return flush.done().await(timeout.toNanos(), TimeUnit.NANOSECONDS);
+      return flush.done().get(timeout.toNanos(), TimeUnit.NANOSECONDS);
+    } catch (ExecutionException | TimeoutException late) {
+      return false;
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
       return false;
@@ -154,7 +163,7 @@ public final class Recorder implements Sender {
   }
 
   private void sendAgain(Connection connection, long nowNanos) {
-    Batch again = connection.isIdle() ? settlement.due(nowNanos) : null;
+    Batch again = connection.isIdle(nowNanos) ? settlement.due(nowNanos) : null;
     if (again != null) {
       connection.sendAgain(again, nowNanos);
     }
@@ -166,7 +175,8 @@ public final class Recorder implements Sender {
       progress = false;
       for (int i = 0; i < connections.size(); i++) {
         Connection connection = fromFirst(i);
-        progress |= connection.takesSpans(mayOpen()) && connection.send(staging, nowNanos);
+        boolean takes = connection.takesSpans(mayOpen(), nowNanos);
+        progress |= takes && connection.send(staging, nowNanos);
       }
     }
   }
@@ -175,11 +185,12 @@ public final class Recorder implements Sender {
     int passed = 0;
     while (passed < connections.size() && staging.hasMore()) {
       Connection connection = connections.get(turn);
-      if (!connection.isConnected()) {
+      if (!connection.isServing(nowNanos)) {
         passed++;
-      } else if (!connection.takesSpans(mayOpen())) {
+      } else if (!connection.takesSpans(mayOpen(), nowNanos)) {
         return;
-      } else if (!connection.send(staging, nowNanos) && connection.takesSpans(mayOpen())) {
+      } else if (!connection.send(staging, nowNanos)
+          && connection.takesSpans(mayOpen(), nowNanos)) {
         // Its socket is full. If instead the request is, or the connection is lost, the turn ends.
         return;
       } else {
@@ -201,7 +212,7 @@ public final class Recorder implements Sender {
         connections.forEach(connection -> connection.endIfAwaited(flush.target(), nowNanos));
       }
       if (oldest() >= flush.target()) {
-        flush.done().countDown();
+        flush.done().complete(true);
         flushes.remove(flush);
       }
     }
@@ -219,7 +230,7 @@ public final class Recorder implements Sender {
   private long nanosUntilDue(long nowNanos) {
     long limit = settings.flushInterval().toNanos();
     // Without an idle connection a due batch waits for one, and the selector signals when.
-    boolean idle = connections.stream().anyMatch(Connection::isIdle);
+    boolean idle = connections.stream().anyMatch(connection -> connection.isIdle(nowNanos));
     long due = idle ? settlement.nanosUntilDue(nowNanos, limit) : limit;
     for (Connection connection : connections) {
       due = Math.min(due, connection.nanosUntilDue(nowNanos, limit));
@@ -232,6 +243,7 @@ public final class Recorder implements Sender {
     settlement.giveUpAll();
     staging.giveUpAll();
     source.close();
-    flushes.forEach(flush -> flush.done().countDown());
+    ended = true;
+    flushes.forEach(flush -> flush.done().complete(false));
   }
 }

@@ -19,8 +19,12 @@ final class Settlement {
     this.calendar = calendar;
   }
 
-  /** An endpoint answered. */
-  void answered(Batch batch, Answer answer, long nowNanos) {
+  /**
+   * An endpoint answered.
+   *
+   * @return how long it wants nothing more; others may take the batch earlier
+   */
+  Duration answered(Batch batch, Answer answer, long nowNanos) {
     if (answer.isSuccess()) {
       long said = PartialSuccess.rejectedSpans(answer.body());
       long rejected = Math.clamp(said, 0, batch.spans());
@@ -28,12 +32,15 @@ final class Settlement {
       ledger.countAcknowledged(batch.spans() - rejected);
       batch.release();
     } else if (Retry.isRetryable(answer.status())) {
-      retry(
-          batch, Retry.after(answer.retryAfter(), batch.attempts(), calendar.instant()), nowNanos);
+      Duration pause = Retry.after(answer.retryAfter(), batch.attempts(), calendar.instant());
+      Duration backoff = Retry.backoff(batch.attempts());
+      retry(batch, pause.compareTo(backoff) < 0 ? pause : backoff, nowNanos);
+      return pause;
     } else {
       ledger.countRejected(batch.spans());
       batch.release();
     }
+    return Duration.ZERO;
   }
 
   /** The connection ended without an answer: whether the spans arrived is unknown. */

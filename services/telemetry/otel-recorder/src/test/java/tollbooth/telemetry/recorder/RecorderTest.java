@@ -10,11 +10,11 @@ import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
@@ -348,7 +348,7 @@ class RecorderTest {
     assertThat(source.ledger.counts()).isEqualTo(new Counts(50, 0, 0, 0, 0, 50, 0));
     assertAllSettled(50);
     assertThat(source.closed).isTrue();
-    assertThat(recorder.flush(Duration.ofMillis(1))).isFalse();
+    assertThat(recorder.flush(LONG)).isFalse();
   }
 
   @Test
@@ -364,33 +364,61 @@ class RecorderTest {
     }
   }
 
+  /** The sick endpoint's pause is longer than a test. */
   @Test
-  void keepsNoMoreThanItsBound() throws Exception {
+  void leavesAnEndpointAloneThatRequestsAPause() throws Exception {
     String busy = "HTTP/1.1 503 Later\r\nRetry-After: 60\r\nContent-Length: 0\r\n\r\n";
-    String[] answers = new String[100];
-    Arrays.fill(answers, busy);
-    try (StubEndpoint endpoint = StubEndpoint.answering(answers)) {
-      RecorderSettings small =
-          new RecorderSettings(
-              List.of(endpoint.endpoint()),
-              Map.of(),
-              Duration.ofSeconds(1),
-              10 * SIZE,
-              40L * SIZE,
-              1 << 16,
-              Duration.ofMillis(10),
-              Duration.ofSeconds(10),
-              Framing.CHUNK_PER_SPAN,
-              false,
-              Routing.ANY_WRITABLE);
-      Recorder recorder = start(small);
+    CountDownLatch answered = new CountDownLatch(1);
+    StubEndpoint.Script once =
+        (stub, socket, input) -> {
+          stub.readRequest(input);
+          socket.getOutputStream().write(busy.getBytes(ISO_8859_1));
+          answered.countDown();
+          stub.readRequest(input);
+        };
+    try (StubEndpoint sick = StubEndpoint.running(once);
+        StubEndpoint healthy = StubEndpoint.running(StubEndpoint.after(answered));
+        Recorder recorder = start(bounded(20L * SIZE, sick, healthy))) {
+      await().until(() -> sick.connections.get() == 1 && healthy.connections.get() == 1);
       source.put(0, 1_000, SIZE);
-      await().until(() -> endpoint.requests.size() == 4);
-      recorder.close(Duration.ofMillis(300));
+      assertThat(recorder.flush(LONG)).isTrue();
 
-      assertThat(endpoint.requests).hasSize(4);
-      assertThat(source.ledger.counts()).isEqualTo(new Counts(1_000, 0, 0, 0, 0, 1_000, 0));
+      assertThat(sick.requests).hasSize(1);
+      assertThat(new HashSet<>(healthy.numbers(SIZE))).hasSize(1_000);
+      // While the sick endpoint's spans wait, the bound has no room for fresh ones.
+      assertThat(healthy.numbers(SIZE).subList(10, 20)).isEqualTo(sick.numbers(SIZE));
+      assertThat(source.ledger.counts()).isEqualTo(new Counts(1_000, 1_000, 0, 0, 0, 0, 10));
     }
     assertAllSettled(1_000);
+  }
+
+  @Test
+  void aNameThatResolvesSlowlyStopsNoOtherEndpoint() throws Exception {
+    Endpoint slow = new Endpoint(SlowResolver.NAME, 4318, "/v1/traces");
+    try (StubEndpoint healthy = StubEndpoint.answering();
+        Recorder recorder = start(RecorderSettings.of(List.of(slow, healthy.endpoint())))) {
+      assertThat(SlowResolver.ASKED.await(LONG.toSeconds(), TimeUnit.SECONDS)).isTrue();
+      source.put(0, 10, SIZE);
+      assertThat(recorder.flush(LONG)).isTrue();
+
+      assertThat(healthy.numbers(SIZE)).containsExactly(numbers(10));
+    }
+  }
+
+  /** Requests of ten spans. */
+  private static RecorderSettings bounded(long retainedBytes, StubEndpoint... endpoints) {
+    RecorderSettings given = settings(endpoints);
+    return new RecorderSettings(
+        given.endpoints(),
+        given.headers(),
+        given.requestAge(),
+        10 * SIZE,
+        retainedBytes,
+        given.sendBufferBytes(),
+        given.flushInterval(),
+        given.timeout(),
+        Framing.CHUNK_PER_SPAN,
+        false,
+        given.routing());
   }
 }

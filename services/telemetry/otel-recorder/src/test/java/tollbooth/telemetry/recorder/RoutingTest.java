@@ -1,10 +1,8 @@
 package tollbooth.telemetry.recorder;
 
-import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -44,21 +42,6 @@ class RoutingTest {
             Routing.ROUND_ROBIN));
   }
 
-  /** Reads nothing before this is over, then answers well. */
-  private static StubEndpoint.Script after(CountDownLatch over) {
-    return (stub, socket, input) -> {
-      try {
-        over.await();
-      } catch (InterruptedException interrupted) {
-        throw new IOException(interrupted);
-      }
-      while (true) {
-        stub.readRequest(input);
-        socket.getOutputStream().write(StubEndpoint.OK.getBytes(ISO_8859_1));
-      }
-    };
-  }
-
   private static void awaitConnections(StubEndpoint... endpoints) {
     await().until(() -> Stream.of(endpoints).allMatch(one -> one.connections.get() == 1));
   }
@@ -93,7 +76,7 @@ class RoutingTest {
   @Test
   void waitsForTheEndpointWhoseTurnItIs() throws Exception {
     CountDownLatch over = new CountDownLatch(1);
-    try (StubEndpoint slow = StubEndpoint.narrow(after(over));
+    try (StubEndpoint slow = StubEndpoint.narrow(StubEndpoint.after(over));
         StubEndpoint healthy = StubEndpoint.answering();
         Recorder recorder = startInTurn(slow.endpoint(), healthy.endpoint())) {
       awaitConnections(slow, healthy);

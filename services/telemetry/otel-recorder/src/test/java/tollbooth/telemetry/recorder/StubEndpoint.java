@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.zip.GZIPInputStream;
 
@@ -70,6 +71,21 @@ final class StubEndpoint implements AutoCloseable {
 
   static StubEndpoint running(Script script) throws IOException {
     return new StubEndpoint(script, 0);
+  }
+
+  /** Reads nothing before this is over, then answers well. */
+  static Script after(CountDownLatch over) {
+    return (stub, socket, input) -> {
+      try {
+        over.await();
+      } catch (InterruptedException interrupted) {
+        throw new IOException(interrupted);
+      }
+      while (true) {
+        stub.readRequest(input);
+        socket.getOutputStream().write(OK.getBytes(ISO_8859_1));
+      }
+    };
   }
 
   /** With a small receive buffer, so that not reading is noticed early. */

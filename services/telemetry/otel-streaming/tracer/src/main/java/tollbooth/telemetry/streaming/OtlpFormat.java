@@ -49,11 +49,6 @@ final class OtlpFormat implements WireFormat {
   }
 
   @Override
-  public String contentType() {
-    return "application/x-protobuf";
-  }
-
-  @Override
   public void start(
       Chain out,
       StreamingSpan span,

@@ -13,9 +13,6 @@ import java.nio.ByteBuffer;
  */
 interface WireFormat {
 
-  /** The media type of a request with spans. */
-  String contentType();
-
   /**
    * What a span knows at its start.
    *

@@ -35,11 +35,6 @@ final class ZipkinFormat implements WireFormat {
   }
 
   @Override
-  public String contentType() {
-    return "application/x-protobuf";
-  }
-
-  @Override
   public void start(
       Chain out,
       StreamingSpan span,
