@@ -127,7 +127,7 @@ def test_jmh_gets_the_levels_options(compiler: str, flags: str) -> None:
         *("[.]CallerBenchmark[.]", "-f", "1", "-foe", "true"),
         *("-wi", "8", "-w", "1000ms", "-i", "3", "-r", "1000ms"),
         *("-prof", "gc", "-prof", "tollbooth.benchmarks.IterationProfiler"),
-        *("-jvmArgsAppend", flags),
+        *("-jvmArgsAppend", f"{flags} --enable-native-access=ALL-UNNAMED"),
         *("-p", "tracer=sdk-discard", "-p", "attributes=10"),
     ]
 

@@ -15,6 +15,8 @@ from lab.target.jmh.settings import COMPILER_FLAGS, JmhLevel, JmhLevelSettings
 
 RECORD = "jmh.json"
 PROFILERS = ("gc", "tollbooth.benchmarks.IterationProfiler")
+# The benchmarks read the clock of the process from the C library.
+NATIVE_ACCESS = "--enable-native-access=ALL-UNNAMED"
 HEAP_FRACTION = 0.5
 # What a fork needs besides its iterations: two JVMs start, and a benchmark warms its tracer up.
 FORK_S = 120.0
@@ -35,7 +37,7 @@ def options(settings: JmhLevelSettings) -> list[str]:
         *("-wi", str(settings.warm_up_iterations), "-w", f"{settings.iteration_ms}ms"),
         *("-i", str(settings.iterations), "-r", f"{settings.iteration_ms}ms"),
         *(word for profiler in PROFILERS for word in ("-prof", profiler)),
-        *("-jvmArgsAppend", " ".join(flags)),
+        *("-jvmArgsAppend", " ".join((*flags, NATIVE_ACCESS))),
         *(word for name, value in settings.parameters.items() for word in ("-p", f"{name}={value}")),
     ]
 

@@ -1,7 +1,5 @@
 package tollbooth.benchmarks;
 
-import com.sun.management.OperatingSystemMXBean;
-import java.lang.management.ManagementFactory;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
@@ -20,8 +18,6 @@ import org.openjdk.jmh.results.ScalarResult;
 public final class IterationProfiler implements InternalProfiler {
 
   private static final long SECOND_NS = 1_000_000_000;
-  private static final OperatingSystemMXBean PROCESS =
-      (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
 
   private long startNs;
   private long startCpuNs;
@@ -34,13 +30,13 @@ public final class IterationProfiler implements InternalProfiler {
   @Override
   public void beforeIteration(BenchmarkParams benchmark, IterationParams iteration) {
     startNs = nowNs();
-    startCpuNs = PROCESS.getProcessCpuTime();
+    startCpuNs = ProcessCpu.nanos();
   }
 
   @Override
   public Collection<? extends Result> afterIteration(
       BenchmarkParams benchmark, IterationParams iteration, IterationResult result) {
-    long cpuNs = PROCESS.getProcessCpuTime() - startCpuNs;
+    long cpuNs = ProcessCpu.nanos() - startCpuNs;
     return List.of(
         new ScalarResult("startNs", startNs, "ns", AggregationPolicy.MIN),
         new ScalarResult("endNs", nowNs(), "ns", AggregationPolicy.MAX),

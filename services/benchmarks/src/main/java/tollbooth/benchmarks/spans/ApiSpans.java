@@ -22,9 +22,13 @@ final class ApiSpans {
 
   static void make(Tracer tracer, int attributes) {
     Span span = tracer.spanBuilder(NAME).setNoParent().startSpan();
+    addAttributes(span, attributes);
+    span.end();
+  }
+
+  static void addAttributes(Span span, int attributes) {
     for (int i = 0; i < attributes; i++) {
       span.setAttribute(KEYS[i], VALUES[i]);
     }
-    span.end();
   }
 }

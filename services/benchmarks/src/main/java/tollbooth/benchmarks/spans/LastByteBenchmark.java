@@ -32,6 +32,7 @@ public class LastByteBenchmark {
 
   /** What makes and sends the spans. The SDK's: its sender, its largest batch, and options. */
   @Param({
+    "none",
     "streaming-discard",
     "streaming-chunk-per-span",
     "streaming-chunk-per-write",

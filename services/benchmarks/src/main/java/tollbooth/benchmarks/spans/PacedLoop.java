@@ -1,10 +1,9 @@
 package tollbooth.benchmarks.spans;
 
-import com.sun.management.OperatingSystemMXBean;
-import java.lang.management.ManagementFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
+import tollbooth.benchmarks.ProcessCpu;
 
 /**
  * Makes spans at a rate, in bursts, and sends them to a backend in the same process. What they cost
@@ -16,8 +15,6 @@ final class PacedLoop implements AutoCloseable {
   private static final int WARM_UP_BURSTS = 500;
   private static final long PERIOD_NS = TimeUnit.MILLISECONDS.toNanos(50);
   private static final int QUEUE = 4_096;
-  private static final OperatingSystemMXBean PROCESS =
-      (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
 
   private final Backend backend;
   private final SpanMaker maker;
@@ -74,7 +71,7 @@ final class PacedLoop implements AutoCloseable {
   }
 
   private long cpuNs() {
-    return PROCESS.getProcessCpuTime() - backend.cpuNs();
+    return ProcessCpu.nanos() - backend.cpuNs();
   }
 
   @Override

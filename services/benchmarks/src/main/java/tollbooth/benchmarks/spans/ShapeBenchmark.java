@@ -36,7 +36,7 @@ public class ShapeBenchmark {
   public String tracer;
 
   /** What they carry. */
-  @Param({"events", "links", "long-strings"})
+  @Param({"events", "links", "long-strings", "current", "injected"})
   public String shape;
 
   private ApiMaker maker;

@@ -21,15 +21,17 @@ final class SpanMakers {
   /**
    * Starts one.
    *
-   * @param name {@code late}, {@code late-http}, {@code mutex}, {@code streaming-discard}, {@code
-   *     streaming-stuck}, {@code streaming-} and what {@link StreamingMaker#sending} reads, {@code
-   *     sdk-discard}, {@code sdk-stuck}, or {@code sdk-} and what {@link SdkOptions#parse} reads
+   * @param name {@code none}, {@code late}, {@code late-http}, {@code mutex}, {@code
+   *     streaming-discard}, {@code streaming-stuck}, {@code streaming-} and what {@link
+   *     StreamingMaker#sending} reads, {@code sdk-discard}, {@code sdk-stuck}, or {@code sdk-} and
+   *     what {@link SdkOptions#parse} reads
    * @param url of the backend, for those that send
    * @param queueSize in spans
    */
   static SpanMaker start(String name, String url, int queueSize) {
     String[] parts = name.split("-", 2);
     return switch (parts[0]) {
+      case "none" -> new NoMaker();
       case "late" ->
           parts.length == 1 ? new LateMaker(queueSize) : LateMaker.sending(url, queueSize);
       case "mutex" -> new ProviderMaker(MutexTracer.start(queueSize));

@@ -7,7 +7,12 @@ import io.opentelemetry.api.trace.SpanContext;
 import io.opentelemetry.api.trace.TraceFlags;
 import io.opentelemetry.api.trace.TraceState;
 import io.opentelemetry.api.trace.Tracer;
+import io.opentelemetry.api.trace.propagation.W3CTraceContextPropagator;
+import io.opentelemetry.context.Context;
+import io.opentelemetry.context.Scope;
+import java.util.HashMap;
 import java.util.Locale;
+import java.util.Map;
 import java.util.stream.IntStream;
 
 /** What a span carries, ten of it. */
@@ -39,6 +44,26 @@ enum SpanShape {
       for (int i = 0; i < COUNT; i++) {
         span.setAttribute(ApiSpans.KEYS[i], LONG);
       }
+    }
+  },
+
+  /** Small attributes, while the span is the current one. */
+  CURRENT {
+    @Override
+    void addTo(Span span) {
+      try (Scope scope = span.makeCurrent()) {
+        ApiSpans.addAttributes(span, COUNT);
+      }
+    }
+  },
+
+  /** Small attributes; the span's context goes into the headers of a request. */
+  INJECTED {
+    @Override
+    void addTo(Span span) {
+      ApiSpans.addAttributes(span, COUNT);
+      W3CTraceContextPropagator.getInstance()
+          .inject(Context.root().with(span), new HashMap<>(), Map::put);
     }
   };
 

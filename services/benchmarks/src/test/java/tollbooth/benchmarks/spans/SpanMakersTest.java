@@ -17,7 +17,7 @@ class SpanMakersTest {
   private static final int SPANS = 100;
 
   @ParameterizedTest
-  @ValueSource(strings = {"late", "mutex", "streaming-discard", "sdk-discard"})
+  @ValueSource(strings = {"none", "late", "mutex", "streaming-discard", "sdk-discard"})
   void deliversWithoutABackend(String name) {
     try (SpanMaker maker = SpanMakers.start(name, null, 1_024)) {
       makeAll(maker);
@@ -66,7 +66,13 @@ class SpanMakersTest {
 
   /** In bytes, with or without the resource of each span. */
   @ParameterizedTest
-  @CsvSource({"EVENTS, 550, 1000", "LINKS, 400, 800", "LONG_STRINGS, 10100, 10800"})
+  @CsvSource({
+    "EVENTS, 550, 1000",
+    "LINKS, 400, 800",
+    "LONG_STRINGS, 10100, 10800",
+    "CURRENT, 300, 1000",
+    "INJECTED, 300, 1000"
+  })
   void deliversSpansOfEveryShape(SpanShape shape, long least, long most) {
     for (String name : List.of("streaming-chunk-per-write", "sdk-okhttp-512")) {
       try (Backend backend = SpanMakers.backend(name);
