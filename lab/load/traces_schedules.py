@@ -92,7 +92,11 @@ def loop(schedule: Ramp | Workers | TraceRate, request: Mapping[str, object]) ->
         changed = {name: request[name] for name in ("traces_per_s", "connections") if request.get(name) is not None}
         return {"decoupled": {**schedule.model_dump(exclude={"kind"}), **changed}}
     workers_per_s = schedule.workers_per_s if isinstance(schedule, Ramp) else 0
-    waits = request.get("wait_out_durations", True)
     return {
-        "coupled": {"workers": schedule.workers, "workers_per_s": workers_per_s, "wait_out_durations": waits},
+        "coupled": {
+            "workers": schedule.workers,
+            "workers_per_s": workers_per_s,
+            "wait_out_durations": request.get("wait_out_durations", True),
+            "shared_connections": request.get("connections") or 0,
+        },
     }

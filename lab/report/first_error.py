@@ -1,4 +1,4 @@
-"""Says what the first errors of ramps follow: the rate, the workers or the queue."""
+"""Says what the first errors of ramps follow: the rate, the workers, the connections or the queue."""
 
 import math
 from collections.abc import Sequence
@@ -11,6 +11,7 @@ from lab.report.tables import Cell, Column, Table
 CANDIDATES = {
     "first_error_traces_per_s": "traces per second",
     "first_error_workers": "workers",
+    "first_error_connections": "connections",
     "first_error_queue": "queue of the exporters",
 }
 FEWEST_LEVELS = 2
@@ -18,7 +19,9 @@ FEWEST_LEVELS = 2
 
 def first_error_table(summary: Summary) -> Table | None:
     """Compare what all levels had reached at their first errors; None if the experiment is not about that."""
-    ramps = [ramp for level in _levels(summary) if (ramp := _ramp(summary, level)) is not None]
+    # A run of an earlier version did not count connections.
+    names = [name for name in CANDIDATES if any(name in trial.values for trial in summary.trials)]
+    ramps = [ramp for level in _levels(summary) if (ramp := _ramp(summary, level, names)) is not None]
     if summary.headline.primary not in CANDIDATES or len(ramps) < FEWEST_LEVELS:
         return None
     found = first_error(ramps, summary.confidence)
@@ -39,15 +42,15 @@ def _levels(summary: Summary) -> list[str]:
     return [level for level in summary.levels if level == summary.baseline or level not in summary.compared_with]
 
 
-def _ramp(summary: Summary, level: str) -> Ramp | None:
+def _ramp(summary: Summary, level: str, candidates: Sequence[str]) -> Ramp | None:
     """Return a level's ramps as one: what they had reached on average; None if the records do not say."""
     names = summary.compared_with if level == summary.baseline else (level,)
     trials = [trial for trial in summary.trials if trial.counts and trial.level in names]
-    complete = [trial for trial in trials if CANDIDATES.keys() <= trial.values.keys()]
-    failing = [trial for trial in complete if not CANDIDATES.keys() & trial.censored.keys()]
+    complete = [trial for trial in trials if trial.values.keys() >= set(candidates)]
+    failing = [trial for trial in complete if not trial.censored.keys() & set(candidates)]
     if not complete:
         return None
-    return Ramp({name: _geometric(failing or complete, name) for name in CANDIDATES}, failed=bool(failing))
+    return Ramp({name: _geometric(failing or complete, name) for name in candidates}, failed=bool(failing))
 
 
 def _geometric(trials: Sequence[TrialSummary], name: str) -> float:

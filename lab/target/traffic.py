@@ -38,7 +38,12 @@ class Traffic(Shape):
     receive_timeout_ms: int = Field(default=10_000, ge=1, le=3_600_000, description="from the answer to the last span")
     wait_out_durations: bool = Field(default=True, description="workers wait as long as a trace lasts before they send")
     traces_per_s: float | None = Field(default=None, gt=0, le=1_000_000, description="in place of the schedule's rate")
-    connections: int | None = Field(default=None, ge=1, le=50_000, description="in place of the schedule's connections")
+    connections: int | None = Field(
+        default=None,
+        ge=1,
+        le=50_000,
+        description="in place of the schedule's; workers share so many, and have one each if left out",
+    )
 
     def plan(self) -> Mapping[str, Any]:
         """Return the plan as the generator reads it."""

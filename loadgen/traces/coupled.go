@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -9,7 +10,7 @@ import (
 // A worker whose send failed pauses: without a target, thousands of workers would do nothing but fail.
 const pauseAfterFailure = 100 * time.Millisecond
 
-// worker sends one trace after the other, each when the one before has come back. It has a connection to each target.
+// worker sends one trace after the other, each when the one before has come back, over a connection to each target.
 type worker struct {
 	*run
 	number      int
@@ -30,6 +31,11 @@ func (r *run) coupled(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	shared, err := r.openAll(r.load.Coupled.Shared)
+	if err != nil {
+		return cmp.Or(err, records.finish())
+	}
+	defer closeAll(shared)
 	defer time.AfterFunc(r.load.duration(), r.end).Stop()
 	wait := newWaiting()
 	r.receiver.to.Store(&delivery{r.clock, func(parts []part, ns int64) {
@@ -50,6 +56,9 @@ func (r *run) coupled(ctx context.Context) error {
 			run: r, number: number, drawer: newDrawer(r.load.Plan, r.load.Seed), ids: newIdentifier(),
 			waiting: wait, waiter: newWaiter(), records: records,
 		}
+		if len(shared) > 0 {
+			w.connections = shared[number%len(shared)]
+		}
 		workers.Go(func() { w.work(ctx) })
 	}
 	workers.Wait()
@@ -60,17 +69,15 @@ func (r *run) coupled(ctx context.Context) error {
 func (w *worker) work(ctx context.Context) {
 	w.counters.workers.Add(1)
 	defer w.counters.workers.Add(-1)
-	opened, err := w.open()
-	if err != nil {
-		w.fail(err)
-		return
-	}
-	w.connections = opened
-	defer func() {
-		for _, each := range opened {
-			each.close()
+	if w.connections == nil {
+		opened, err := w.openAll(1)
+		if err != nil {
+			w.fail(err)
+			return
 		}
-	}()
+		defer closeAll(opened)
+		w.connections = opened[0]
+	}
 	for number := uint64(0); ctx.Err() == nil; number++ {
 		if ended := w.once(ctx, number); ended == sendError || ended == sendTimeout {
 			sleep(ctx, pauseAfterFailure)

@@ -86,23 +86,16 @@ func (r *run) decoupled(ctx context.Context, next schedule) error {
 func (r *run) sendAll(ctx context.Context, next schedule, records *recorder, onAnswer outcome) error {
 	o := &openLoop{run: r, records: records, onAnswer: onAnswer}
 	o.batches.New = func() any { return &batch{drawer: newDrawer(r.load.Plan, r.load.Seed), ids: newIdentifier()} }
-	for range r.load.connections() {
-		opened, err := r.open()
-		if err != nil {
-			return err
-		}
-		o.connections = append(o.connections, opened)
+	var err error
+	if o.connections, err = r.openAll(r.load.connections()); err != nil {
+		return err
 	}
 	runtime.GC() // what the last load left
 	ready := make(chan *batch, max(2, tracesAhead/r.load.tracesPerRequest()))
 	go o.prepare(ctx, next, ready)
 	clock.Precisely(func() { o.loop(ctx, ready) })
 	o.ended.Wait()
-	for _, opened := range o.connections {
-		for _, each := range opened {
-			each.close()
-		}
-	}
+	closeAll(o.connections)
 	return nil
 }
 

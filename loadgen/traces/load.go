@@ -36,11 +36,12 @@ type load struct {
 	Replay           *replay    `json:"replay"`
 }
 
-// coupled are workers who each wait for their trace before the next.
+// coupled are workers who each wait for their trace before the next. Each has a connection of its own, or they share some.
 type coupled struct {
 	Workers     int     `json:"workers"`
 	WorkersPerS float64 `json:"workers_per_s"`
 	WaitOut     bool    `json:"wait_out_durations"`
+	Shared      int     `json:"shared_connections"`
 }
 
 // decoupled is an open loop: traces at a rate, whatever becomes of them.
@@ -89,6 +90,7 @@ func (l load) checkLoop() error {
 		return cmp.Or(
 			between("coupled.workers", float64(l.Coupled.Workers), 1, maxWorkers),
 			between("coupled.workers_per_s", l.Coupled.WorkersPerS, 0, maxWorkers),
+			between("coupled.shared_connections", float64(l.Coupled.Shared), 0, maxWorkers),
 		)
 	case l.Decoupled != nil:
 		return cmp.Or(
@@ -139,7 +141,7 @@ func (l load) tracesPerRequest() int {
 func (l load) connections() int {
 	switch {
 	case l.Coupled != nil:
-		return l.Coupled.Workers
+		return cmp.Or(l.Coupled.Shared, l.Coupled.Workers)
 	case l.Decoupled != nil:
 		return l.Decoupled.Connections
 	}

@@ -36,6 +36,7 @@ func TestALoadThatMakesNoSenseIsOneClearLine(t *testing.T) {
 		"coupled, decoupled, replay: exactly one must be given, not 2":       func(l *load) { l.Replay = &replay{} },
 		"coupled.workers: is 0, must be from 1 to 50000":                     func(l *load) { l.Coupled.Workers = 0 },
 		"coupled.workers_per_s: is -0.5, must be from 0 to 50000":            func(l *load) { l.Coupled.WorkersPerS = -0.5 },
+		"coupled.shared_connections: is -1, must be from 0 to 50000":         func(l *load) { l.Coupled.Shared = -1 },
 		"decoupled.traces_per_s: must be above 0":                            func(l *load) { *l = rate(0, 1) },
 		"decoupled.traces_per_s: is 2000000, must be from 0 to 1000000":      func(l *load) { *l = rate(2e6, 1) },
 		"decoupled.traces_per_request: is 0, must be from 1 to 10000":        func(l *load) { *l = rate(1, 0) },
@@ -76,7 +77,7 @@ func TestALoadIsReadAsREADMEShowsIt(t *testing.T) {
   "attribute_bytes":{"min":16,"max":16},"clients":{"min":1,"max":1},"sibling_probability":0,"incomplete_probability":0,
   "risky_probability":0,"error_probability":0},
  "transport":"grpc","compression":"gzip","send_timeout_ms":5000,"receive_timeout_ms":10000,"returns":true,
- "coupled":{"workers":6000,"workers_per_s":5,"wait_out_durations":true}}`
+ "coupled":{"workers":6000,"workers_per_s":5,"wait_out_durations":true,"shared_connections":0}}`
 	l, err := common.Parse[load]([]byte(text))
 	if err != nil || *l.DurationS != 1200 || l.Plan.Spans.Max != 10 || l.Coupled.WorkersPerS != 5 || !l.Coupled.WaitOut || !l.Returns {
 		t.Errorf("read %+v (%v)", l, err)

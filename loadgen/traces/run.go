@@ -103,7 +103,7 @@ func (r *run) openTo(targets []string) error {
 		buffer = smallBuffer
 	}
 	r.transport = transports[r.load.Transport]
-	if r.load.Coupled != nil && r.load.Transport == "grpc" {
+	if r.load.Coupled != nil && r.load.Coupled.Shared == 0 && r.load.Transport == "grpc" {
 		r.transport = unary
 	}
 	for _, target := range targets {
@@ -126,6 +126,26 @@ func (r *run) open() ([]connection, error) {
 		}
 	}
 	return opened, nil
+}
+
+// openAll opens so many connections to each target.
+func (r *run) openAll(count int) (opened [][]connection, err error) {
+	for range count {
+		one, err := r.open()
+		if err != nil {
+			return opened, err
+		}
+		opened = append(opened, one)
+	}
+	return opened, nil
+}
+
+func closeAll(opened [][]connection) {
+	for _, one := range opened {
+		for _, each := range one {
+			each.close()
+		}
+	}
 }
 
 // prepare returns what sends the load until the context ends.

@@ -193,6 +193,30 @@ func TestWorkersGetTheirTracesBack(t *testing.T) {
 	}
 }
 
+func TestWorkersShareConnections(t *testing.T) {
+	for _, transport := range []string{"grpc", "http"} {
+		e := startEndpoint(t)
+		target := startRelay(t, e.grpcAddress).address
+		if transport == "http" {
+			target = e.httpAddress
+		}
+		l := someLoad()
+		l.Transport, l.Coupled.Workers, l.Coupled.Shared = transport, 20, 3
+		records, c := sentBy(t, e, l, target)
+		workers := map[int]bool{}
+		for _, r := range records {
+			workers[r.worker] = workers[r.worker] || r.outcome == success
+		}
+		if found := byOutcome(t, records, c); len(workers) != 20 || found[sendError] > 0 || found[sendTimeout] > 0 {
+			t.Errorf("%s: %d workers, %v", transport, len(workers), found)
+		}
+		// One more, which checks that the target can be reached. Over HTTP, a request that the load's end cuts off breaks one.
+		if c.ConnectionsOpened < 4 || c.ConnectionsOpened > 7 {
+			t.Errorf("%s: opened %d connections", transport, c.ConnectionsOpened)
+		}
+	}
+}
+
 func TestDurationsAreWaitedOutOnlyIfThePlanSaysSo(t *testing.T) {
 	e := startEndpoint(t)
 	target := startRelay(t, e.grpcAddress).address

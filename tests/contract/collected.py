@@ -2,7 +2,9 @@
 
 import csv
 import json
+import random
 import subprocess
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
@@ -25,6 +27,7 @@ MEASURED, GENERATOR, SINK = "measured", "traces", "sink"
 # Where a first stage sends to. The generator takes the place of the second stage.
 SECOND_STAGE = "collector"
 OTLP_HTTP, SINK_HTTP = 4318, 8888
+BAD_REQUEST = 400
 # Where every Collector has all pipelines.
 MOUNTED = "/etc/otelcol"
 SPANS = 4
@@ -128,6 +131,14 @@ class Surroundings:
         (self.out / "load").rename(self.out / f"load-{number}.json")
         return Load(self.out, number)
 
+    def garble(self, lasts_s: float) -> int:
+        """Post random bytes to the port where traces come back; return how many of these requests were rejected."""
+        draw, end_s, rejected = random.Random(1), time.monotonic() + lasts_s, 0
+        address = self._address(GENERATOR, OTLP_HTTP)
+        while time.monotonic() < end_s:
+            rejected += answer(address, draw.randbytes(draw.randrange(1, 1000))) == BAD_REQUEST
+        return rejected
+
     def start(self, name: str, image: str, options: Sequence[str], command: Sequence[str] = ()) -> None:
         """Start a container whose host name is `name`."""
         place = ("--name", f"{self.network}-{name}", "--network", self.network, "--network-alias", name)
@@ -191,8 +202,12 @@ class Load:
         _, *lines = (self.out / f"traces-{self.number}.csv").read_text().splitlines()
         rows = list(csv.DictReader(lines))
         assert {row["outcome"] for row in rows} <= OUTCOMES
-        assert len({row["trace_id"] for row in rows}) == len(rows) == self._readings(self._counters)[-1]["traces_sent"]
+        assert len({row["trace_id"] for row in rows}) == len(rows) == self.counted("traces_sent")
         return rows
+
+    def counted(self, counter: str) -> int:
+        """Return a counter at the load's end."""
+        return self._readings(self._counters)[-1][counter]
 
     def until(self, counter: str, since_ns: int = 0) -> None:
         """Waits until a counter of the generator has grown after a Unix time. It is read once a second."""
@@ -234,7 +249,8 @@ def surroundings(name: str, out: Path, *, sink: bool = False) -> Iterator[Surrou
         if sink:
             around.start(SINK, references[SINK], ("--publish", f"127.0.0.1::{SINK_HTTP}"))
         target = ("--volume", f"{out}:/out", "--env", f"TARGET={MEASURED}:4317")
-        around.start(GENERATOR, references[GENERATOR], ("--network-alias", SECOND_STAGE, *target))
+        ports = ("--publish", f"127.0.0.1::{OTLP_HTTP}")
+        around.start(GENERATOR, references[GENERATOR], ("--network-alias", SECOND_STAGE, *ports, *target))
         yield around
     finally:
         around.remove()

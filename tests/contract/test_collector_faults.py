@@ -136,6 +136,20 @@ def test_a_collector_that_is_slow_then_killed_and_comes_back(loop: str, around: 
     assert {"success", "shutdown"} <= outcomes(rows, back_ns)
 
 
+GARBLED_S = 5.0
+
+
+def test_malformed_data_where_traces_come_back_is_counted_and_disturbs_nothing(around: Surroundings) -> None:
+    with around.collector("collector", "basic", {"RETURN_ENDPOINT": "traces:4317"}):
+        with around.sending(LOOPS["decoupled"]) as load:
+            load.until("received_spans")
+            rejected = around.garble(GARBLED_S)
+            load.until("received_spans", since_ns=time.time_ns())
+        rows = load.rows()
+    assert load.counted("malformed") == rejected > 0
+    assert outcomes(rows) <= {"success", "shutdown"}
+
+
 # --- an outage behind the sampler -------------------------------------------------------------------------------------
 
 BACK = "back"
@@ -143,7 +157,7 @@ BACK = "back"
 
 # On a busy machine a trace may be on its way for seconds without any outage, which has to last longer than a trace is
 # waited for. Workers send nothing while they wait.
-@pytest.mark.parametrize(("loop", "outage_s", "waits_s"), [("decoupled", 7, 4), ("coupled", 4, 2)])
+@pytest.mark.parametrize(("loop", "outage_s", "waits_s"), [("decoupled", 7, 4), ("coupled", 5, 2)])
 def test_an_outage_of_the_exporter_is_a_loss_and_not_sampling(
     loop: str, outage_s: int, waits_s: int, around: Surroundings
 ) -> None:
