@@ -44,7 +44,7 @@ class Objective:
         start_ns = int(traces["intended_ns"].min() or 0)  # type: ignore[arg-type]
         end_ns = start_ns + round(duration_s * SECOND_NS)
         sent = traces.filter(pl.col("outcome") != "empty")
-        lost = failed(sent, self.keeps, self.sampling_percent)
+        lost = self._lost(sent)
         back = _back(sent)
         late = float((back["delay_ns"] > self.delay_p99_ms * 1e6).mean() or 0)  # type: ignore[arg-type]
         queued = max(
@@ -69,6 +69,16 @@ class Objective:
             loss=min(1.0, excess or 1.0) if failed_by else 0.0,
             failed_by=failed_by,
         )
+
+    def _lost(self, sent: pl.DataFrame) -> pl.DataFrame:
+        """Return the traces that failed.
+
+        A load ends when as many spans are back as were sent. If all are expected back and one is missing then, others
+        came back twice.
+        """
+        lost = failed(sent, self.keeps, self.sampling_percent)
+        missing = sent.filter(pl.col("outcome") == "shutdown") if self.keeps == "all" else sent.clear()
+        return pl.concat([lost, missing])
 
 
 def recovered(probe: ShortTrial) -> bool:

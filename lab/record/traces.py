@@ -51,8 +51,8 @@ RECEIVE_MS = (pl.col("receive_end_after_ns") - pl.col("send_end_after_ns")) / 1e
 """From the answer to the last span that came back."""
 ROUND_TRIP_MS = (pl.col("receive_end_after_ns") - pl.col("send_start_after_ns")) / 1e6
 """From the start of a request to the last span that came back, which may be before the answer."""
-ANSWERED = pl.col("outcome") != "send timeout"
-"""A send that was given up says nothing of how long an answer takes."""
+ACCEPTED = pl.col("outcome").cast(pl.String).is_in(("success", "receive timeout"))
+"""What the target accepted. How long it takes to reject a trace says nothing of this; nor does a load's end."""
 COMPLETE = pl.col("outcome") == "success"
 UNSENT = pl.col("outcome").cast(pl.String).is_in(("send timeout", "send error"))
 """What was not accepted."""

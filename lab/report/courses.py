@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from lab.record import TrialData
-from lab.record.traces import ANSWERED, COMPLETE, LOGGED, RECEIVE_MS, RETURNED, SEND_MS, SENT, UNSENT
+from lab.record.traces import ACCEPTED, COMPLETE, LOGGED, RECEIVE_MS, RETURNED, SEND_MS, SENT, UNSENT
 from lab.record.trial import LOCAL
 
 Floats = NDArray[np.float64]
@@ -27,7 +27,7 @@ RATES = {
 }
 """Which traces are counted, and by which of their times."""
 DELAYS = {
-    "accepted, p95": (ANSWERED, SEND_MS, 0.95),
+    "accepted, p95": (ACCEPTED, SEND_MS, 0.95),
     "returned, p50": (COMPLETE, RECEIVE_MS, 0.5),
     "returned, p99": (COMPLETE, RECEIVE_MS, 0.99),
 }

@@ -14,7 +14,7 @@ import polars as pl
 from lab.analysis.collector.outcomes import failed
 from lab.contract import Metric
 from lab.record import Censoring, NotDerivableError, TrialData
-from lab.record.traces import ANSWERED, COMPLETE, LOGGED, RECEIVE_MS, RETURNED, ROUND_TRIP_MS, SEND_MS, SENT
+from lab.record.traces import ACCEPTED, COMPLETE, LOGGED, RECEIVE_MS, RETURNED, ROUND_TRIP_MS, SEND_MS, SENT, UNSENT
 from lab.record.trial import LOCAL
 from lab.target import ended
 
@@ -25,7 +25,7 @@ SEND, RECEIVE, ROUND_TRIP = "send", "receive", "round_trip"
 TITLES = {SEND: "Delay until accepted", RECEIVE: "Delay until returned", ROUND_TRIP: "Round trip"}
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999}
 DELAY_MS = {SEND: SEND_MS, RECEIVE: RECEIVE_MS, ROUND_TRIP: ROUND_TRIP_MS}
-HAVING = {SEND: ANSWERED, RECEIVE: COMPLETE, ROUND_TRIP: COMPLETE}
+HAVING = {SEND: ACCEPTED, RECEIVE: COMPLETE, ROUND_TRIP: COMPLETE}
 ENDED = "what is measured ended"
 
 
@@ -40,6 +40,7 @@ class Reached:
     at_s: float
     outcome: str | None
     workers: float
+    connections: float
     traces_per_s: float
     queue: float | None
 
@@ -52,9 +53,9 @@ def traces(data: TrialData) -> pl.DataFrame:
     return pl.concat(frames)
 
 
-def in_window(data: TrialData, time: pl.Expr) -> pl.DataFrame:
-    """Return the traces of which something, such as `SENT`, happened in the window."""
-    return traces(data).filter(time.is_between(data.trial.window_start_ns, data.trial.window_end_ns, closed="left"))
+def in_window(data: TrialData, time: pl.Expr, which: Callable[[TrialData], pl.DataFrame] = traces) -> pl.DataFrame:
+    """Return the traces, or `which` of them, of which something, such as `SENT`, happened in the window."""
+    return which(data).filter(time.is_between(data.trial.window_start_ns, data.trial.window_end_ns, closed="left"))
 
 
 def delay_ms(data: TrialData, which: str, quantile: float) -> float:
@@ -94,6 +95,15 @@ def spans_lost(data: TrialData) -> float:
     return float(late.select((pl.col("spans_sent") - pl.col("spans_received")).sum()).item())
 
 
+def spans_accepted(data: TrialData) -> float:
+    """Return the spans of all traces that were accepted, from the generator's log of the load.
+
+    A Collector's own counter also has the loads before it, with which the generator waited for the connection.
+    """
+    accepted = traces(data).filter(~UNSENT)
+    return float(accepted["spans_sent"].sum())
+
+
 def reached(data: TrialData) -> Reached:
     """Return what the load had reached when the first failure was logged, or when the window ended.
 
@@ -109,7 +119,8 @@ def reached(data: TrialData) -> Reached:
     return Reached(
         at_s=(at_ns - data.trial.load_start_ns) / SECOND_NS,
         outcome=outcome,
-        workers=_workers_at(data, at_ns),
+        workers=_generator_at(data, "workers", at_ns),
+        connections=_generator_at(data, "connections_opened", at_ns),
         traces_per_s=sent * SECOND_NS / max(at_ns - since_ns, 1),
         queue=_queue_at(data, at_ns),
     )
@@ -120,9 +131,9 @@ def bound(data: TrialData) -> Censoring | None:
     return "at least" if data.has("trace-log") and reached(data).outcome is None else None
 
 
-def _workers_at(data: TrialData, at_ns: int) -> float:
-    """Return how many workers the generator had at its last reading before a time."""
-    series = [one["workers"] for one in data.streams["generator"].values()]
+def _generator_at(data: TrialData, counter: str, at_ns: int) -> float:
+    """Return how many workers the generator had, or connections it had opened, at its last reading before a time."""
+    series = [one[counter] for one in data.streams["generator"].values()]
     before = max((one for one in series if one.t_ns[0] <= at_ns), key=lambda one: int(one.t_ns[0]), default=series[0])
     return float(before.values[max(0, int(np.searchsorted(before.t_ns, at_ns)) - 1)])
 
@@ -161,7 +172,7 @@ METRICS = (
         "traces_failed_per_s",
         "Traces that failed per second",
         "1/s",
-        compute=lambda data: len(failures(data)) / data.trial.window_s,
+        compute=lambda data: len(in_window(data, SENT, failures)) / data.trial.window_s,
     ),
     *(
         Metric(f"{which}_delay_{name}_ms", f"{title}, {name}", "ms", compute=partial(delay_ms, which=which, quantile=q))
@@ -174,6 +185,7 @@ METRICS = (
     ),
     _reached("at_s", "First error, after the load's start", "s"),
     _reached("workers", "Workers at the first error", ""),
+    _reached("connections", "Connections opened until the first error", ""),
     _reached("traces_per_s", "Rate at the first error", "1/s"),
     _reached("queue", "Queue of the exporters at the first error", ""),
 )

@@ -52,7 +52,10 @@ def judged(tmp_path: Path) -> Judged:
         rows: Sequence[str] = (*SUCCESSES, *REJECTED),
         busy: float = 0.1,
     ) -> TrialData:
-        workers = [{"workers": 5 * second, "t_ns": START_NS + second * SECOND_NS} for second in range(24)]
+        workers = [
+            {"workers": 5 * second, "connections_opened": 5 * second, "t_ns": START_NS + second * SECOND_NS}
+            for second in range(24)
+        ]
         outcomes = {"success": len(SUCCESSES), "send_error": len(rows) - len(SUCCESSES), "traces_sent": len(rows)}
         readings = [{**dict.fromkeys(ZEROS, 0), **line} for line in workers]
         readings[-1] |= {**outcomes, "spans_sent": 600, "received_spans": 500}

@@ -284,7 +284,7 @@ def judged(tmp_path: Path) -> Judged:
         rows = [row(one, "success", number / 10) for number, one in enumerate(ids)] if rows is None else rows
         (tmp_path / "traces-0.csv").write_text("".join([*HEADER, *rows]))
         header = {"format": "tollbooth.generator", "version": 1, "t_ns": START_NS, "interval_ns": SECOND_NS}
-        reading = {"t_ns": START_NS, "workers": 0}
+        reading = {"t_ns": START_NS, "workers": 0, "connections_opened": 0}
         (tmp_path / "generator-0.jsonl").write_text(f"{json.dumps(header)}\n{json.dumps(reading)}\n")
         (tmp_path / "counters.jsonl").write_text(counters(cores, more=growing, **observed))
         write_lookups(tmp_path, dict.fromkeys(ids, 5) if found is None else found)

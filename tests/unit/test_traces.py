@@ -16,16 +16,18 @@ from lab.contract import Endpoint
 from lab.errors import UserError
 from lab.load.generator import LoadPlan, Stage
 from lab.load.traces import RECORDS, TIMEOUTS, Traces, TracesLoad
-from lab.load.traces_schedules import Ramp, TraceRate, Workers
+from lab.load.traces_schedules import Ramp, TraceRate, Workers, loop
 from lab.record import NotDerivableError, Series, TrialData
-from lab.record.results import read_results
+from lab.record.results import Results, read_results
 from lab.record.traces import newest_scrape_ns, read_collectors, read_traces
-from lab.record.trial import HeadPart, TrialRecord, Window, WindowPart
+from lab.record.trial import LOCAL, HeadPart, TrialRecord, Window, WindowPart
 from lab.spec.experiment import Protocol
 from lab.spec.parse import parse_experiment
 from lab.spec.problems import SpecError
 from lab.target import delays
+from lab.target.collector.judgement import METRICS, spans_accounted_for
 from lab.target.collector.settings import CollectorLevelSettings
+from lab.target.generated import OUTCOMES
 from tests.fake import FakeClock
 from tests.labs import LAB
 from tests.observed import SECOND_NS, START_NS
@@ -145,7 +147,12 @@ def measured(schedule: Any, tmp_path: Path, protocol: Mapping[str, Any]) -> tupl
 def test_a_ramp_begins_when_something_came_back_and_is_its_own_window(tmp_path: Path) -> None:
     engine, found = measured(Ramp(kind="ramp", workers=100, workers_per_s=5), tmp_path, {})
     assert [load["duration_s"] for load in engine.loads] == [1, 1, 23]
-    assert engine.loads[-1]["coupled"] == {"workers": 100, "workers_per_s": 5, "wait_out_durations": True}
+    assert engine.loads[-1]["coupled"] == {
+        "workers": 100,
+        "workers_per_s": 5,
+        "wait_out_durations": True,
+        "shared_connections": 0,
+    }
     assert engine.loads[-1]["seed"] == 7
     assert (found.window_start_ns - START_NS, found.window_end_ns - START_NS) == (2 * SECOND_NS, 20 * SECOND_NS)
     # The records of the loads that made the Collector connect are gone.
@@ -169,6 +176,11 @@ def test_an_open_loop_says_what_is_planned(tmp_path: Path) -> None:
     assert read_results(tmp_path / "results-generator.json").values["traces_planned"] == 200 * 18
 
 
+def test_workers_share_the_connections_of_a_level() -> None:
+    ramp = Ramp(kind="ramp", workers=100, workers_per_s=5)
+    assert loop(ramp, {"connections": 20})["coupled"]["shared_connections"] == 20
+
+
 def test_what_the_generator_can_depends_on_the_schedule() -> None:
     ramp = TracesLoad(generator="traces", schedule=Ramp(kind="ramp"))
     workers = TracesLoad(generator="traces", schedule=Workers(kind="workers", workers=5))
@@ -179,7 +191,7 @@ def test_what_the_generator_can_depends_on_the_schedule() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ("workers: 3000", "workers: 10", "have all started after 2 s"),
+        ("workers: 6000", "workers: 20", "have all started after 2 s"),
         ("basic: {spans: [0, 10]", "basic: {spans: [9, 3]", "level basic: spans: the lower bound, 9, is above"),
         ("basic: {spans: [0, 10]", "basic: {spans: [0, 0]", "no trace would have a span"),
         ("attributes: [0, 10]", "attributes: [0, 1001]", "the upper bound, 1001, is above 1000"),
@@ -238,7 +250,7 @@ def _series(values: list[int]) -> Any:
     return Series(t_ns, np.array(values, dtype=np.int64))
 
 
-WORKERS = {"workers": _series([5 * second for second in range(25)])}
+WORKERS = {name: _series([5 * second for second in range(25)]) for name in ("workers", "connections_opened")}
 
 
 def test_delays_are_quantiles_of_what_was_sent_in_the_window() -> None:
@@ -256,6 +268,7 @@ def test_the_first_error_has_the_rate_and_the_workers_before_it() -> None:
     data = trial([*rows, row(IDS[1], "send error", 12.0, 500, None), row(IDS[2], "send timeout", 13.0, 500, None)])
     found = delays.reached(data)
     assert (found.outcome, found.at_s, found.workers) == ("send error", pytest.approx(12.5), 60)
+    assert found.connections == 60
     # From 2.5 s to 12.5 s: 95 traces that succeeded, and the one that failed.
     assert found.traces_per_s == pytest.approx(9.6)
     assert delays.bound(data) is None
@@ -286,6 +299,48 @@ def test_lost_are_the_spans_that_were_accepted_and_expected_back() -> None:
     assert delays.spans_lost(trial([*late, rejected], "sampled")) == 2 * expected
     with pytest.raises(NotDerivableError):
         delays.spans_lost(trial(late, "some"))
+
+
+def test_what_was_accepted_is_counted_by_the_log_of_the_load() -> None:
+    rows = [row(IDS[0], "success", 1), row(IDS[1], "receive timeout", 1, 2, None), row(IDS[2], "shutdown", 1, 2, None)]
+    rejected = [row(IDS[3], outcome, 1, 2, None) for outcome in ("send error", "send timeout")]
+    assert delays.spans_accepted(trial([*rows, *rejected])) == 15
+
+
+def test_how_long_a_rejection_takes_is_no_delay_until_accepted() -> None:
+    rejected = [row(one, "send error", 1, 500, None) for one in IDS[:9]]
+    assert delays.delay_ms(trial([row(IDS[10], "success", 1, 2), *rejected]), delays.SEND, 0.99) == pytest.approx(2)
+
+
+def test_what_failed_before_or_after_the_window_is_not_in_its_rate() -> None:
+    data = trial([row(IDS[0], "send error", at_s, 2, None) for at_s in (1, 2, 21)])
+    assert METRICS["traces_failed_per_s"].compute(data) == pytest.approx(2 / 20)
+
+
+@pytest.mark.parametrize(
+    ("delivered", "keeps", "lost", "says"),
+    [
+        (100, "all", 0.0, ""),
+        (60, "all", 0.4, "the Collector accepted 100 spans, of which 60 delivered and 10 dropped"),
+        (90, "all", 0.1, ""),
+        # What a rule drops is no loss, and the sink does not know which spans these are.
+        (60, "some", None, ""),
+    ],
+)
+def test_a_loss_between_the_collector_and_the_sink_is_seen(
+    delivered: float, keeps: str, lost: float | None, says: str
+) -> None:
+    logged = trial([row(IDS[0], "success", 1, 2, None)], keeps)
+    counted = {"accepted_spans": _series([0, 100]), "refused_spans": _series([0, 0]), "dropped_spans": _series([0, 10])}
+    values = {"spans_delivered": delivered, "traces_sent": 1.0, **dict.fromkeys(OUTCOMES, 0.0), "traces_returned": 1.0}
+    streams = {"collectors": {LOCAL: {"collector": counted}}, "results": {"sink": Results(values=values)}}
+    data = TrialData(logged.trial, {**logged.streams, **streams})
+    assert "; ".join(spans_accounted_for(data))[: len(says) or None] == says
+    if lost is None:
+        with pytest.raises(NotDerivableError, match="does not know which"):
+            METRICS["spans_lost_fraction"].compute(data)
+    else:
+        assert METRICS["spans_lost_fraction"].compute(data) == pytest.approx(lost)
 
 
 def test_what_the_sampler_keeps_is_predicted_with_the_settings_of_its_pipeline() -> None:

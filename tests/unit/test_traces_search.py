@@ -73,7 +73,7 @@ def test_traces_that_come_back_soon_meet_the_objective() -> None:
     assert found.delay_p99_ms == pytest.approx(10)
 
 
-@pytest.mark.parametrize("outcome", ["send error", "send timeout", "receive timeout"])
+@pytest.mark.parametrize("outcome", ["send error", "send timeout", "receive timeout", "shutdown"])
 def test_a_single_trace_that_failed_is_enough(outcome: str) -> None:
     found = judged(pl.concat([log(QUIET), log([10.0], outcome)]))
     assert (found.failed_by, found.failed) == (outcome, 1)

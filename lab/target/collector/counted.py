@@ -42,10 +42,9 @@ def spans_dropped(data: TrialData) -> float:
     return total(data, "dropped_spans", list(collectors(data)))
 
 
-def spans_delivered(data: TrialData) -> float:
-    """Return the spans that arrived behind the last Collector: at the sink, or back at the generator."""
-    values = data.results.values
-    return values["spans_received"] if data.has("trace-log") else values["spans_delivered"]
+def spans_delivered(data: TrialData) -> float | None:
+    """Return the spans that arrived at the sink behind the last Collector; None if they go back to the generator."""
+    return data.results.values.get("spans_delivered")
 
 
 def accepted_per_s(data: TrialData) -> float:

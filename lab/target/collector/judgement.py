@@ -32,16 +32,21 @@ def spans_counted(data: TrialData) -> Iterator[str]:
 
 
 def spans_accounted_for(data: TrialData) -> Iterator[str]:
-    """Reject trials in which something was lost and no one counted it: traces by outcome, otherwise spans by step."""
-    values = data.results.values
+    """Reject trials in which something was lost and no one counted it: traces by outcome, spans by step."""
+    accepted = counted.spans_accepted(data)
     if data.has("trace-log"):
         yield from generated.traces_accounted_for(data)
-        return
-    accepted = counted.spans_accepted(data)
-    arrived = {"accepted": accepted, "refused": counted.spans_refused(data)}
-    yield from _unaccounted("the generator generated", values["spans_generated"], arrived)
-    passed_on = {"delivered": counted.spans_delivered(data), "dropped": counted.spans_dropped(data)}
-    yield from _unaccounted("the Collector accepted", accepted, passed_on)
+    else:
+        arrived = {"accepted": accepted, "refused": counted.spans_refused(data)}
+        yield from _unaccounted("the generator generated", data.results.values["spans_generated"], arrived)
+    if (delivered := counted.spans_delivered(data)) is not None and _all_expected(data):
+        passed_on = {"delivered": delivered, "dropped": counted.spans_dropped(data)}
+        yield from _unaccounted("the Collector accepted", accepted, passed_on)
+
+
+def _all_expected(data: TrialData) -> bool:
+    """Whether the pipeline passes every span on, unless it loses it."""
+    return bool(data.trial.settings.get("keeps", "all") == "all")
 
 
 def _unaccounted(what: str, before: float, known: Mapping[str, float]) -> Iterator[str]:
@@ -87,9 +92,11 @@ def _memory_max_mib(data: TrialData) -> float:
 def _lost_fraction(data: TrialData) -> float | None:
     if searched.search_of(data):
         return None  # the counters are of all of its trials
-    if data.has("trace-log"):
-        return delays.spans_lost(data) / counted.spans_accepted(data)
-    return max(0.0, 1 - counted.spans_delivered(data) / counted.spans_accepted(data))
+    if (delivered := counted.spans_delivered(data)) is None:
+        return delays.spans_lost(data) / delays.spans_accepted(data)
+    if not _all_expected(data):
+        raise NotDerivableError("the pipeline drops traces, and the sink does not know which")
+    return max(0.0, 1 - delivered / counted.spans_accepted(data))
 
 
 def _refused(data: TrialData) -> float | None:

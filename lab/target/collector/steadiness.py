@@ -24,8 +24,7 @@ PARTS = ("cosine", "sine")
 
 def failed(data: TrialData) -> int:
     """Return how many of the traces sent in the window failed."""
-    window = data.trial.window_start_ns, data.trial.window_end_ns
-    return len(delays.failures(data).filter(SENT.is_between(*window, closed="left")))
+    return len(delays.in_window(data, SENT, delays.failures))
 
 
 def failed_fraction(data: TrialData) -> float | None:
