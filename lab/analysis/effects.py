@@ -1,8 +1,9 @@
 """Does it matter when a system gets its slices? Effects of place, of the system before, and of time. Pure.
 
-A slice's cost is the services' CPU from its start to the next slice's start, per request: background work that comes
-later is not in it. Each cost is compared with the mean of the same system in the same set, so that no effect is that of
-a system. The set is the unit: an effect is computed in each set first, and its interval is over sets.
+A slice's cost is the services' CPU per request from the middle of the system's time without load before it to the
+middle of that after it. There a counter hardly grows, so that nothing is lost between two of its samples. Each cost is
+compared with the mean of the same system in the same set, so that no effect is that of a system. The set is the unit:
+an effect is computed in each set first, and its interval is over sets.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -15,7 +16,7 @@ import numpy as np
 
 from lab.analysis.metrics.window import increase, over
 from lab.analysis.stats.intervals import Interval, mean_interval
-from lab.record import TrialData
+from lab.record import Slice, TrialData
 
 CONFIDENCE = 0.95
 BySet = Mapping[int, float]
@@ -49,7 +50,12 @@ def slice_costs(trials: Iterable[TrialData]) -> list[SliceCost]:
     Raises `NotDerivableError` where the counters do not cover a slice.
     """
     turns = sorted(
-        ((data.trial.block, turn.start_ns, turn, data) for data in trials for turn in data.trial.slices),
+        (
+            (data.trial.block, turn.start_ns, turn, data, edges_ns)
+            for data in trials
+            if data.trial.slices
+            for turn, edges_ns in zip(data.trial.slices, pairwise(middles_ns(data.trial.slices)), strict=True)
+        ),
         key=lambda one: one[:2],
     )
     # A trial that is left out leaves a gap, and the slice after it without a known predecessor.
@@ -58,21 +64,31 @@ def slice_costs(trials: Iterable[TrialData]) -> list[SliceCost]:
         SliceCost(
             set=block,
             level=data.trial.level,
-            traced=bool(data.trial.expected_spans_per_request),
+            traced=bool(data.trial.backend and data.trial.backend.accepted_spans),
             round=turn.round,
             position=turn.position,
             before=turns[index - 1][3].trial.level if follows[index] else None,
-            cpu_ms=_cpu_ms(data, start_ns, turn.next_ns),
+            cpu_ms=_cpu_ms(data, turn, edges_ns),
         )
-        for index, (block, start_ns, turn, data) in enumerate(turns)
+        for index, (block, _, turn, data, edges_ns) in enumerate(turns)
     ]
 
 
-def _cpu_ms(data: TrialData, start_ns: int, end_ns: int) -> float:
-    requests = int(np.sum((data.requests.intended_ns >= start_ns) & (data.requests.intended_ns < end_ns)))
-    used_ns = increase(
-        over(data, start_ns, end_ns), data.counters.containers, data.trial.names("service"), "cpu_usage_ns"
-    )
+def middles_ns(slices: Sequence[Slice]) -> list[int]:
+    """Return when the work of each of a system's slices begins to be counted, and when that of the last one ends.
+
+    These are the middles of its times without load; before the first slice and after the last, half of the usual one.
+    """
+    between = list(pairwise(slices))
+    usual_ns = round(fmean(later.start_ns - one.end_ns for one, later in between) / 2) if between else 0
+    middles = [(one.end_ns + later.start_ns) // 2 for one, later in between]
+    return [slices[0].start_ns - usual_ns, *middles, slices[-1].end_ns + usual_ns]
+
+
+def _cpu_ms(data: TrialData, turn: Slice, edges_ns: tuple[int, int]) -> float:
+    intended_ns = data.requests.intended_ns
+    requests = int(np.sum((intended_ns >= turn.start_ns) & (intended_ns < turn.next_ns)))
+    used_ns = increase(over(data, *edges_ns), data.counters.containers, data.trial.names("service"), "cpu_usage_ns")
     return used_ns / 1e6 / requests
 
 

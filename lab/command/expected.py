@@ -1,34 +1,36 @@
-"""What `lab plan` expects of an alternating experiment: the half-widths, from how the last run scattered."""
+"""What `lab plan` expects of an alternating experiment: the half-widths, from how an earlier run scattered."""
 
 import math
 from pathlib import Path
 
 from lab.analysis.components import Components, components
 from lab.analysis.effects import slice_costs
-from lab.record import TrialData, read_summary, read_trial
+from lab.command.paths import ROOT
+from lab.command.runs import raw_trials
+from lab.record import TrialData, read_summary
 from lab.run.progress import minutes
 from lab.spec import Experiment
 
 
 def expected_lines(experiment: Experiment, newest: Path) -> list[str]:
-    """Return a sentence per level, and how to spend the time best; none without a run of two sets at `newest`.
+    """Return a sentence per level, and how to spend the time best; none without a run of two sets.
 
-    `newest` is a results folder with raw records.
+    The run is the one at `newest`, or else the kept one, if its raw records are there.
     """
-    if not (newest / "summary.json").exists():
-        return []
-    summary = read_summary(newest / "summary.json")
-    trials = [read_trial(newest / "trials" / one.trial) for one in summary.trials if one.counts]
-    found = list(components(slice_costs(trials), summary.compared_with))
-    sets = experiment.protocol.repetitions
-    lines = [_sentence(one, sets) for one in found]
-    return [*lines, _advice(found, trials)] if found else lines
+    runs = {"last run": newest, "kept run": ROOT / "docs" / "results" / experiment.name}
+    for which, folder in runs.items():
+        if trials := raw_trials(folder):
+            references = read_summary(folder / "summary.json").compared_with
+            found = list(components(slice_costs(trials), references))
+            lines = [_sentence(one, experiment.protocol.repetitions, which) for one in found]
+            return [*lines, _advice(found, trials)] if found else lines
+    return []
 
 
-def _sentence(one: Components, sets: int) -> str:
+def _sentence(one: Components, sets: int, which: str) -> str:
     return (
         f"{one.level}: expected half-width ±{100 * one.half_width(sets, one.rounds):.1f} points with {sets} sets of "
-        f"{one.rounds} rounds (last run: rounds scatter by {one.round_sd:.1%}, sets by {one.set_sd:.1%} more)"
+        f"{one.rounds} rounds ({which}: rounds scatter by {one.round_sd:.1%}, sets by {one.set_sd:.1%} more)"
     )
 
 

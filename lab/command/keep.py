@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from lab.analysis.analyse import analyse
+from lab.analysis.effects import middles_ns
 from lab.analysis.lab import Lab
 from lab.analysis.metrics.speed import piece_edges_ns
 from lab.command.stand_ins import without_logs, write_stand_ins
@@ -115,7 +116,8 @@ class Times:
 def times(trial: TrialRecord) -> Times:
     """Return a trial's times that matter, with some for the course of its counters over the load."""
     begin, end = trial.load_start_ns, trial.window_end_ns
-    turns = (time for one in trial.slices for time in (one.start_ns, one.end_ns, one.next_ns))
+    turns = [time for one in trial.slices for time in (one.start_ns, one.end_ns, one.next_ns)]
+    turns += middles_ns(trial.slices) if trial.slices else []
     idle = (time for one in trial.idle for time in (one.start_ns, one.end_ns))
     course = np.linspace(begin, end, COURSE_POINTS + 1).astype(np.int64).tolist()
     edges = {begin, trial.window_start_ns, end, *turns, *idle, *piece_edges_ns(trial), *course}

@@ -147,7 +147,7 @@ class Slice(Interval):
 class SlicesPart(TrialPart):
     """The turns of one of the systems that alternate, and the times without load in the same set.
 
-    `alternating_cores`: what all containers of all systems used from the first slice's start to the last's end.
+    `alternating_cores`: what all containers of all systems used while there was load, by the time of all slices.
     """
 
     slices: Sequence[Slice] = ()

@@ -13,7 +13,7 @@ NOTES = (
     "If only the estimate does, the row is inconclusive, and fails.",
 )
 EFFECT_NOTES = (
-    "CPU per request of the services, from a slice's start to the next one's. ( ) are 95 % intervals over sets.",
+    "CPU per request of the services, with what is exported until their next slice. ( ) are 95 % intervals over sets.",
 )
 
 

@@ -89,6 +89,9 @@ def _load_of(
 
 
 def _cores(starts: Sequence[Start], timeline: Timeline) -> float:
-    """The cores that all systems used while there was load, without the spinner: that is idle time."""
-    start_ns, end_ns = timeline.first_ns, timeline.last_ns
-    return sum(used_ns(start.out, start_ns, end_ns, without=[SPINNER]) for start in starts) / (end_ns - start_ns)
+    """The cores that all systems used per time with load, without the spinner: that is idle time.
+
+    What is used in the gaps between slices is work of the slices.
+    """
+    used = sum(used_ns(start.out, timeline.first_ns, timeline.last_ns, without=[SPINNER]) for start in starts)
+    return used / (timeline.slice_ns * sum(map(len, timeline.rounds)))
