@@ -9,8 +9,8 @@ from lab.spec import without_ends
 Json = Mapping[str, Any]
 
 OF_ONE_RUN = {
-    "format", "version", "experiment", "seed", "order", "started", "finished", "stopped", "command", "durations_s",
-    "migrated",
+    "format", "version", "experiment", "seed", "order", "attempt", "started", "finished", "stopped", "command",
+    "durations_s", "migrated",
 }  # fmt: skip
 SURROUNDINGS = ("machine", "versions", "images", "git", "calibration")
 """What a run found or was given: the same design may be run with others."""

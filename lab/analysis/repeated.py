@@ -1,12 +1,11 @@
 """Does the first command give an answer, run after run? The rows of `lab check quick`, from several runs. Pure."""
 
-import datetime
 import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from lab.analysis.checklist import Row, at_least, at_most, contains, within
+from lab.analysis.checklist import Row, at_least, at_most, contains, judged, within
 from lab.analysis.runs import Run, mean_over_runs
 from lab.analysis.sets import rejected_percent
 from lab.analysis.stats.intervals import Interval
@@ -36,6 +35,7 @@ def repeated(runs: Sequence[Run]) -> list[Row]:
     widths = [100 * (row.ratio_high - row.ratio_low) / 2 for row in agent if row.ratio_high and row.ratio_low]
     return [
         at_least("runs", len(runs), LEAST_RUNS),
+        _left_out(runs),
         at_most("longest run", max(map(_minutes, runs)), MOST_MINUTES, " min"),
         at_most(
             "sets rejected, most of a run",
@@ -75,6 +75,14 @@ def _placebo_log_ratios(run: Run) -> Iterator[float]:
             yield math.log(cost[summary.placebo] / cost[summary.baseline])
 
 
+def _left_out(runs: Sequence[Run]) -> Row:
+    """Require all attempts from the first of the runs to the last; runs of earlier versions have no number."""
+    numbers = {int(run.manifest["attempt"]) for run in runs if "attempt" in run.manifest}
+    if len(numbers) < len(runs):
+        return judged("attempts left out", "not numbered", "at most 0", passed=False)
+    return at_most("attempts left out", max(numbers) - min(numbers) + 1 - len(numbers), 0)
+
+
 def _headline(run: Run, level: str) -> Estimate:
     for row in run.summary.estimates:
         if (row.metric, row.level) == (run.summary.headline.primary, level):
@@ -87,6 +95,5 @@ def _finding(rows: Sequence[Estimate]) -> int:
 
 
 def _minutes(run: Run) -> float:
-    """Return how long a run took, from its start to the removal of its last set."""
-    finished = datetime.datetime.fromisoformat(run.manifest["finished"])
-    return (finished - run.started).total_seconds() / 60
+    """Return how long a run took, from its set-up to its report (which older manifests do not time)."""
+    return float(sum(run.manifest["durations_s"].values())) / 60

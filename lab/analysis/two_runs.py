@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from lab.analysis.pooled import censoring
 from lab.analysis.stats.compare import Comparison, holm, log_ratios, mean_of, paired
 from lab.analysis.stats.intervals import Interval
+from lab.analysis.stats.margins import of_overheads
 from lab.analysis.stats.ttests import welch
 from lab.record import Estimate, Summary
 
@@ -34,15 +35,17 @@ def compare_runs(one: Summary, other: Summary, metric: str) -> list[Compared]:
     """Compare a metric's ratios to the baseline, of the levels for which both runs have one.
 
     Welch's interval of the difference of log ratios, from the values of each run's blocks, which share nothing across
-    runs; p values are corrected for the number of levels (Holm).
+    runs; p values are corrected for the number of levels (Holm). The margin is that of overheads.
     """
     found = {row.level: row for row in _compared(one, other, metric)}
     p_values = {name: row.quotient.p_value for name, row in found.items() if row.quotient}
     adjusted = holm({name: p_value for name, p_value in p_values.items() if p_value is not None})
-    alpha, margin = 1 - one.confidence, one.equivalence_margin
+    alpha = 1 - one.confidence
+    margins = {
+        name: of_overheads(one.equivalence_margin, row.other.ratio, row.one.ratio) for name, row in found.items()
+    }
     return [
-        Compared(row.level, row.one, row.other, row.quotient, _word(row.quotient, adjusted.get(name), alpha, margin))
-        for name, row in found.items()
+        replace(row, word=_word(row.quotient, adjusted.get(name), alpha, margins[name])) for name, row in found.items()
     ]
 
 
@@ -77,7 +80,7 @@ def log_ratios_of(summary: Summary, metric: str, level: str) -> Sequence[float]:
     Nothing if a value is only a bound or not positive.
     """
     others = [name for name in summary.compared_with if name != level]
-    trials = [trial for trial in summary.trials if trial.valid and trial.level in {level, *others}]
+    trials = [trial for trial in summary.trials if trial.counts and trial.level in {level, *others}]
     if censoring(metric, trials):
         return []
     values = {

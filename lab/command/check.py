@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
-from lab.analysis import span_costs, span_pipeline
+from lab.analysis import span_costs, span_pipeline, steady_state
 from lab.analysis.checklist import Row
 from lab.analysis.collector import required
-from lab.analysis.effects import half_effects, place_effects, predecessor_effects, slice_costs
+from lab.analysis.effects import SliceCost, half_effects, place_effects, predecessor_effects, slice_costs
 from lab.analysis.generator_rates import held
 from lab.analysis.known_answer import known_answer
 from lab.analysis.repeated import QUESTION, repeated
@@ -19,9 +19,9 @@ from lab.analysis.tracing_costs import changes, precise
 from lab.command.commands import console
 from lab.command.model import required_rows
 from lab.command.paths import RESULTS, ROOT, results_folder
-from lab.command.runs import read_run, reject_other_designs
+from lab.command.runs import raw_trials, read_run, reject_other_designs
 from lab.errors import UserError
-from lab.record import Summary, read_manifest, read_summary, read_trial, stored
+from lab.record import Summary, read_manifest, read_summary
 from lab.report.checklist import checklist_table, effects_table
 from lab.report.facts import durations_s
 from lab.report.tables import Table
@@ -40,8 +40,8 @@ def alternating(run: Run = None) -> None:
     summary = read_summary(folder / "summary.json")
     rows = known_answer(summary, _seed(folder))
     _print([checklist_table("Does alternating load find what is known?", rows)])
-    if _has_raw_records(folder, summary):
-        _print_effects(folder, summary)
+    if costs := slice_costs(raw_trials(folder)):
+        _print_effects(folder, summary, costs)
     _exit(rows)
 
 
@@ -54,6 +54,15 @@ def quick(
     reject_other_designs(known, runs)
     rows = repeated(known)
     _conclude(QUESTION, rows)
+
+
+@app.command(epilog="Example: lab check steady docs/results/steady")
+def steady(run: Run = None) -> None:
+    """Checks whether the cost of a warm JVM is known well enough, and in time (experiment steady)."""
+    folder = _folder(run, "steady")
+    summary = read_summary(folder / "summary.json")
+    halves = half_effects(slice_costs(raw_trials(folder)), summary.compared_with, _seed(folder))
+    _conclude(steady_state.QUESTION, steady_state.required(summary, _minutes(folder), halves))
 
 
 @app.command(epilog="Example: lab check model results/collector-model/latest results/collector-model-tail/latest")
@@ -69,10 +78,13 @@ def model(
 def effects(run: Run = None) -> None:
     """Prints whether it mattered when the systems of an alternating run had their turns; has no bounds."""
     folder = results_folder(run)
-    summary = read_summary(folder / "summary.json")
-    if not _has_raw_records(folder, summary):
+    trials = raw_trials(folder)
+    if not trials:
         raise UserError(f"{folder} does not have the raw records of all trials", "name a folder of results/")
-    _print_effects(folder, summary)
+    costs = slice_costs(trials)
+    if not costs:
+        raise UserError(f"the systems of {folder} did not take turns", "name a run with a schedule of slices")
+    _print_effects(folder, read_summary(folder / "summary.json"), costs)
 
 
 @app.command(name="known-rate", epilog="Example: lab check known-rate results/known-rate/latest")
@@ -93,8 +105,7 @@ def search_spread_(run: Run = None) -> None:
 def proxy(run: Run = None) -> None:
     """Checks how precisely a run measures what Envoy's tracers cost (experiment proxy-tracing)."""
     folder = _folder(run, "proxy-tracing")
-    minutes = sum(durations_s(read_manifest(folder)).values()) / 60
-    rows = precise(read_summary(folder / "summary.json"), minutes)
+    rows = precise(read_summary(folder / "summary.json"), _minutes(folder))
     _conclude("Is the cost of each tracer known well enough?", rows)
 
 
@@ -172,16 +183,13 @@ def _seed(folder: Path) -> int:
     return int(read_manifest(folder)["spec"]["protocol"]["seed"])
 
 
-def _has_raw_records(folder: Path, summary: Summary) -> bool:
-    """Whether the records of all valid trials are there; a kept run has those of some trials, thinned."""
-    return all(stored(folder / "trials" / one.trial / "counters.jsonl") for one in summary.trials if one.valid)
+def _minutes(folder: Path) -> float:
+    """How long a run took, from its set-up to its report."""
+    return sum(durations_s(read_manifest(folder)).values()) / 60
 
 
-def _print_effects(folder: Path, summary: Summary) -> None:
-    trials = (read_trial(folder / "trials" / one.trial) for one in summary.trials if one.valid)
-    costs, seed = slice_costs(trials), _seed(folder)
-    if not costs:
-        raise UserError(f"the systems of {folder} did not take turns", "name a run with a schedule of slices")
+def _print_effects(folder: Path, summary: Summary, costs: Sequence[SliceCost]) -> None:
+    seed = _seed(folder)
     tables = [
         effects_table("Place in the round", place_effects(costs, seed)),
         effects_table("The system that had the slice before", predecessor_effects(costs, seed)),

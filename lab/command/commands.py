@@ -20,7 +20,7 @@ from lab.command.paths import LOCK, RESULTS, shown
 from lab.engine import images
 from lab.engine.lock import only_run
 from lab.errors import UserError
-from lab.record import read_summary
+from lab.record import read_manifest, read_summary, write_json_atomic
 from lab.report.numbers import duration
 from lab.run import runner
 from lab.run.progress import Progress
@@ -38,8 +38,12 @@ class NoValidTrials(UserError):
 def experiment(lab: Lab, name: str, overrides: Sequence[str], levels: str, resume: bool) -> None:
     """Runs, analyses and reports; see `lab experiment --help`."""
     folder = _measure(lab, name, overrides, levels, resume)
+    started_s = time.monotonic()
     analyse(lab, folder)
     report(folder)
+    manifest = read_manifest(folder)
+    manifest["durations_s"]["report"] = round(time.monotonic() - started_s, 1)
+    write_json_atomic(folder / "manifest.json", manifest)
     summary = read_summary(folder / "summary.json")
     if empty := [name for name, level in summary.levels.items() if not level.trials]:
         raise NoValidTrials(f"no valid trial of: {', '.join(empty)}", "the report says why each was rejected")

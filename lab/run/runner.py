@@ -19,6 +19,7 @@ from lab.errors import UserError
 from lab.record import MANIFEST_FORMAT, MANIFEST_VERSION, read_manifest, read_trial_record, write_json_atomic
 from lab.run import calibration
 from lab.run.alternating import run_alternating
+from lab.run.attempts import numbered
 from lab.run.measure import Measured, NotRemoved, StartInterrupted, run_start
 from lab.run.plan import Plan, Trial, make_plan, trial_folder_name
 from lab.run.profiles import Capture
@@ -59,6 +60,7 @@ def new_run(context: Context, results: Path, command: list[str], images: dict[st
             **context.target.declaration.manifest(context.experiment),
             "seed": context.experiment.protocol.seed,
             "order": [asdict(trial) for trial in make_plan(context.experiment).trials],
+            "attempt": numbered(folder, now, shlex.join(command)),
             "started": now.isoformat(timespec="seconds"),
             "finished": None,
             "command": shlex.join(command),

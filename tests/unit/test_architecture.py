@@ -61,6 +61,9 @@ NEW = (
     "analysis/ledger.py",
     "analysis/known_answer.py",
     "analysis/repeated.py",
+    # What is required of `steady`; the append-only list of an experiment's runs.
+    "analysis/steady_state.py",
+    "run/attempts.py",
     "analysis/effects.py",
     "analysis/components.py",
     "command/expected.py",

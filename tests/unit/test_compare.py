@@ -40,7 +40,19 @@ def test_a_level_that_differs_is_distinguished_from_equal_ones() -> None:
     assert found["otel-agent"].word == "differs"
     assert found["otel-agent"].quotient is not None
     assert found["otel-agent"].quotient.mean == pytest.approx(1.55 / 1.35, rel=0.02)
-    assert found["otel-manual"].word == found["placebo"].word == "same within margin"
+    assert found["otel-manual"].word == "inconclusive"
+
+
+def test_the_margin_of_two_runs_is_that_of_overheads() -> None:
+    """5 % of a ratio of 1.15 would be a third of what it adds."""
+    one, other = (
+        run(seed, {"placebo": 1.0, "otel-manual": ratio}, noise=0.001).summary
+        for seed, ratio in ((1, 1.15), (2, 1.152))
+    )
+    found = {row.level: row for row in compare_runs(one, other, CPU)}
+    assert found["otel-manual"].word == "same within margin"
+    other = run(2, {"placebo": 1.0, "otel-manual": 1.17}, noise=0.001).summary
+    assert {row.word for row in compare_runs(one, other, CPU) if row.level == "otel-manual"} == {"differs"}
 
 
 def test_noisy_runs_are_inconclusive_and_one_block_has_no_interval() -> None:

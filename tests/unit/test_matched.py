@@ -121,6 +121,20 @@ def test_a_block_that_does_not_reach_the_published_value_has_no_number() -> None
     assert said(claim).startswith("No tested number of requests at once gives the published 0.138")
 
 
+def test_blocks_that_do_not_reach_it_are_counted() -> None:
+    found = run()
+    trials = [
+        one.model_copy(update={"values": {**one.values, ERRORS: 0.01}})
+        if one.block < 2 and one.level.endswith("/bad")
+        else one
+        for one in found.trials
+    ]
+    (claim, _) = judged(found.model_copy(update={"trials": trials}))
+    assert claim.swept is not None
+    assert (claim.swept.blocks_without, claim.parts[0].n) == (2, 4)
+    assert "as published (2 blocks do not reach this, and are left out): " in said(claim)
+
+
 def test_the_report_says_up_to_which_number_it_holds() -> None:
     claim, _ = judged(run())
     text = said(claim)

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -39,8 +40,8 @@ def run(
         for block in range(SETS + rejected)
         for place, (name, ratio) in enumerate(ratios.items())
     ]
-    finished = f"2026-11-20T06:{int(minutes):02d}:{round(60 * (minutes % 1)):02d}+00:00"
-    manifest = {"started": "2026-11-20T06:00:00+00:00", "finished": finished}
+    durations_s = {"setup": 2.0, "trials": 60 * minutes - 12, "report": 10.0}
+    manifest = {"started": "2026-11-20T06:00:00+00:00", "attempt": 7 + number, "durations_s": durations_s}
     return Run(f"run-{number}", manifest, summarise(EXPERIMENT, MESH, trials))
 
 
@@ -53,7 +54,7 @@ def failed(runs: Sequence[Run]) -> set[str]:
 
 def test_ten_runs_with_the_same_answer_pass() -> None:
     assert failed(TEN) == set()
-    assert len(repeated(TEN)) == 8
+    assert len(repeated(TEN)) == 9
 
 
 @pytest.mark.parametrize(
@@ -63,6 +64,7 @@ def test_ten_runs_with_the_same_answer_pass() -> None:
         ([run(9, rejected=1)], {"sets rejected, most of a run"}),
         ([run(9, {**RATIOS, "otel-agent": 1.0})], {"runs that find otel-agent"}),
         ([], {"runs", "runs that find otel-agent"}),
+        ([run(10)], {"attempts left out"}),
         ([run(9, {**RATIOS, PLACEBO: 1.4})], {"placebo / baseline, all sets"}),
     ],
 )
@@ -74,6 +76,11 @@ def test_one_run_in_ten_may_miss_spans_by_hand() -> None:
     missing = [run(number, {**RATIOS, "otel-manual": 1.0}) for number in (8, 9)]
     assert failed([*TEN[:9], missing[1]]) == set()
     assert failed([*TEN[:8], *missing]) == {"runs that find otel-manual"}
+
+
+def test_runs_without_a_number_may_leave_attempts_out() -> None:
+    unnumbered = {key: value for key, value in TEN[3].manifest.items() if key != "attempt"}
+    assert failed([*TEN[:9], replace(TEN[9], manifest=unnumbered)]) == {"attempts left out"}
 
 
 def test_wide_intervals_fail() -> None:

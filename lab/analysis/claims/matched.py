@@ -39,10 +39,11 @@ def along(
         for metric, by_level in values.items()
     }
     levels = {**summary.levels, **dict.fromkeys(names, summary.levels[summary.baseline])}
+    without = len(_blocks(match, values)) - len(matched)
     verdicts = tuple((number, judge(summary, values, some).verdict) for number, some in each.items())
     swept = _swept(match, mean_interval(list(matched.values()), summary.confidence, seed) if matched else None)
     return judge(summary.model_copy(update={"levels": levels}), between, wanted).model_copy(
-        update={"swept": swept.model_copy(update={"verdicts": verdicts})}
+        update={"swept": swept.model_copy(update={"verdicts": verdicts, "blocks_without": without})}
     )
 
 
@@ -71,12 +72,17 @@ def _rows(match: Match, by_level: Mapping[str, Blocks], level: str) -> dict[int,
     return {block: [column[block] for column in columns] for block in sorted(blocks)}
 
 
+def _blocks(match: Match, values: Values) -> list[int]:
+    """Return the blocks that have all levels that say which number it was."""
+    return sorted(set.intersection(*(set(_rows(match, values.get(match.metric, {}), level)) for level in match.at)))
+
+
 def matched_logarithms(match: Match, values: Values) -> dict[int, float]:
     """Return the logarithm of the number at which each block reaches the published value, of the blocks that do."""
     logs = np.log(list(match.levels.values()))
     rows = [_rows(match, values.get(match.metric, {}), level) for level in match.at]
     found = {}
-    for block in sorted(set.intersection(*map(set, rows))):
+    for block in _blocks(match, values):
         beyond = np.mean([row[block] for row in rows], axis=0) - match.published
         crossings = np.flatnonzero(beyond[:-1] * beyond[1:] <= 0)
         if len(crossings):

@@ -98,10 +98,6 @@ def _jit_cpu_fraction(data: TrialData) -> float:
     return _share_of_cpu(data, compiling_ns)
 
 
-def _gc_cpu_fraction(data: TrialData) -> float:
-    return _share_of_cpu(data, _cpu_ns(data, "gc_cpu_ns"))
-
-
 def _cpu_per_request_ms(field: str) -> Callable[[TrialData], float]:
     return lambda data: per_request(data, _cpu_ns(data, field) / MS_NS)
 
@@ -137,7 +133,10 @@ METRICS = (
         "jit_cpu_per_request_ms", "CPU of JIT compilation per request", "ms", compute=_cpu_per_request_ms("jit_cpu_ns")
     ),
     Metric(
-        "gc_cpu_fraction", "Garbage collection, as a share of the services' CPU", "fraction", compute=_gc_cpu_fraction
+        "gc_cpu_fraction",
+        "Garbage collection, as a share of the services' CPU",
+        "fraction",
+        compute=lambda data: _share_of_cpu(data, _cpu_ns(data, "gc_cpu_ns")),
     ),
     Metric(
         "gc_cpu_per_request_ms",
