@@ -33,7 +33,8 @@ def placebo_sentence(summary: Summary) -> str:
     rows = (estimate_of(summary, metric, summary.placebo) for metric in metrics)
     estimate = next((row for row in rows if row is not None and row.ratio is not None), None)
     if estimate is None:
-        return "It has no ratio, so the noise of this run is unknown: any difference may be noise."
+        why = "has no ratio" if summary.placebo in summary.levels else "did not run"
+        return f"It {why}, so the noise of this run is unknown: any difference may be noise."
     by = f"{change_of(estimate)} ({change_interval(estimate)})"
     of = "" if estimate.metric == metrics[0] else f" of {title_of(summary, estimate.metric)}"
     shown = f"It is the baseline under another name. Its ratio{of} differs from 1 by {by}."

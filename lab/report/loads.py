@@ -20,7 +20,8 @@ FIRST_ERROR_S = "first_error_at_s"
 class Figure:
     """One of the figures: its heading, what is said below it, its axis, and a trial's values by what each is called.
 
-    `looks`: of these. Those that are not named are solid, and what has no colour has the level's own.
+    `looks`: of these. Those that are not named are solid, and what has no colour has the level's own. `published`: the
+    metrics whose published values are lines.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Figure:
     axis: tuple[str, Literal["linear", "log"]]
     values: Callable[[Course], Mapping[str, Floats]]
     looks: Mapping[str, tuple[Colour | None, Dashes]]
+    published: Sequence[str]
 
 
 FIGURES = (
@@ -41,6 +43,7 @@ FIGURES = (
         ("workers", "linear"),
         lambda one: {WORKERS: one.workers},
         {},
+        ("first_error_workers",),
     ),
     Figure(
         "load-rates",
@@ -50,6 +53,7 @@ FIGURES = (
         ("traces per second", "linear"),
         lambda one: {name: one.per_s[name] for name in RATES},
         {"sent": (None, "dotted"), "not returned": (REJECTED, "dashed"), "refused": (REJECTED, "solid")},
+        ("first_error_traces_per_s", "traces_sent_per_s", "traces_returned_per_s"),
     ),
     Figure(
         "load-delays",
@@ -59,6 +63,7 @@ FIGURES = (
         ("delay (ms, logarithmic)", "log"),
         lambda one: {name: one.delays_ms[name] for name in DELAYS},
         {"accepted, p95": (INK, "dashed"), "returned, p50": (None, "dotted")},
+        ("first_error_send_delay_p95_ms", "first_error_receive_delay_p95_ms"),
     ),
 )
 
@@ -69,16 +74,25 @@ def loads(source: Source, colours: Mapping[str, Colour]) -> list[tuple[str, Mark
         level: [one.course for one in source.observed if one.level == level and one.course is not None]
         for level in source.summary.levels
     }
-    marks = Marks("first error", {level: _first_errors_s(source.summary, level) for level in by_level})
+    errors_s = {level: _first_errors_s(source.summary, level) for level in by_level}
     drawn = []
     for figure in FIGURES:
+        published = {level: _published(source, figure, level) for level in by_level}
         bundles = {level: _bundles(figure, trials, colours[level]) for level, trials in by_level.items()}
         shown = {level: found for level, found in bundles.items() if found}
         if shown:
             said = f"A panel for each of {', '.join(shown)}: {figure.title}, over the seconds since the load began."
+            marks = Marks("first error", errors_s, published)
             svg = courses(figure.name, figure.title, figure.axis, shown, marks, said)
-            drawn.append((figure.title, svg, figure.caption))
+            lines = " Dash-dotted: what was published (claims, published numbers)." if any(published.values()) else ""
+            drawn.append((figure.title, svg, f"{figure.caption}{lines}"))
     return drawn
+
+
+def _published(source: Source, figure: Figure, level: str) -> list[float]:
+    """Return the published values of a level that are on a figure's axis."""
+    known = source.verdicts.figures if source.verdicts else ()
+    return [one.published for one in known if one.level == level and one.metric in figure.published]
 
 
 def _first_errors_s(summary: Summary, level: str) -> list[float]:

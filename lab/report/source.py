@@ -70,8 +70,9 @@ def observe(data: TrialData) -> Observed:
         level=trial.level,
         from_start_ms=from_start_ms,
         from_intended_ms=from_intended_ms,
-        cpu=_line(data, "cpu_usage_ns", _cpus),
-        memory=_line(data, "memory_rss_bytes", _mebibytes),
+        # How many CPUs were busy from one point to the next.
+        cpu=_line(data, "cpu_usage_ns", lambda counter_ns, step_s: np.diff(counter_ns) / (step_s * 1e9)),
+        memory=_line(data, "memory_rss_bytes", lambda gauge, _: (gauge[1:] + gauge[:-1]) / 2 / (1 << 20)),
         jvm=_jvm(data),
         served=[_served(data, injection) for injection in data.injections if injection.injected and injection.lifted],
         course=course(data, _grid_s(trial)),
@@ -97,15 +98,6 @@ def _served(data: TrialData, injection: Injection) -> Served:
         np.histogram(some, steps * STEP_S)[0].astype(np.float64) for some in (due_s, due_s[data.requests.status == OK])
     )
     return Served(_middles(steps * STEP_S), due, served, (injection.lifted.begin_ns - begin_ns) / 1e9)
-
-
-def _cpus(counter_ns: Floats, step_s: float) -> Floats:
-    """Turn a counter of CPU time into how many CPUs were busy from one point to the next."""
-    return np.diff(counter_ns) / (step_s * 1e9)
-
-
-def _mebibytes(gauge_bytes: Floats, _: float) -> Floats:
-    return (gauge_bytes[1:] + gauge_bytes[:-1]) / 2 / (1 << 20)
 
 
 def _grid_s(trial: TrialRecord) -> Floats:

@@ -108,7 +108,8 @@ def _compared(summary: Summary) -> str:
     levels = findings.compared_levels(summary)
     listed = " and ".join(filter(None, (", ".join(levels[:-1]), *levels[-1:])))
     which = listed if len(levels) <= MOST_NAMED else f"{len(levels)} levels"
-    return f"{which} against {summary.baseline}" if levels else f"{summary.baseline} with itself, under another name"
+    alone = "with itself, under another name" if summary.placebo in summary.levels else "with nothing, as it ran alone"
+    return f"{which} against {summary.baseline}" if levels else f"{summary.baseline} {alone}"
 
 
 def _counts(summary: Summary, trials: Sequence[TrialRecord], manifest: Mapping[str, Any]) -> list[tuple[str, str]]:

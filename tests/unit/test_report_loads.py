@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from lab.analysis.claims.records import Beside, Verdicts
 from lab.record import LevelSummary, Summary, TrialSummary
 from lab.record.summary import Headline
 from lab.report.build import Report, sections
@@ -78,6 +79,24 @@ def test_lines_and_first_errors_are_drawn_where_there_are_any() -> None:
     assert delays.count(">returned, p99<") == 2
 
 
+def test_published_numbers_are_lines_of_the_level_that_they_are_about() -> None:
+    beside = Beside(
+        study="s", metric="traces_returned_per_s", title="t", unit="1/s", level="basic", published=2_200.0,
+        mean=1.0, mean_low=None, mean_high=None, n=1,
+    )  # fmt: skip
+    verdicts = Verdicts(experiment="x", confidence=0.95, sources={}, claims=(), figures=(beside,))
+    trials = [observed(level, sent=9) for level in ("basic", "mutate")]
+    of = summary({"basic": {}, "mutate": {}})
+    colours = level_colours(["basic", "mutate"], "basic", "placebo")
+    without = loads(Source(of, {}, [], trials, {}, set(), None), colours)
+    lines = loads(Source(of, {}, [], trials, {}, set(), verdicts), colours)
+    dashes = "stroke-dasharray"
+    assert [
+        with_.count(dashes) - no.count(dashes) for (_, with_, _), (_, no, _) in zip(lines, without, strict=True)
+    ] == [0, 1, 0]
+    assert ["Dash-dotted" in caption for _, _, caption in lines] == [False, True, False]
+
+
 def test_without_a_log_of_traces_there_is_nothing_to_draw() -> None:
     assert (
         loads(Source(summary({"basic": {}}), {}, [], [], {}, set(), None), level_colours(["basic"], "basic", "")) == []
@@ -85,7 +104,7 @@ def test_without_a_log_of_traces_there_is_nothing_to_draw() -> None:
 
 
 def reached(rate: float, workers: float, queue: float) -> dict[str, float]:
-    return dict(zip(CANDIDATES, (rate, workers, queue), strict=True))
+    return dict(zip(CANDIDATES, (rate, workers, workers + 1, queue), strict=True))
 
 
 FOLLOWING_RATE = {
@@ -111,7 +130,7 @@ def test_it_is_said_what_the_first_error_follows() -> None:
 def test_ramps_without_an_error_say_at_least() -> None:
     table = first_error_table(summary(FOLLOWING_RATE, censored=dict.fromkeys(CANDIDATES, "at least")))
     assert table is not None
-    assert [row[1].value.startswith("at least") for row in table.rows] == [True] * 3
+    assert [row[1].value.startswith("at least") for row in table.rows] == [True] * 4
     assert table.notes[0].startswith("Inconclusive what it follows.")
 
 

@@ -196,7 +196,21 @@ def test_one_block_is_a_caution() -> None:
 
 
 def test_the_placebo_without_a_ratio_leaves_the_noise_unknown() -> None:
-    assert "the noise of this run is unknown" in findings.placebo_sentence(summary(BASELINE, TRACED))
+    without = PLACEBO | {"ratio": None, "ratio_low": None, "ratio_high": None, "noise_floor": None}
+    assert "It has no ratio, so the noise" in findings.placebo_sentence(summary(BASELINE, without, TRACED))
+
+
+def test_a_placebo_that_did_not_run_leaves_the_noise_unknown() -> None:
+    assert "It did not run, so the noise" in findings.placebo_sentence(only("baseline", "<b>&"))
+
+
+def test_a_baseline_alone_is_not_called_compared_with_itself() -> None:
+    assert page(only("baseline"), MANIFEST, TRIALS, Compared()).compared == "baseline with nothing, as it ran alone"
+
+
+def only(*levels: str) -> Summary:
+    found = summary(BASELINE, TRACED)
+    return found.model_copy(update={"levels": {name: found.levels[name] for name in levels}})
 
 
 def test_noise_too_small_to_show_is_rounded_up() -> None:

@@ -1,7 +1,7 @@
 """Several measures over time, all of a level in one panel, and where something first happened."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from math import ceil
 from typing import Any, Literal
@@ -29,16 +29,25 @@ LEAST = {"linear": 0.0, "log": 0.1}
 """Where the axis begins. What is less is drawn there: a trace can be back before its request is answered."""
 LABEL_SHARE = 0.11
 """A label's height as a share of the axis."""
-Dashes = Literal["solid", "dotted", "dashed"]
-DASHES: Mapping[Dashes, Any] = {"solid": "-", "dotted": (0, (1, 1.2)), "dashed": (0, (4, 2))}
+Dashes = Literal["solid", "dotted", "dashed", "dash-dotted"]
+DASHES: Mapping[Dashes, Any] = {
+    "solid": "-",
+    "dotted": (0, (1, 1.2)),
+    "dashed": (0, (4, 2)),
+    "dash-dotted": (0, (6, 2, 1, 2)),
+}
 
 
 @dataclass(frozen=True)
 class Marks:
-    """What is marked, and when it happened in each trial of a level, in seconds since the load began."""
+    """What is marked, and when it happened in each trial of a level, in seconds since the load began.
+
+    `published`: values on a level's axis.
+    """
 
     word: str
     at_s: Mapping[str, Sequence[float]]
+    published: Mapping[str, Sequence[float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -62,7 +71,8 @@ def courses(
     """Draw a panel per level, all on the same axes."""
     columns = min(COLUMNS, len(levels))
     rows = ceil(len(levels) / columns)
-    limits = _limits([curve for bundles in levels.values() for one in bundles for curve in one.trials], axis[1])
+    curves = [curve for bundles in levels.values() for one in bundles for curve in one.trials]
+    limits = _limits(curves, list(chain(*marks.published.values())), axis[1])
 
     def fill(figure: Figure) -> None:
         grid = list(chain(*panels(figure, rows, columns, MARGINS)))
@@ -70,6 +80,8 @@ def courses(
             axes.remove()
         for index, (axes, (level, bundles)) in enumerate(zip(grid, levels.items(), strict=False)):
             _axes(axes, limits, axis, named=index % columns == 0)
+            for value in marks.published.get(level, ()):
+                axes.axhline(value, color=INK.light, linewidth=0.8, alpha=0.6, linestyle=DASHES["dash-dotted"])
             _panel(axes, bundles, marks.word, marks.at_s.get(level, ()))
             axes.set_title(short(level))
             if index + columns >= len(levels):
@@ -78,9 +90,11 @@ def courses(
     return draw(name, title, description, rows * PANEL_IN + (rows - 1) * MARGINS.down + MARGINS.high, fill)
 
 
-def _limits(curves: Sequence[tuple[Floats, Floats]], scale: Literal["linear", "log"]) -> tuple[float, float, float]:
+def _limits(
+    curves: Sequence[tuple[Floats, Floats]], published: Sequence[float], scale: Literal["linear", "log"]
+) -> tuple[float, float, float]:
     """Return where time ends, and where values begin and end."""
-    highest = max(float(values.max()) for _, values in curves)
+    highest = max(*published, *(float(values.max()) for _, values in curves), 0.0)
     return max(float(time_s[-1]) for time_s, _ in curves), LEAST[scale], HEADROOM[scale] * max(highest, LEAST["log"])
 
 
