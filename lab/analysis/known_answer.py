@@ -8,7 +8,7 @@ from typing import Literal
 
 from lab.analysis.analyse import contrasts
 from lab.analysis.checklist import Row, at_least, at_most, contains, within
-from lab.analysis.sets import rejected_percent
+from lab.analysis.sets import MOST_REJECTED_PERCENT, rejected_percent
 from lab.analysis.stats.intervals import Interval
 from lab.errors import UserError
 from lab.record import Estimate, Summary
@@ -24,7 +24,6 @@ BURNED, BURNED_IDLE = "burned_per_request_ms", "burned_idle_cores"
 
 # Issue 20: fewer sets say too little about the next ones.
 LEAST_SETS = 8
-MOST_REJECTED_PERCENT = 10.0
 # Equal systems: "agree within ±2 %".
 AGREEMENT = 0.02
 # What the services burned by their own clocks, compared with what was configured.

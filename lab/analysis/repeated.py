@@ -7,7 +7,7 @@ import numpy as np
 
 from lab.analysis.checklist import Row, at_least, at_most, contains, judged, within
 from lab.analysis.runs import Run, mean_over_runs
-from lab.analysis.sets import rejected_percent
+from lab.analysis.sets import MOST_REJECTED_PERCENT, rejected_percent
 from lab.analysis.stats.intervals import Interval
 from lab.errors import UserError
 from lab.record import Estimate
@@ -19,7 +19,6 @@ FOUND = ("higher", "lower")
 # Issue 20: ten runs in a row, each of at most 8 minutes.
 LEAST_RUNS, LEAST_BY_HAND = 10, 9
 MOST_MINUTES = 8.0
-MOST_REJECTED_PERCENT = 10.0
 # A point is 0.01 of a ratio.
 MOST_POINTS = 5.0
 PLACEBO_MARGIN = 0.015

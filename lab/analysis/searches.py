@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from lab.analysis.checklist import Row, at_least, at_most
-from lab.analysis.sets import rejected_percent
+from lab.analysis.sets import MOST_REJECTED_PERCENT, rejected_percent
 from lab.errors import UserError
 from lab.record import Summary, TrialSummary
 
@@ -17,7 +17,6 @@ KNOWN = "sink_spans_per_s"
 LEAST_KNOWN, LEAST_OF_COLLECTOR = 10, 5
 MOST_PERCENT = 5.0
 MOST_MINUTES = 10.0
-MOST_REJECTED_PERCENT = 10.0
 
 
 def known_rate(summary: Summary) -> list[Row]:

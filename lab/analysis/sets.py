@@ -6,7 +6,7 @@ from lab.analysis.metrics.alternating import IDLE
 from lab.errors import UserError
 from lab.record import Summary, TrialSummary
 
-MOST_REJECTED = 0.1
+MOST_REJECTED_PERCENT = 10.0
 WITH_ITS_SET = "its set was rejected because of"
 
 
@@ -24,9 +24,9 @@ def alternating(summary: Summary) -> bool:
 def check_rejected(summary: Summary) -> None:
     """Raise `TooManyRejected` if more than a tenth of the sets was rejected; other runs have no sets."""
     rejected, sets = _rejected_sets(summary)
-    if alternating(summary) and len(rejected) > MOST_REJECTED * len(sets):
+    if alternating(summary) and rejected_percent(summary) > MOST_REJECTED_PERCENT:
         raise TooManyRejected(
-            f"{len(rejected)} of {len(sets)} sets were rejected (limit {100 * MOST_REJECTED:.0f} %)",
+            f"{len(rejected)} of {len(sets)} sets were rejected (limit {MOST_REJECTED_PERCENT:.0f} %)",
             "the lines that begin with `rejected` and the report say why; run it again on a quieter machine",
         )
 

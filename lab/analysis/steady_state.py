@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from lab.analysis.checklist import MISSING, Row, at_least, at_most, judged, within
 from lab.analysis.effects import Effect
-from lab.analysis.sets import rejected_percent
+from lab.analysis.sets import MOST_REJECTED_PERCENT, rejected_percent
 from lab.record import Estimate, Summary
 
 QUESTION = "Is the cost of a warm JVM known well enough?"
@@ -12,7 +12,6 @@ QUESTION = "Is the cost of a warm JVM known well enough?"
 # Issue 20: six sets within an hour, each ratio to ±3 points, and no change of 3 % while a set is measured.
 LEAST_SETS = 6
 MOST_MINUTES = 60.0
-MOST_REJECTED_PERCENT = 10.0
 # A point is 0.01 of a ratio.
 MOST_POINTS = 3.0
 MOST_CHANGE = 0.03

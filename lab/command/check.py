@@ -40,7 +40,7 @@ def alternating(run: Run = None) -> None:
     summary = read_summary(folder / "summary.json")
     rows = known_answer(summary, _seed(folder))
     _print([checklist_table("Does alternating load find what is known?", rows)])
-    if costs := slice_costs(raw_trials(folder)):
+    if costs := slice_costs(raw_trials(folder, summary)):
         _print_effects(folder, summary, costs)
     _exit(rows)
 
@@ -61,7 +61,7 @@ def steady(run: Run = None) -> None:
     """Checks whether the cost of a warm JVM is known well enough, and in time (experiment steady)."""
     folder = _folder(run, "steady")
     summary = read_summary(folder / "summary.json")
-    halves = half_effects(slice_costs(raw_trials(folder)), summary.compared_with, _seed(folder))
+    halves = half_effects(slice_costs(raw_trials(folder, summary)), summary.compared_with, _seed(folder))
     _conclude(steady_state.QUESTION, steady_state.required(summary, _minutes(folder), halves))
 
 
@@ -78,13 +78,14 @@ def model(
 def effects(run: Run = None) -> None:
     """Prints whether it mattered when the systems of an alternating run had their turns; has no bounds."""
     folder = results_folder(run)
-    trials = raw_trials(folder)
+    summary = read_summary(folder / "summary.json")
+    trials = raw_trials(folder, summary)
     if not trials:
         raise UserError(f"{folder} does not have the raw records of all trials", "name a folder of results/")
     costs = slice_costs(trials)
     if not costs:
         raise UserError(f"the systems of {folder} did not take turns", "name a run with a schedule of slices")
-    _print_effects(folder, read_summary(folder / "summary.json"), costs)
+    _print_effects(folder, summary, costs)
 
 
 @app.command(name="known-rate", epilog="Example: lab check known-rate results/known-rate/latest")

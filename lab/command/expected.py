@@ -7,7 +7,7 @@ from lab.analysis.components import Components, components
 from lab.analysis.effects import slice_costs
 from lab.command.paths import ROOT
 from lab.command.runs import raw_trials
-from lab.record import TrialData, read_summary
+from lab.record import TrialData, read_summary, stored
 from lab.run.progress import minutes
 from lab.spec import Experiment
 
@@ -19,9 +19,11 @@ def expected_lines(experiment: Experiment, newest: Path) -> list[str]:
     """
     runs = {"last run": newest, "kept run": ROOT / "docs" / "results" / experiment.name}
     for which, folder in runs.items():
-        if trials := raw_trials(folder):
-            references = read_summary(folder / "summary.json").compared_with
-            found = list(components(slice_costs(trials), references))
+        if not stored(folder / "summary.json"):
+            continue
+        summary = read_summary(folder / "summary.json")
+        if trials := raw_trials(folder, summary):
+            found = list(components(slice_costs(trials), summary.compared_with))
             lines = [_sentence(one, experiment.protocol.repetitions, which) for one in found]
             return [*lines, _advice(found, trials)] if found else lines
     return []
