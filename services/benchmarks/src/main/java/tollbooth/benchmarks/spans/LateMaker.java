@@ -73,8 +73,8 @@ final class LateMaker implements SpanMaker {
     for (int i = 0; i < attributes; i++) {
       span.addAttributes(
           KeyValue.newBuilder()
-              .setKey(ApiSpans.KEYS[i])
-              .setValue(AnyValue.newBuilder().setStringValue(ApiSpans.VALUES[i])));
+              .setKey(ApiSpans.KEYS.get(i).getKey())
+              .setValue(AnyValue.newBuilder().setStringValue(ApiSpans.VALUES.get(i))));
     }
     add(span.setEndTimeUnixNano(now()).build());
   }

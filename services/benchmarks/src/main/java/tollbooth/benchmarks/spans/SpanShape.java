@@ -42,7 +42,7 @@ enum SpanShape {
     @Override
     void addTo(Span span) {
       for (int i = 0; i < COUNT; i++) {
-        span.setAttribute(ApiSpans.KEYS[i], LONG);
+        span.setAttribute(ApiSpans.KEYS.get(i), LONG);
       }
     }
   },

@@ -111,20 +111,17 @@ final class Staging {
     count = 0;
     long sequence = taken - 1;
     long bytes = 0;
-    Message message = held;
-    held = null;
-    while (message != null && bytes + message.sizeBytes() <= room) {
-      bytes += message.sizeBytes();
+    while (held != null && bytes + held.sizeBytes() <= room) {
+      bytes += held.sizeBytes();
       if (chunkPerSpan) {
-        frame(message, sequence++);
+        frame(held, sequence++);
       } else {
-        messages.add(message);
+        messages.add(held);
       }
-      message = bytes < MOST_BYTES ? poll() : null;
+      held = bytes < MOST_BYTES ? poll() : null;
     }
-    held = message;
     if (!messages.isEmpty()) {
-      frameMessages(sequence);
+      frameMessages(Math.toIntExact(bytes), sequence);
     }
     segment.flip();
   }
@@ -137,8 +134,7 @@ final class Staging {
     message.release();
   }
 
-  private void frameMessages(long sequence) {
-    int bytes = ChunkWriter.bytes(messages, 0, messages.size());
+  private void frameMessages(int bytes, long sequence) {
     int size = bytes + writer.headBytes(messages);
     ensureRoom(writer.mostBytes(size));
     writer.put(segment, messages, size);
@@ -217,11 +213,14 @@ final class Staging {
     return held == null ? taken : taken - 1;
   }
 
-  /** Gives up all chunks, and all that the queue still has. */
+  /** Gives up all chunks, what an error left unframed, and all that the queue still has. */
   void giveUpAll() {
     for (; next < count; next++) {
       ledger.countGivenUp(chunks[next].spans);
     }
+    ledger.countGivenUp(messages.size());
+    messages.forEach(Message::release);
+    messages.clear();
     while (hasMore()) {
       held.release();
       held = null;

@@ -2,6 +2,7 @@ package tollbooth.telemetry.recorder;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -31,7 +32,7 @@ class StagingTest {
   private int released;
 
   /** A message that is its text. A scope has a head, which says how many bytes follow. */
-  private final class Part extends Message {
+  private class Part extends Message {
 
     private final String scope;
     private final String text;
@@ -256,6 +257,27 @@ class StagingTest {
     assertThat(staging.hasMore()).isFalse();
     assertThat(ledger.counts().tooLarge()).isEqualTo(2);
     assertThat(staging.oldest()).isEqualTo(3);
+  }
+
+  @ParameterizedTest
+  @EnumSource(Framing.class)
+  void givesUpWhatAnErrorLeftUnframed(Framing framing) {
+    queue.add(new Part("s", "one"));
+    queue.add(
+        new Part("s", "two") {
+          @Override
+          public void copyTo(ByteBuffer out) {
+            throw new OutOfMemoryError("no direct memory");
+          }
+        });
+    queue.add(new Part("s", "three"));
+    Staging staging = staging(framing);
+    assertThatThrownBy(() -> staging.fitting(REQUEST_BYTES)).isInstanceOf(OutOfMemoryError.class);
+    staging.giveUpAll();
+
+    assertThat(ledger.counts().givenUp()).isEqualTo(3);
+    assertThat(released).isEqualTo(3);
+    assertThat(staging.hasMore()).isFalse();
   }
 
   @Test

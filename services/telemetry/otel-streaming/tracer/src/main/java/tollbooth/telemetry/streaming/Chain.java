@@ -63,6 +63,11 @@ final class Chain {
     }
   }
 
+  /** Whether it has more than its first buffer. */
+  boolean isLong() {
+    return tail != head;
+  }
+
   /** Null while the chain's bytes are what was appended. */
   Failure failure() {
     return failure;

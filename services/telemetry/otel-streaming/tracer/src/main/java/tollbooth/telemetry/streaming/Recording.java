@@ -166,6 +166,11 @@ final class Recording {
     chain.remove(deadStarts, deadEnds, dead);
   }
 
+  /** Whether it has memory that others may need: more than its first buffer, or names. */
+  boolean holdsMore() {
+    return chain.isLong() || looseNames != null;
+  }
+
   /** Becomes empty. */
   void clear() {
     chain.clear();

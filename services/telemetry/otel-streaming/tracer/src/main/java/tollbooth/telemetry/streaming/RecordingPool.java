@@ -23,7 +23,12 @@ final class RecordingPool {
   /** An empty recording; null if no buffer is left. Never blocks. */
   Recording take() {
     Recording recording = free.poll();
-    return recording != null ? recording : create();
+    if (recording == null) {
+      return create();
+    }
+    // Here, and not where it is given back: the thread that fills it also needs what that changes.
+    recording.clear();
+    return recording;
   }
 
   private Recording create() {
@@ -33,7 +38,9 @@ final class RecordingPool {
 
   /** Takes back a recording and its buffers. */
   void give(Recording recording) {
-    recording.clear();
+    if (recording.holdsMore()) {
+      recording.clear();
+    }
     if (!free.offer(recording)) {
       buffers.give(recording.chain.head());
     }

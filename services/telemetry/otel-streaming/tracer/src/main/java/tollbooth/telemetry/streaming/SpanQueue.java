@@ -41,6 +41,7 @@ final class SpanQueue implements Source {
 
   /** Takes an ended span, or drops and counts it. Never blocks. */
   void add(Recording span) {
+    span.message.over(wire);
     if (!queue.offer(span)) {
       ledger.countNotQueued();
       ledger.countQueueFull();
@@ -60,7 +61,7 @@ final class SpanQueue implements Source {
       woken.set(false);
       return null;
     }
-    return span.message.over(wire);
+    return span.message;
   }
 
   @Override

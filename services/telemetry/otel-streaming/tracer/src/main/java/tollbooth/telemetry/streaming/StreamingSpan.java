@@ -251,8 +251,7 @@ final class StreamingSpan implements Span {
     if (key == null || key.getKey().isEmpty() || value == null) {
       return this;
     }
-    // The caller's list may change, or call this span.
-    Object own = value instanceof List<?> list ? new ArrayList<>(list) : value;
+    Object own = own(value);
     if (enterRecording()) {
       try {
         writer().attribute(recording, key, own);
@@ -262,6 +261,11 @@ final class StreamingSpan implements Span {
       }
     }
     return this;
+  }
+
+  /** A value that stays as it is: the caller's list may change, or call this span. */
+  static Object own(Object value) {
+    return value instanceof List<?> list ? new ArrayList<>(list) : value;
   }
 
   @Override

@@ -102,7 +102,7 @@ final class StreamingSpanBuilder implements SpanBuilder {
   @Override
   public <T> SpanBuilder setAttribute(AttributeKey<T> key, T value) {
     if (key != null && !key.getKey().isEmpty() && value != null && recording()) {
-      tracer.writer.attribute(recording, key, value);
+      tracer.writer.attribute(recording, key, StreamingSpan.own(value));
     }
     return this;
   }

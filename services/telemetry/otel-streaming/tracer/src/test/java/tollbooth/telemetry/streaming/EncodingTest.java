@@ -132,6 +132,33 @@ class EncodingTest {
   }
 
   @Test
+  void aListOfTheBuilderIsCopiedFirst() {
+    AtomicInteger reads = new AtomicInteger();
+    List<String> growing =
+        new AbstractList<>() {
+          @Override
+          public String get(int index) {
+            return "x".repeat(reads.incrementAndGet());
+          }
+
+          @Override
+          public int size() {
+            return 2;
+          }
+        };
+    tracer
+        .spanBuilder("span")
+        .setAttribute(AttributeKey.stringArrayKey("list"), growing)
+        .startSpan()
+        .end();
+
+    var sent = harness.sentSpans().getFirst().getAttributes(0).getValue().getArrayValue();
+    assertThat(sent.getValuesList())
+        .extracting(value -> value.getStringValue())
+        .containsExactly("x", "xx");
+  }
+
+  @Test
   void anExceptionMayCallItsSpan() {
     Span span = tracer.spanBuilder("span").startSpan();
     span.recordException(
