@@ -19,7 +19,7 @@ import (
 const usage = `Usage: sink [options]
 
 Takes OTLP over gRPC (port 4317) and HTTP (4318) and Zipkin v2 (9411), counts the spans and keeps a few traces.
-On port 8888: GET /healthz, GET /counters, GET /trace, and PUT /behaviour, which changes the behaviour while it runs.
+On port 8888: GET /healthz, GET /counters, GET /trace, GET /spans, and PUT /behaviour, which changes the behaviour while it runs.
 
 Examples:
   sink

@@ -25,6 +25,17 @@ func (p *pace) wait(now time.Time, spans int, perS float64) time.Duration {
 	if earliest := now.Add(-grace); p.free.Before(earliest) {
 		p.free = earliest
 	}
-	p.free = p.free.Add(time.Duration(float64(spans) / perS * float64(time.Second)))
+	p.free = p.free.Add(served(spans, perS))
 	return max(0, p.free.Sub(now))
+}
+
+// giveBack frees the time of spans that nobody waits for any more: those behind them are served instead.
+func (p *pace) giveBack(spans int, perS float64) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.free = p.free.Add(-served(spans, perS))
+}
+
+func served(spans int, perS float64) time.Duration {
+	return time.Duration(float64(spans) / perS * float64(time.Second))
 }

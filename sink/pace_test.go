@@ -26,6 +26,17 @@ func TestSpansThatComeFasterWaitInLine(t *testing.T) {
 	}
 }
 
+func TestSpansThatGiveUpHoldNobodyBack(t *testing.T) {
+	var p pace
+	now := time.Unix(1_700_000_000, 0)
+	p.wait(now, 100, 1000)
+	p.wait(now, 200, 1000)
+	p.giveBack(200, 1000)
+	if got := p.wait(now, 50, 1000); got != 150*time.Millisecond {
+		t.Errorf("50 spans behind 100 wait %v", got)
+	}
+}
+
 func TestALimitedSinkAnswersAtItsRate(t *testing.T) {
 	for name, r := range requests() {
 		t.Run(name, func(t *testing.T) {

@@ -132,5 +132,8 @@ func (s *sink) behave(ctx context.Context, current *behaviour, spans int) *rejec
 	case <-ctx.Done():
 	case <-s.stopping:
 	}
+	if current.name == limited {
+		s.pace.giveBack(spans, current.spansPerS)
+	}
 	return givenUp
 }

@@ -21,7 +21,8 @@ type sample uint32
 
 func (s sample) has(id traceID) bool {
 	mixed := binary.BigEndian.Uint64(id[8:]) * 0x9e3779b97f4a7c15 // IDs need not be random in each bit
-	return mixed>>(64-s) == 0
+	// The mix of an ID that ends in zeros is 0: it is only in the first sample, or it would be in all.
+	return s == 0 || mixed != 0 && mixed>>(64-s) == 0
 }
 
 // rawSpan is a span as it was sent, until somebody requests its trace.

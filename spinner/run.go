@@ -16,7 +16,7 @@ import (
 func run(ctx context.Context, out io.Writer, interval time.Duration, bytes int) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	// A minute's records are some kilobytes: collecting them would cost more than keeping them.
+	// A start's records are some kilobytes each minute: collecting them would cost more than keeping them.
 	debug.SetGCPercent(-1)
 	threads := make([]counts, runtime.NumCPU())
 	// One more thread, which writes while the others spin.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"time"
 
 	"fortio.org/fortio/fhttp"
@@ -59,11 +60,11 @@ func send(l load, target string) ([]requests.Row, error) {
 		runner.Options().Runners[i] = connections[i]
 	}
 	runner.Run()
-	var rows []requests.Row
+	var rows [][]requests.Row
 	for _, one := range connections {
-		rows = append(rows, one.rows...)
+		rows = append(rows, one.rows)
 	}
-	return rows, nil
+	return slices.Concat(rows...), nil
 }
 
 func newConnection(number int, target, route string, stop *periodic.Aborter) (*connection, error) {

@@ -2,12 +2,16 @@ package main
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"net"
 	"strings"
 
 	common "tollbooth/internal/load"
 )
+
+// ghz keeps no more results.
+const maxRequests = 1_000_000
 
 // load is what a load-<n>.json says; README.md has the meaning of each field. nil is null, or left out.
 type load struct {
@@ -39,6 +43,8 @@ func (l load) Check() error {
 		common.Broken(badAddress != nil, "target: must be host:port"),
 		common.Broken(strings.ContainsAny(l.Operation, ",\n"), "operation: must be a name"),
 		common.Broken(l.Concurrency == nil && l.RequestsPerS == nil, "concurrency: must be given where requests_per_s is not"),
+		common.Broken(l.Requests != nil && *l.Requests > maxRequests,
+			fmt.Sprintf("requests: must be at most %d", maxRequests)),
 		common.Broken(l.Concurrency != nil && *l.Concurrency < 1, "concurrency: must be at least 1"),
 		common.Broken(l.ErrorProbability != nil && (*l.ErrorProbability < 0 || *l.ErrorProbability > 1),
 			"error_probability: must be from 0 to 1"),

@@ -30,6 +30,7 @@ func TestABrokenLoadIsRejectedByName(t *testing.T) {
 		{`"concurrency":50`, `"concurrency":null`, "concurrency: must be given where requests_per_s is not"},
 		{`"concurrency":50`, `"concurrency":0`, "concurrency"},
 		{`"requests":10000`, `"requests":-1`, "requests"},
+		{`"requests":10000`, `"requests":1000001`, "requests: must be at most 1000000"},
 		{`0.2`, `1.5`, "error_probability"},
 		{`"latency_ms":null`, `"latency_ms":-1`, "latency_ms"},
 		{`"first_counter":1`, `"first_counter":4294960000`, "first_counter"},

@@ -52,6 +52,9 @@ func send(l load, proto string) ([]requests.Row, error) {
 	if err != nil {
 		return nil, err
 	}
+	if uint64(len(report.Details)) < report.Count {
+		return nil, fmt.Errorf("ghz kept %d of %d results: it keeps at most %d", len(report.Details), report.Count, maxRequests)
+	}
 	return rowsOf(report.Details, l.name(), anchor, plan), nil
 }
 

@@ -38,6 +38,9 @@ func checkRates(out io.Writer, target, route string, each time.Duration) error {
 		if err != nil {
 			return err
 		}
+		if len(rows) == 0 {
+			return fmt.Errorf("-for %v is too short for %.0f requests/s", each, perS)
+		}
 		failed := 0
 		for _, row := range rows {
 			if row.Status != http.StatusOK {

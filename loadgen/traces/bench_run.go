@@ -72,7 +72,8 @@ type taken struct {
 }
 
 func readSink() (found taken, err error) {
-	response, err := http.Get(sinkCounters)
+	client := http.Client{Timeout: sinkStart}
+	response, err := client.Get(sinkCounters)
 	if err != nil {
 		return found, err
 	}

@@ -68,6 +68,7 @@ func (d *dialer) reach() error {
 	if err != nil {
 		return fmt.Errorf("cannot reach %s: %w", d.target, err)
 	}
+	d.opened.Store(0) // this one is not the load's
 	return connection.Close()
 }
 

@@ -105,7 +105,7 @@ func (o *openLoop) prepare(ctx context.Context, next schedule, ready chan<- *bat
 	began := o.clock.Now() + leadTime.Nanoseconds()
 	for request, more := next(); more; request, more = next() {
 		b := o.batches.Get().(*batch)
-		request.after += began
+		request.after += began // from here on in Unix time
 		clients := o.draw(b, request)
 		b.bodies = o.encode(b.bodies[:0], b.traces, clients)
 		select {
@@ -214,5 +214,9 @@ func (r *run) match(sent, came string, ended int64) error {
 	if err := matchFiles(sent, came, r.load.receiveTimeout().Nanoseconds(), ended, matched); err != nil {
 		return err
 	}
-	return cmp.Or(matched.finish(), os.Remove(sent))
+	// A full disk leaves what was sent.
+	if err := matched.finish(); err != nil {
+		return err
+	}
+	return os.Remove(sent)
 }
