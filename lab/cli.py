@@ -6,6 +6,7 @@ import sys
 import traceback
 from pathlib import Path
 from typing import Annotated, NoReturn
+from urllib.error import URLError
 
 import typer
 from rich.console import Console
@@ -217,6 +218,8 @@ def _failed_by_system(console: Console, failed: OSError) -> int:
         what, fix = f"the disk is full ({failed.filename or 'while writing'})", "make room"
     elif failed.errno in (errno.EACCES, errno.EROFS, errno.EPERM):
         what, fix = f"not allowed: {failed.strerror} ({failed.filename})", "fix the permissions"
+    elif isinstance(failed, ConnectionError | TimeoutError | URLError):
+        what, fix = f"a container did not answer: {failed}", "if it ran out of memory, give it more"
     else:
         return _failed_by_us(console)
     _say(console, what, f"{fix}, then go on with --resume")

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import scipy
 
 from lab.analysis.checklist import MISSING, Row, at_most, judged
+from lab.analysis.stats.intervals import blocks_for
 from lab.errors import UserError
 from lab.record import Estimate, Summary
 
@@ -22,8 +23,6 @@ MOST_CPU_US = 5.0
 MOST_MINUTES = 40.0
 # The first reading after a change is of the next tenth of a second, and an export holds spans back.
 MOST_TOOK_S = 1.0
-# A run that would need more could not be made.
-MOST_BLOCKS = 100_000
 
 
 def precise(summary: Summary, minutes: float) -> list[Row]:
@@ -50,13 +49,8 @@ def blocks_needed(half_width: float, blocks: int, wanted: float, confidence: flo
 
     The blocks' standard deviation follows from Student's interval, and stays.
     """
-    quantile = (1 + confidence) / 2
-    sd = half_width * math.sqrt(blocks) / float(scipy.special.stdtrit(blocks - 1, quantile))
-    # The normal distribution's answer is never too large.
-    needed = max(2, math.ceil((float(scipy.special.ndtri(quantile)) * sd / wanted) ** 2))
-    while needed < MOST_BLOCKS and scipy.special.stdtrit(needed - 1, quantile) * sd / math.sqrt(needed) > wanted:
-        needed += 1
-    return needed
+    sd = half_width * math.sqrt(blocks) / float(scipy.special.stdtrit(blocks - 1, (1 + confidence) / 2))
+    return blocks_for(sd, wanted, confidence)
 
 
 def changes(summary: Summary) -> list[Row]:

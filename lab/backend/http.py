@@ -1,5 +1,6 @@
 """HTTP requests to a backend at the ports that Compose publishes on 127.0.0.1."""
 
+import http.client
 import urllib.error
 import urllib.request
 from collections.abc import Callable
@@ -26,6 +27,8 @@ class Http:
                 return answer.status, answer.read()
         except urllib.error.HTTPError as error:
             return error.code, error.read()
+        except http.client.HTTPException as error:  # the backend ended in the middle of its answer
+            raise ConnectionError(f"{method} {path} was answered in part: {error!r}") from error
 
     def url(self, port_variable: str, path: str) -> str:
         """The address of `path` at that port."""

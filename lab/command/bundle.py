@@ -15,7 +15,7 @@ import typer
 
 from lab.command.commands import console, say
 from lab.command.paths import LOCK, ROOT, SCRATCH, shown
-from lab.engine import EngineGone, archive, engine_answers, image_archive, images
+from lab.engine import archive, image_archive, images, require_engine
 from lab.engine.image_engine import ImageEngine
 from lab.engine.image_recipes import TABLE, wanted_digests
 from lab.engine.lock import only_run
@@ -46,8 +46,7 @@ def bundle(
 ) -> None:
     """Writes all images and Python packages into one file, for machines without a network; or loads its images."""
     progress, contents = Progress(console), archive.read_contents(file) if load else None
-    if not engine_answers():
-        raise EngineGone("no Docker engine answers", "run `make doctor`")
+    require_engine()
     with only_run(LOCK):
         if contents:
             unpack(file, contents, progress)

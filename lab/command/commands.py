@@ -17,7 +17,7 @@ from lab.analysis.sets import check_rejected
 from lab.command import keep as keeping
 from lab.command import prepare, running
 from lab.command.paths import LOCK, RESULTS, shown
-from lab.engine import images
+from lab.engine import images, require_engine
 from lab.engine.lock import only_run
 from lab.errors import UserError
 from lab.record import read_manifest, read_summary, write_json_atomic
@@ -92,6 +92,7 @@ def keep(lab: Lab, folder: Path, out: Path) -> None:
 def images_for(lab: Lab, name: str) -> None:
     """Makes the images of an experiment."""
     context = prepare.context(lab, prepare.read_experiment(lab, name, []))
+    require_engine()
     images.ensure(prepare.needs(context).images, Progress(console).say)
 
 
@@ -102,7 +103,8 @@ def say(text: str) -> None:
 
 def clean_up() -> None:
     """After an interruption: leaves nothing running, whatever else fails. What `lab up` started is left alone."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
     with contextlib.suppress(UserError), only_run(LOCK):
         if not running.has_containers():
             prepare.remove_all()
@@ -120,7 +122,9 @@ def _measure(lab: Lab, name: str, overrides: Sequence[str], levels: str, resume:
             *(("--levels", levels) if levels else ()),
         ]
         current = (
-            runner.unfinished_run(context, RESULTS) if resume else runner.new_run(context, RESULTS, command, references)
+            runner.unfinished_run(context, RESULTS, references)
+            if resume
+            else runner.new_run(context, RESULTS, command, references)
         )
         setup_s = time.monotonic() - started_s
         current.manifest["durations_s"].setdefault("setup", round(setup_s, 1))

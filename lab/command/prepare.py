@@ -16,14 +16,13 @@ from lab.engine import (
     ComposeDriver,
     CpuSplit,
     Driver,
-    EngineGone,
     Place,
     SystemClock,
-    engine_answers,
     engine_cores,
     engine_memory_bytes,
     images,
     ports,
+    require_engine,
     split_cpus,
 )
 from lab.errors import UserError
@@ -95,8 +94,7 @@ def prepare(of: Context, progress: Progress) -> dict[str, str]:
     reject_full_disk(len(make_plan(of.experiment).trials))
     if not of.target.declaration.containers:
         return {}
-    if not engine_answers():
-        raise EngineGone("no Docker engine answers", "run `make doctor`")
+    require_engine()
     running.reject_beside()
     lift_leftovers(Journal(JOURNAL), of.place.driver, progress.say)
     wanted = needs(of)

@@ -31,9 +31,6 @@ def print_schema(lab: Lab, kind: str) -> None:
 
 def schema_text(schema: Mapping[str, Any]) -> str:
     """Return the text of a schema's file: small, as only programs read it, with a line for each definition."""
-    # Of all names, only those of definitions begin with a capital letter.
-    return re.sub(
-        r'"[A-Z]\w*":{',
-        r"\n\g<0>",
-        json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}, separators=(",", ":")) + "\n",
-    )
+    text = json.dumps({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}, separators=(",", ":"))
+    # Titles repeat the names. Of all names, only those of definitions begin with a capital letter.
+    return re.sub(r'"[A-Z]\w*":{', r"\n\g<0>", re.sub(r',"title":"[^"]*"|"title":"[^"]*",', "", text)) + "\n"

@@ -15,7 +15,7 @@ from lab.command import detached
 from lab.command.detached import ONLY_OWNER
 from lab.command.locked import locked
 from lab.command.paths import SCRATCH
-from lab.engine import SystemClock, wait_until
+from lab.engine import SystemClock, ports, wait_until
 from lab.engine.lock import only_run
 from lab.errors import UserError
 from lab.record import Record, read_json, write_json_atomic
@@ -26,7 +26,7 @@ LOCK = SCRATCH / "page.lock"
 LOG = SCRATCH / "page.log"
 COMMAND = "page"
 HOST = "127.0.0.1"
-VARIABLE, DEFAULT_PORT = "PAGE_PORT", 8070
+VARIABLE, DEFAULT_PORT = "PAGE_PORT", "8070"
 BEGINS_WITHIN_S = 30.0
 ENDS_WITHIN_S = 10.0
 LOOK_EVERY_S = 0.2
@@ -93,10 +93,7 @@ def end() -> None:
 
 def port() -> int:
     """Return the page's port. Raises `UserError` for a variable that is no port."""
-    text = os.environ.get(VARIABLE) or str(DEFAULT_PORT)
-    if not text.isdecimal() or not 0 < int(text) < 65536:
-        raise UserError(f"{VARIABLE}={text} is not a port", "give a number from 1 to 65535")
-    return int(text)
+    return ports.number(VARIABLE, DEFAULT_PORT, os.environ)
 
 
 def require_port() -> None:

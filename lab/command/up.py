@@ -18,7 +18,7 @@ from lab.command.held_fault import NotInjected
 from lab.command.paths import JOURNAL, LOCK, shown
 from lab.command.running import Running
 from lab.contract import Needs
-from lab.engine import EngineGone, engine_answers, images, ports
+from lab.engine import images, ports, require_engine
 from lab.engine.keeping import GUARD_IMAGE, KeepingDriver
 from lab.engine.lock import only_run
 from lab.engine.machine import read_machine
@@ -85,8 +85,7 @@ def runs_as_wanted(now: Running, wanted: Experiment, on: KeepingDriver) -> bool:
 
 
 def _up(lab: Lab, experiment: Experiment, progress: Progress) -> None:
-    if not engine_answers():
-        raise EngineGone("no Docker engine answers", "run `make doctor`")
+    require_engine()
     serving.require_port()
     on = driver()
     start, now = start_of(lab, experiment, on), running.read()

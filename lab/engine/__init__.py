@@ -6,7 +6,7 @@ functions, imported by their names.
 
 from lab.engine.absent import AbsentDriver
 from lab.engine.clock import Clock, SystemClock, wait_until
-from lab.engine.compose import PROJECT, ComposeDriver, engine_answers
+from lab.engine.compose import PROJECT, ComposeDriver, require_engine
 from lab.engine.driver import (
     Container,
     Driver,
@@ -14,6 +14,7 @@ from lab.engine.driver import (
     EngineRejected,
     Stack,
     StartFailed,
+    literal,
     start_failed,
     with_added,
 )
@@ -43,9 +44,10 @@ __all__ = [
     "await_observed",
     "await_ready",
     "beside",
-    "engine_answers",
     "engine_cores",
     "engine_memory_bytes",
+    "literal",
+    "require_engine",
     "split_cpus",
     "start_failed",
     "wait_until",

@@ -260,6 +260,12 @@ class ComposeDriver:
         raise EngineRejected(f"`{_short(command)}` failed: {last}", "run `make doctor`")
 
 
+def require_engine() -> None:
+    """Raise `EngineGone` if no engine answers."""
+    if not engine_answers():
+        raise EngineGone("no Docker engine answers", "run `make doctor`")
+
+
 def engine_answers() -> bool:
     """Whether a Docker engine answers at all."""
     command = ["docker", "version", "--format", "{{.Server.Version}}"]

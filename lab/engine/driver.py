@@ -37,6 +37,11 @@ class Stack:
     environment: dict[str, str] = field(default_factory=dict)
 
 
+def literal(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return a container's variables as Compose leaves them: it would read a dollar sign as a variable of its own."""
+    return {name: value.replace("$", "$$") for name, value in environment.items()}
+
+
 def with_added(service: Mapping[str, Any], added: Mapping[str, Any]) -> dict[str, Any]:
     """A service with what is added to it; both may give variables."""
     environment = {**service.get("environment", {}), **added.get("environment", {})}

@@ -76,8 +76,11 @@ def image_ids(references: Iterable[str]) -> dict[str, str]:
 def _bounded(process: subprocess.Popen[str], bound_s: float, read: Callable[[], str]) -> None:
     patience = threading.Timer(bound_s, process.kill)
     patience.start()
-    read()
-    patience.cancel()
+    try:
+        read()
+    finally:
+        # Also after Ctrl-C: the process would wait for the timer.
+        patience.cancel()
 
 
 def inspect(references: Iterable[str], field: str) -> dict[str, Any]:

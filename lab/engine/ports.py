@@ -18,11 +18,11 @@ PUBLISHED = re.compile(r"^127\.0\.0\.1:\$\{(?P<variable>[A-Z_]+):-(?P<default>\d
 
 def published(compose: str, environment: Mapping[str, str]) -> dict[str, dict[str, int]]:
     """Compose service -> variable -> port number, from the text of `compose.yaml`; variables override defaults."""
-    entries = _entries(compose)
-    return {
-        name: {match["variable"]: _number(match, environment) for owner, match in entries if owner == name}
-        for name in _services(compose)
-    }
+    entries = [
+        (name, match["variable"], number(match["variable"], match["default"], environment))
+        for name, match in _entries(compose)
+    ]
+    return {name: {variable: port for owner, variable, port in entries if owner == name} for name in _services(compose)}
 
 
 def engines_choice() -> dict[str, str]:
@@ -82,10 +82,11 @@ def _entries(compose: str) -> Sequence[tuple[str, re.Match[str]]]:
     ]
 
 
-def _number(match: re.Match[str], environment: Mapping[str, str]) -> int:
-    text = environment.get(match["variable"]) or match["default"]
+def number(variable: str, default: str, environment: Mapping[str, str]) -> int:
+    """Return the port that a variable sets. Raises `UserError` for one that is no port."""
+    text = environment.get(variable) or default
     if not text.isdecimal() or not 0 < int(text) < 65536:
-        raise UserError(f"{match['variable']}={text} is not a port", "give a number from 1 to 65535")
+        raise UserError(f"{variable}={text} is not a port", "give a number from 1 to 65535")
     return int(text)
 
 

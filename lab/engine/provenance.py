@@ -11,13 +11,18 @@ from lab.engine.machine import read_machine
 
 def collect(root: Path, images: dict[str, str]) -> dict[str, Any]:
     """The manifest's `git`, `machine`, `images` (name -> reference, resolved here to ids) and `versions`."""
-    ids = image_ids(images.values())
     return {
         "git": {"revision": _git(root, "rev-parse", "HEAD"), "dirty": bool(_git(root, "status", "--porcelain"))},
         "machine": asdict(read_machine(Path("/proc"), Path("/sys"))),
-        "images": {name: ids[reference] for name, reference in images.items()},
+        "images": resolved(images),
         "versions": {},
     }
+
+
+def resolved(images: dict[str, str]) -> dict[str, str]:
+    """The id of each image by its name; `images`: name -> reference."""
+    ids = image_ids(images.values())
+    return {name: ids[reference] for name, reference in images.items()}
 
 
 def _git(root: Path, *arguments: str) -> str | None:

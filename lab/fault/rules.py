@@ -44,13 +44,15 @@ def unknown_targets(faults: Sequence[DeclaredFault], roles: Mapping[str, str], w
 
 
 def without_sidecar(faults: Sequence[DeclaredFault], where: Path) -> Iterator[Problem]:
-    """Yield the faults that a level without sidecars cannot have."""
-    for index, fault in enumerate(faults):
-        if fault.needs_sidecar:
-            yield Problem(
-                (*where, index, "kind"),
-                f"{fault.what} needs a sidecar, and this level has none: add one, or leave the fault out",
-            )
+    """Return the faults that a level without sidecars cannot have."""
+    return (
+        Problem(
+            (*where, index, "kind"),
+            f"{fault.what} needs a sidecar, and this level has none: add one, or leave the fault out",
+        )
+        for index, fault in enumerate(faults)
+        if fault.needs_sidecar
+    )
 
 
 def _clash(one: DeclaredFault, other: DeclaredFault) -> str | None:

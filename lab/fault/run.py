@@ -35,7 +35,12 @@ def drawn(faults: Sequence[DeclaredFault], seed: int) -> tuple[DeclaredFault, ..
     `random.Random(seed).random()`, the one sequence that Python promises to keep between versions.
     """
     generator = random.Random(seed)
-    return tuple(_drawn(fault, generator.random()) for fault in faults)
+    return tuple(
+        fault.model_copy(
+            update={"start_s": round(fault.earliest_s + generator.random() * (fault.latest_s - fault.earliest_s), 3)}
+        )
+        for fault in faults
+    )
 
 
 def steps(faults: Sequence[DeclaredFault]) -> list[Step]:
@@ -49,12 +54,6 @@ def steps(faults: Sequence[DeclaredFault]) -> list[Step]:
         )
     ]
     return sorted(found, key=lambda step: (step.at_s, step.action == "inject", step.number))
-
-
-def _drawn(fault: DeclaredFault, share: float) -> DeclaredFault:
-    return fault.model_copy(
-        update={"start_s": round(fault.earliest_s + share * (fault.latest_s - fault.earliest_s), 3)}
-    )
 
 
 class ContainerTime:

@@ -65,7 +65,7 @@ class Counted(Schedule):
     """A fixed number of requests in each trial, whose window lasts from the first's start to the last's end."""
 
     kind: Literal["counted"]
-    requests: int = Field(default=10_000, ge=100, le=10_000_000, description="of a trial")
+    requests: int = Field(default=10_000, ge=100, le=1_000_000, description="of a trial")
     concurrency: Annotated[int, Field(ge=1, le=1000)] | None = Field(
         default=50, description="requests in flight at the same time; null: no bound, for an open loop"
     )

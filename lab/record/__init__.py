@@ -13,6 +13,7 @@ from lab.record.files import (
     read_json,
     read_text,
     stored,
+    validated,
     write_json_atomic,
     write_packed,
 )
@@ -139,6 +140,7 @@ __all__ = [
     "stored",
     "streams_in",
     "trial_folders",
+    "validated",
     "write_combined",
     "write_json_atomic",
     "write_packed",

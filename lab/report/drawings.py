@@ -180,7 +180,9 @@ def traces(source: Source) -> list[Trace]:
     traced = {level: source.traces[level] for level in source.summary.levels if source.traces.get(level)}
     alike: dict[Hashable, list[str]] = {}
     for level, spans in traced.items():
-        alike.setdefault(_tree(spans), []).append(level)
+        # Traces of one instrumentation have that in common, whichever service received the request.
+        tree = frozenset(Counter((span.kind, span.depth, span.tags) for span in spans).items())
+        alike.setdefault(tree, []).append(level)
     for index, (level, *others) in enumerate(alike.values(), start=1):
         spans = traced[level]
         description = (
@@ -192,11 +194,6 @@ def traces(source: Source) -> list[Trace]:
         figure = single.gantt(f"trace-{index}", shown, description)
         drawn.append(Trace(level, extent, figure, others, level in source.second_starts))
     return drawn
-
-
-def _tree(spans: Sequence[single.Span]) -> Hashable:
-    """Return what two traces have in common that are of one instrumentation, whichever service received the request."""
-    return frozenset(Counter((span.kind, span.depth, span.tags) for span in spans).items())
 
 
 def order(source: Source, colours: Mapping[str, Colour]) -> Markup | None:

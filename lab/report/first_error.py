@@ -71,7 +71,8 @@ def _spread(spread: Spread) -> Cell:
 
 
 def _factor(sd: float) -> str:
-    return f"{TIMES}{ratio(math.exp(sd))}"
+    # Between two levels the interval has no end in practice.
+    return f"{TIMES}{ratio(math.exp(sd))}" if sd < math.log(1000) else f"over {TIMES}1,000"
 
 
 def _said(found: FirstError, levels: int) -> str:

@@ -45,19 +45,20 @@ SHADES = (0.45, -0.2, 0.6, 0.15, 0.3)
 """How far each turn of the hues is moved: on light towards white, on dark towards black; negative the other way."""
 
 
-def _shaded() -> Iterator[Colour]:
-    for turn, shade in enumerate(SHADES, start=1):
-        for index, hue in enumerate(HUES, start=1 + turn * len(HUES)):
-            yield Colour(f"--level-{index}", _moved(hue.light, shade), _moved(hue.dark, -shade))
-
-
 def _moved(colour: str, shade: float) -> str:
     end = 255 if shade > 0 else 0
     parts = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
     return "#" + "".join(f"{round(part + abs(shade) * (end - part)):02x}" for part in parts)
 
 
-OTHERS = (*HUES, *_shaded())
+OTHERS = (
+    *HUES,
+    *(
+        Colour(f"--level-{index}", _moved(hue.light, shade), _moved(hue.dark, -shade))
+        for turn, shade in enumerate(SHADES, start=1)
+        for index, hue in enumerate(HUES, start=1 + turn * len(HUES))
+    ),
+)
 
 PALETTE = (INK, MUTED, RULE, BAND, PAPER, REJECTED, WORSE, BETTER, BASELINE, PLACEBO, *OTHERS)
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from lab.engine import SPINNER
+from lab.errors import UserError
 from lab.record import WindowPart, read_requests
 from lab.run.at_once import used_ns
 from lab.run.measure import Measured
@@ -20,4 +21,6 @@ def request_of(measured: Sequence[Measured]) -> tuple[float, float]:
         latency_ns += int((inside.end_ns - inside.start_ns).sum())
         served += requests.served_in(window.start_ns, window.end_ns)
         ended += len(inside)
+    if not ended:
+        raise UserError("no request ended while the load was calibrated", "choose the load: --set users=<number>")
     return cpu_ns / 1e6 / served, latency_ns / 1e6 / ended

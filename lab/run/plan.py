@@ -11,6 +11,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from lab.analysis.stats.intervals import blocks_for
 from lab.spec import Experiment, Level
 
 
@@ -103,17 +104,9 @@ def blocks_for_precision(sd_of_log_ratio: float, half_width: float, confidence: 
     """Return how many blocks bring a ratio's interval to within `half_width` of it (0.03: 3 %).
 
     `sd_of_log_ratio` is the standard deviation, between blocks, of the logarithm of a level's ratio to the
-    baseline. The smallest n with t(n - 1) * sd / sqrt(n) <= log(1 + half_width), found by iterating, as t
-    depends on n: NIST/SEMATECH e-Handbook of Statistical Methods, section 7.2.2.2; Jain, The Art of Computer
-    Systems Performance Analysis, 1991, section 13.9.
+    baseline.
     """
-    wanted = math.log1p(half_width)
-    quantile = (1 + confidence) / 2
-    # The normal distribution's answer is never too large, as t's quantile is the larger one.
-    blocks = max(2, math.ceil((float(scipy.special.ndtri(quantile)) * sd_of_log_ratio / wanted) ** 2))
-    while scipy.special.stdtrit(blocks - 1, quantile) * sd_of_log_ratio / math.sqrt(blocks) > wanted:
-        blocks += 1
-    return blocks
+    return blocks_for(sd_of_log_ratio, math.log1p(half_width), confidence)
 
 
 def estimate_duration_s(plan: Plan, experiment: Experiment, per_level_start_s: Mapping[str, float]) -> float:

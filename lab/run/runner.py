@@ -27,6 +27,7 @@ from lab.run.progress import Progress, Report
 from lab.run.side_by_side import run_side_by_side
 from lab.run.start import Context
 from lab.run.stopping import Budget, budget, narrow_enough
+from lab.run.uninterrupted import uninterrupted
 from lab.spec import Level, without_ends
 
 # With less free space a record may be incomplete.
@@ -77,14 +78,16 @@ def new_run(context: Context, results: Path, command: list[str], images: dict[st
     return run
 
 
-def unfinished_run(context: Context, results: Path) -> Run:
+def unfinished_run(context: Context, results: Path, images: dict[str, str]) -> Run:
     """The newest run of this experiment that was interrupted, or may now continue: longer, more precise, more blocks.
 
-    Raises `UserError` if there is none, or its spec differs in more than that.
+    Raises `UserError` if there is none, its spec differs in more than that, or it measured other images or topologies.
     """
     wanted = context.experiment.recorded()
     order = [asdict(trial) for trial in make_plan(context.experiment).trials]
     for folder in sorted((results / context.experiment.name).glob("2*Z"), reverse=True):
+        if not (folder / "manifest.json").exists():
+            continue  # interrupted before it began
         manifest = read_manifest(folder)
         longer = len(order) - len(manifest["order"])
         same = longer >= 0 and without_ends(manifest["spec"]) == without_ends(wanted)
@@ -95,6 +98,12 @@ def unfinished_run(context: Context, results: Path) -> Run:
             raise UserError(
                 f"{folder.name} was started with another specification of {context.experiment.name}",
                 "undo the change (or the overrides), or start a new run without --resume",
+            )
+        now = {**context.target.declaration.manifest(context.experiment), "images": provenance.resolved(images)}
+        if changed := [name for name, value in now.items() if manifest[name] != value]:
+            raise UserError(
+                f"{folder.name} measured other {', '.join(changed)} than there are now",
+                "start a new run without --resume: its systems would not be the same",
             )
         return Run(folder, {**manifest, "spec": wanted, "order": order, "finished": None, "stopped": None})
     raise UserError(f"no interrupted run of {context.experiment.name} to continue", "start one without --resume")
@@ -146,8 +155,9 @@ def _found(context: Context, run: Run, progress: Progress) -> Mapping[str, float
     if "calibration" not in run.manifest:
         with progress.step("calibrating the load"):
             run.manifest["calibration"] = calibration.calibrate(context, _staging(run), progress.say)
+            # First: a folder without its line in the manifest could never be replaced.
+            run.save()
             _staging(run).rename(run.folder / "calibration")
-        run.save()
     progress.say(calibration.sentence(run.manifest["calibration"]))
     return {"users": run.manifest["calibration"]["users"]}
 
@@ -214,12 +224,29 @@ def _attempt(
 def _keep(
     context: Context, run: Run, trials: Sequence[Trial], levels: Sequence[Level[Any]], measured: Sequence[Measured]
 ) -> list[Sequence[str]]:
-    """Judges and keeps what was measured of a start's trials; returns why each was rejected."""
-    reasons = [_judge(context, run, *one) for one in zip(trials, levels, measured, strict=False)]
-    if not context.experiment.load.schedule.alternates:
-        return reasons
-    run.manifest["calibration"] = measured[0].found
-    return _judge_set(run, trials, reasons)
+    """Judges what was measured of a start's trials, and keeps all of it or nothing: a set is measured at once.
+
+    Returns why each was rejected.
+    """
+    shutil.rmtree(_judged(run), ignore_errors=True)
+    with uninterrupted():
+        reasons = [_judge(context, run, *one) for one in zip(trials, levels, measured, strict=False)]
+        if context.experiment.load.schedule.alternates:
+            reasons = _judge_set(run, trials, reasons)
+            run.manifest["calibration"] = measured[0].found
+            run.save()
+        for trial, _ in zip(trials, measured, strict=False):
+            folder = _folder(run, trial, len(_attempts(run, trial)) + 1)
+            (_judged(run) / str(trial.number)).rename(folder)
+    return reasons
+
+
+def _judge(context: Context, run: Run, trial: Trial, level: Level[Any], measured: Measured) -> Sequence[str]:
+    """Judges an attempt; returns why it was rejected, nothing if it was not."""
+    folder = _judged(run) / str(trial.number)
+    gather(measured.folder, measured.requests, folder)
+    record = measured.record(trial, level, len(_attempts(run, trial)) + 1)
+    return judge(folder, record, context.target.judgement).trial.reasons
 
 
 def _judge_set(run: Run, trials: Sequence[Trial], reasons: Sequence[Sequence[str]]) -> list[Sequence[str]]:
@@ -228,18 +255,7 @@ def _judge_set(run: Run, trials: Sequence[Trial], reasons: Sequence[Sequence[str
     if not wrong:
         return list(reasons)
     reason = f"{WITH_ITS_SET} {', '.join(wrong)}"
-    return [why or reject(_attempts(run, trial)[-1], reason) for trial, why in zip(trials, reasons, strict=True)]
-
-
-def _judge(context: Context, run: Run, trial: Trial, level: Level[Any], measured: Measured) -> Sequence[str]:
-    """Judges an attempt, and moves it into place in one step; returns why it was rejected, nothing if it was not."""
-    attempt = len(_attempts(run, trial)) + 1
-    folder = run.folder / ".judged"
-    shutil.rmtree(folder, ignore_errors=True)
-    gather(measured.folder, measured.requests, folder)
-    data = judge(folder, measured.record(trial, level, attempt), context.target.judgement)
-    folder.rename(_folder(run, trial, attempt))
-    return data.trial.reasons
+    return [why or reject(_judged(run) / str(trial.number), reason) for trial, why in zip(trials, reasons, strict=True)]
 
 
 def gather(start: Path, requests: Path | None, folder: Path) -> None:
@@ -264,6 +280,11 @@ def _disk_watched(folder: Path) -> Iterator[None]:
 
 def _staging(run: Run) -> Path:
     return run.folder / ".in-progress"
+
+
+def _judged(run: Run) -> Path:
+    """Where trials are judged, in folders by their numbers, before they move into place."""
+    return run.folder / ".judged"
 
 
 def _folder(run: Run, trial: Trial, attempt: int) -> Path:

@@ -118,17 +118,21 @@ def contrast_problems(headline: HeadlineChoice | None, levels: Collection[str]) 
 
 
 def unknown_names(names: Mapping[Path, str], known: Collection[str], noun: str) -> Iterator[Problem]:
-    """Yield the names, by their places in the file, that are not `known`."""
-    for place, name in names.items():
-        if name not in known:
-            yield Problem(place, f"no {noun} is called '{name}'; {suggestion(name, known)}")
+    """Return the names, by their places in the file, that are not `known`."""
+    return (
+        Problem(place, f"no {noun} is called '{name}'; {suggestion(name, known)}")
+        for place, name in names.items()
+        if name not in known
+    )
 
 
 def _name_problems(names: Sequence[str], known: Collection[str], noun: str, place: Path) -> Iterator[Problem]:
     yield from unknown_names({(*place, position): name for position, name in enumerate(names)}, known, noun)
-    for name, count in Counter(names).items():
-        if count > 1:
-            yield Problem(place, f"'{name}' is there {count} times, wanted once")
+    yield from (
+        Problem(place, f"'{name}' is there {count} times, wanted once")
+        for name, count in Counter(names).items()
+        if count > 1
+    )
 
 
 def _sweep_problems(view: Sweep, index: int) -> Iterator[Problem]:

@@ -115,7 +115,9 @@ def _value(node: yaml.Node, path: ProblemPath) -> object:
         return [_value(item, (*path, index)) for index, item in enumerate(node.value)]
     assert isinstance(node, yaml.ScalarNode)  # there is no fourth kind
     _reject_unprintable(node)
-    return _plain_value(node.value) if node.style is None else node.value
+    if node.style is not None:  # it is in quotes
+        return node.value
+    return next((value for pattern, value in _PLAIN if re.fullmatch(pattern, node.value)), str)(node.value)
 
 
 def _mapping(node: yaml.MappingNode, path: ProblemPath) -> dict[str, object]:
@@ -137,6 +139,3 @@ def _reject_unprintable(node: yaml.ScalarNode) -> None:
         raise _wrong(node.start_mark.line + 1, f"character {ord(found[0]):#x} is not allowed")
 
 
-def _plain_value(text: str) -> object:
-    """Return the value of a scalar without quotes."""
-    return next((value for pattern, value in _PLAIN if re.fullmatch(pattern, text)), str)(text)

@@ -22,7 +22,7 @@ SECOND_NS = 1_000_000_000
 # Over so long before the first error, rates are averages.
 BEFORE_S = 10.0
 SEND, RECEIVE, ROUND_TRIP = "send", "receive", "round_trip"
-TITLES = {SEND: "Delay until accepted", RECEIVE: "Delay until returned", ROUND_TRIP: "Round trip"}
+TITLES = {SEND: "Delay until accepted", RECEIVE: "Delay from accepted to returned", ROUND_TRIP: "Round trip"}
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999}
 DELAY_MS = {SEND: SEND_MS, RECEIVE: RECEIVE_MS, ROUND_TRIP: ROUND_TRIP_MS}
 HAVING = {SEND: ACCEPTED, RECEIVE: COMPLETE, ROUND_TRIP: COMPLETE}

@@ -44,7 +44,9 @@ def instruments_had_cpu(data: TrialData) -> Iterator[str]:
     if not data.has("trace-log"):
         return
     start_ns = data.trial.window_start_ns
-    end_ns = data.trial.load_start_ns + round(delays.reached(data).at_s * delays.SECOND_NS)
+    failed_ns = data.trial.load_start_ns + round(delays.reached(data).at_s * delays.SECOND_NS)
+    # The generator is seen until the window ends; a failure may be logged later.
+    end_ns = min(failed_ns, data.trial.window_end_ns)
     yield from too_busy(data, instruments_fraction(data, start_ns, max(end_ns, start_ns + 1)))
 
 

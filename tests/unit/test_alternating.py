@@ -46,7 +46,8 @@ BACKEND = "jaeger"
 
 def without_engine(patch: pytest.MonkeyPatch) -> None:
     patch.setitem(BACKENDS, BACKEND, SilentBackend)
-    patch.setattr("lab.engine.provenance.collect", lambda *_: {"versions": {}})
+    patch.setattr("lab.engine.provenance.collect", lambda *_: {"versions": {}, "images": {}})
+    patch.setattr("lab.engine.provenance.resolved", dict)
 
 
 @pytest.fixture(autouse=True)

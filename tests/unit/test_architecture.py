@@ -64,6 +64,8 @@ NEW = (
     # What is required of `steady`; the append-only list of an experiment's runs.
     "analysis/steady_state.py",
     "run/attempts.py",
+    # Sets that Ctrl-C does not cut in two.
+    "run/uninterrupted.py",
     "analysis/effects.py",
     "analysis/components.py",
     "command/expected.py",

@@ -1,6 +1,8 @@
 """Every backend passes one suite, on answers that a real one gave (recorded by the contract on containers)."""
 
 import json
+import socket
+import threading
 from typing import Any
 
 import pytest
@@ -141,3 +143,19 @@ def test_a_counter_is_summed_over_its_labels() -> None:
     assert total(METRICS, "plain") == 3
     assert total(METRICS, "receiver_refused_spans") == 0
     assert total("", "plain") == 0
+
+
+def test_an_answer_that_ends_in_the_middle_is_no_answer() -> None:
+    def answers_in_part(server: socket.socket) -> None:
+        connection, _ = server.accept()
+        with connection:
+            connection.recv(4096)
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{")
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        thread = threading.Thread(target=answers_in_part, args=[server])
+        thread.start()
+        http = Http(lambda _: server.getsockname()[1])
+        with pytest.raises(OSError, match="GET /counters was answered in part"):
+            http.get("SINK_PORT", "/counters")
+        thread.join()

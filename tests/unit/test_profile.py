@@ -261,7 +261,8 @@ profile: true
 @pytest.fixture(autouse=True)
 def no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(BACKENDS, "jaeger", FakeBackend)
-    monkeypatch.setattr("lab.engine.provenance.collect", lambda *_: {"versions": {}})
+    monkeypatch.setattr("lab.engine.provenance.collect", lambda *_: {"versions": {}, "images": {}})
+    monkeypatch.setattr("lab.engine.provenance.resolved", dict)
 
 
 @dataclass
@@ -360,7 +361,7 @@ def test_a_profile_that_is_there_is_not_made_again(tmp_path: Path) -> None:
     assert [folder.name for folder in run.folder.glob("profiles/*")] == ["none"]
     kept = (run.folder / "profiles" / "none" / "profile.json").stat().st_mtime_ns
 
-    resumed, said = complete(on, tmp_path, runner.unfinished_run(on, tmp_path))
+    resumed, said = complete(on, tmp_path, runner.unfinished_run(on, tmp_path, {}))
     assert "1 profiles to make" in said
     assert driver.loads == 5
     assert (resumed.folder / "profiles" / "none" / "profile.json").stat().st_mtime_ns == kept

@@ -1,5 +1,6 @@
 """An experiment's life on an engine that takes no time: order, verdicts, retries, resumption, what is left behind."""
 
+import errno
 import io
 import json
 import shutil
@@ -9,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -63,7 +65,8 @@ protocol: {warm_up_s: 1, repetitions: 1, retries: 0, without_restart: [error_pro
 @pytest.fixture(autouse=True)
 def no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(BACKENDS, "jaeger", FakeBackend)
-    monkeypatch.setattr("lab.engine.provenance.collect", lambda *_: {"versions": {}})
+    monkeypatch.setattr("lab.engine.provenance.collect", lambda *_: {"versions": {}, "images": {}})
+    monkeypatch.setattr("lab.engine.provenance.resolved", dict)
 
 
 def context(driver: FakeDriver, spec: str = SPEC) -> Context:
@@ -157,7 +160,7 @@ def test_time_spent_before_an_interruption_counts(tmp_path: Path) -> None:
     driver.change = lambda trial, load: (driver.fail.update(wait=EngineGone("gone")) or trial) if load == 3 else trial
     with pytest.raises(EngineGone):
         complete(on, tmp_path, run)
-    complete(on, tmp_path, runner.unfinished_run(on, tmp_path))
+    complete(on, tmp_path, runner.unfinished_run(on, tmp_path, {}))
     assert len(trials(run)) == 4
 
 
@@ -183,7 +186,7 @@ def test_whatever_ends_a_run_leaves_nothing_running_and_resuming_does_the_rest(
     kept = trials(run)
     assert len(kept) == 2
 
-    resumed = runner.unfinished_run(on, tmp_path)
+    resumed = runner.unfinished_run(on, tmp_path, {})
     assert resumed.folder == run.folder
     _, said = complete(on, tmp_path, resumed)
     assert "2 of 6 trials were run before" in said
@@ -210,7 +213,7 @@ def test_ctrl_c_keeps_the_trials_of_a_start_that_were_measured(tmp_path: Path, m
         complete(on, tmp_path, run)
     first, second = starts[-1]
     assert first in {trial["level"] for trial in trials(run).values()}
-    complete(on, tmp_path, runner.unfinished_run(on, tmp_path))
+    complete(on, tmp_path, runner.unfinished_run(on, tmp_path, {}))
     # One start is left of it, and the placebo's where that was not before it.
     assert [second] in starts
     assert [first] not in starts
@@ -252,7 +255,40 @@ def test_resuming_with_another_specification_is_rejected(tmp_path: Path) -> None
     runner.new_run(context(FakeDriver()), tmp_path, ["lab"], {})
     changed = context(FakeDriver(), SPEC.replace("window_s: 15", "window_s: 16"))
     with pytest.raises(Exception, match="another specification"):
-        runner.unfinished_run(changed, tmp_path)
+        runner.unfinished_run(changed, tmp_path, {})
+
+
+@pytest.mark.parametrize("changed", ["images", "topologies"])
+def test_resuming_with_another_system_is_rejected(
+    changed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = runner.new_run(context(FakeDriver()), tmp_path, ["lab"], {})
+    on = context(FakeDriver())
+    assert runner.unfinished_run(on, tmp_path, {}).folder == run.folder
+    if changed == "images":
+        monkeypatch.setattr("lab.engine.provenance.resolved", lambda _: {"services": "sha256:2"})
+    else:
+        run.manifest["topologies"]["mesh"]["nodes"] = {}
+        run.save()
+    with pytest.raises(UserError, match=f"measured other .*{changed} than there are now"):
+        runner.unfinished_run(on, tmp_path, {})
+
+
+def test_a_run_that_was_interrupted_before_its_manifest_is_passed_over(tmp_path: Path) -> None:
+    on = context(FakeDriver())
+    run = runner.new_run(on, tmp_path, ["lab"], {})
+    (tmp_path / "test" / "2999-01-01T000000Z").mkdir()
+    assert runner.unfinished_run(on, tmp_path, {}).folder == run.folder
+
+
+def test_a_calibration_that_could_not_be_recorded_is_made_again(tmp_path: Path) -> None:
+    on = context(FakeDriver())
+    run = runner.new_run(on, tmp_path, ["lab"], {})
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(OSError, match="disk full"):
+        patch.setattr(runner.Run, "save", Mock(side_effect=OSError(errno.ENOSPC, "disk full")))
+        complete(on, tmp_path, run)
+    complete(on, tmp_path, runner.unfinished_run(on, tmp_path, {}))
+    assert len(trials(run)) == 6
 
 
 def test_a_run_that_its_budget_ended_goes_on_with_a_larger_one(tmp_path: Path) -> None:
@@ -261,9 +297,9 @@ def test_a_run_that_its_budget_ended_goes_on_with_a_larger_one(tmp_path: Path) -
     run, _ = complete(context(driver, small), tmp_path)
     assert len(trials(run)) == 2
     with pytest.raises(Exception, match="no interrupted run of test to continue"):
-        runner.unfinished_run(context(driver, small), tmp_path)
+        runner.unfinished_run(context(driver, small), tmp_path, {})
     on = context(driver, large)
-    run, said = complete(on, tmp_path, runner.unfinished_run(on, tmp_path))
+    run, said = complete(on, tmp_path, runner.unfinished_run(on, tmp_path, {}))
     assert "2 of 6 trials were run before" in said
     assert len(trials(run)) == 6
     assert run.manifest["stopped"] is None
@@ -276,8 +312,8 @@ def test_a_run_with_an_end_goes_on_with_more_repetitions_and_not_with_fewer(tmp_
     before = trials(run)
     more, fewer = (context(driver, SPEC.replace("repetitions: 2", f"repetitions: {n}")) for n in (3, 1))
     with pytest.raises(Exception, match="no interrupted run of test to continue"):
-        runner.unfinished_run(fewer, tmp_path)
-    run, said = complete(more, tmp_path, runner.unfinished_run(more, tmp_path))
+        runner.unfinished_run(fewer, tmp_path, {})
+    run, said = complete(more, tmp_path, runner.unfinished_run(more, tmp_path, {}))
     assert "6 of 9 trials were run before" in said
     found = trials(run)
     assert before.items() <= found.items()
@@ -288,7 +324,7 @@ def test_a_run_with_an_end_goes_on_with_more_repetitions_and_not_with_fewer(tmp_
 def test_there_must_be_something_to_resume(tmp_path: Path) -> None:
     complete(context(FakeDriver()), tmp_path)
     with pytest.raises(Exception, match="no interrupted run of test to continue"):
-        runner.unfinished_run(context(FakeDriver()), tmp_path)
+        runner.unfinished_run(context(FakeDriver()), tmp_path, {})
 
 
 @pytest.mark.parametrize(

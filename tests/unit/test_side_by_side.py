@@ -1,21 +1,26 @@
 """All levels of a block at once: one window for all, nothing left behind, and each trial a complete one."""
 
+import errno
 import io
 import json
+import os
+import signal
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
 
 from lab.analysis import checks
+from lab.analysis.checks import judge
 from lab.analysis.metrics.window import cpu_cores
 from lab.backend import BACKENDS
 from lab.command import prepare
 from lab.engine.driver import EngineGone, EngineRejected, Stack, StartFailed
 from lab.errors import UserError
-from lab.record.data import read_trial
+from lab.record.data import TrialData, read_trial
 from lab.record.files import write_json_atomic
 from lab.record.requests import read_requests
 from lab.record.series import Series
@@ -62,7 +67,8 @@ class Created(FakeDriver):
 @pytest.fixture(autouse=True)
 def no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(BACKENDS, "jaeger", FakeBackend)
-    monkeypatch.setattr("lab.engine.provenance.collect", lambda *_: {"versions": {}})
+    monkeypatch.setattr("lab.engine.provenance.collect", lambda *_: {"versions": {}, "images": {}})
+    monkeypatch.setattr("lab.engine.provenance.resolved", dict)
 
 
 def side_by_side(spec: str = SPEC) -> tuple[Context, list[Created]]:
@@ -264,8 +270,49 @@ def test_ctrl_c_while_systems_are_removed_loses_nothing_that_was_measured(tmp_pa
     assert_first_block_is_kept_and_the_second_follows(on, drivers, tmp_path)
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_while_a_block_is_judged_keeps_all_its_trials(
+    number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def judged(folder: Path, *rest: Any) -> TrialData:
+        judgements.append(folder)
+        if len(judgements) == 2:
+            os.kill(os.getpid(), number)
+        return judge(folder, *rest)
+
+    judgements: list[Path] = []
+    monkeypatch.setattr(runner, "judge", judged)
+    on, drivers = side_by_side()
+    run = runner.new_run(on, tmp_path, ["lab", "run", "test"], {})
+    with pytest.raises(KeyboardInterrupt):
+        runner.complete(on, run, silent())
+    assert len(judgements) == 3
+    assert_first_block_is_kept_and_the_second_follows(on, drivers, tmp_path)
+
+
+def test_a_block_of_which_one_trial_cannot_be_judged_is_measured_again_as_a_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def judged(folder: Path, *rest: Any) -> TrialData:
+        judgements.append(folder)
+        if len(judgements) == 2:
+            raise OSError(errno.EIO, "the disk does not answer")
+        return judge(folder, *rest)
+
+    judgements: list[Path] = []
+    monkeypatch.setattr(runner, "judge", judged)
+    on, drivers = side_by_side()
+    run = runner.new_run(on, tmp_path, ["lab", "run", "test"], {})
+    with pytest.raises(OSError, match="the disk does not answer"):
+        runner.complete(on, run, silent())
+    assert not list(run.folder.glob("trials/*"))
+    runner.complete(on, runner.unfinished_run(on, tmp_path, {}), silent())
+    assert [driver.done.count("create") for driver in drivers] == [3] * 3
+    assert not list(run.folder.glob(".judged/*"))
+
+
 def assert_first_block_is_kept_and_the_second_follows(on: Context, drivers: Sequence[Created], tmp_path: Path) -> None:
-    run = runner.unfinished_run(on, tmp_path)
+    run = runner.unfinished_run(on, tmp_path, {})
     kept = sorted(run.folder.glob("trials/*"))
     assert len(kept) == 3
     assert all(json.loads((trial / "trial.json").read_text())["valid"] for trial in kept)

@@ -3,12 +3,11 @@
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from lab.analysis.claims.questions import Quantity
 from lab.analysis.claims.swept import Swept
-from lab.errors import UserError
-from lab.record import FIX_HINT, Record, read_json, write_json_atomic
+from lab.record import Record, read_json, validated, write_json_atomic
 
 Answer = Literal["holds", "does not hold", "inconclusive"]
 Verdict = Literal["holds here", "does not hold here", "inconclusive", "not tested here"]
@@ -84,8 +83,4 @@ def write_verdicts(path: Path, verdicts: Verdicts) -> None:
 
 def read_verdicts(path: Path) -> Verdicts:
     """Read `claims.json`; raises `UserError` where it is missing, broken, or of another version."""
-    data = read_json(path, "tollbooth.claims-verdicts", 2)
-    try:
-        return Verdicts.model_validate(data)
-    except ValidationError as error:
-        raise UserError(f"{path}: {error.errors()[0]['msg']}", FIX_HINT) from error
+    return validated(Verdicts, read_json(path, "tollbooth.claims-verdicts", 2), path)

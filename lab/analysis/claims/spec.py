@@ -202,9 +202,11 @@ def parse_claims(text: str, name: str, metrics: Collection[str]) -> Study:
 
 
 def _unknown_metrics(named: Sequence[str], metrics: Collection[str]) -> Iterator[Problem]:
-    for index, metric in enumerate(named):
-        if metric not in metrics:
-            yield Problem(("metrics", index), f"unknown metric '{metric}'; {suggestion(metric, metrics)}")
+    return (
+        Problem(("metrics", index), f"unknown metric '{metric}'; {suggestion(metric, metrics)}")
+        for index, metric in enumerate(named)
+        if metric not in metrics
+    )
 
 
 def _contradictions(test: Test) -> Iterator[Problem]:
@@ -215,9 +217,11 @@ def _contradictions(test: Test) -> Iterator[Problem]:
     if isinstance(test, Trend) and test.steadily and test.goes == "nowhere":
         yield Problem(("steadily",), "goes with `up` and `down` only")
     field, levels = _levels(test)
-    for name, count in Counter(levels).items():
-        if count > 1:
-            yield Problem((field,), f"level '{name}' is named twice and would be compared with itself")
+    yield from (
+        Problem((field,), f"level '{name}' is named twice and would be compared with itself")
+        for name, count in Counter(levels).items()
+        if count > 1
+    )
     if test.because is None and getattr(test, "margin", None) is not None:
         yield Problem(("because",), "missing; say why this margin is the right one")
 

@@ -34,10 +34,6 @@ def _tags_per_span(data: TrialData) -> float | None:
     return float(np.mean(tags)) if tags else None
 
 
-def _metrics_per_service(data: TrialData) -> float | None:
-    return data.trial.backend.counters.get("metrics_per_service") if data.trial.backend else None
-
-
 def _cpu_per_delivered_span_us(values: Values, baseline: Values) -> float | None:
     """Divide the services' CPU beyond the baseline's by the spans that arrived. Lost spans cost CPU too."""
     extra_ms = values["cpu_per_request_services_ms"] - baseline["cpu_per_request_services_ms"]
@@ -55,7 +51,12 @@ METRICS = (
     ),
     Metric("spans_lost_fraction", "Spans lost", "fraction", compute=spans_lost_fraction),
     Metric("tags_per_span", "Tags per span", "", compute=_tags_per_span),
-    Metric("metrics_per_service", "Metrics per service", "", compute=_metrics_per_service),
+    Metric(
+        "metrics_per_service",
+        "Metrics per service",
+        "",
+        compute=lambda data: data.trial.backend.counters.get("metrics_per_service") if data.trial.backend else None,
+    ),
 )
 
 PAIRED: Mapping[str, PairedMetric] = {

@@ -121,10 +121,12 @@ def interactions(
 
 
 def _pairs(both: Blocks, second: Blocks, first: Blocks, neither: Blocks) -> Iterator[tuple[float, float]]:
-    """Yield the first factor's ratio with the second and without it, of each block that has all four values."""
-    for block in sorted(both.keys() & second.keys() & first.keys() & neither.keys()):
-        if min(cell[block] for cell in (both, second, first, neither)) > 0:
-            yield both[block] / second[block], first[block] / neither[block]
+    """Return the first factor's ratio with the second and without it, of each block that has all four values."""
+    return (
+        (both[block] / second[block], first[block] / neither[block])
+        for block in sorted(both.keys() & second.keys() & first.keys() & neither.keys())
+        if min(cell[block] for cell in (both, second, first, neither)) > 0
+    )
 
 
 def holm(p_values: Mapping[str, float]) -> dict[str, float]:

@@ -1,5 +1,6 @@
 """Intervals for the mean of a few blocks, and the test that belongs to them."""
 
+import math
 from dataclasses import dataclass
 from functools import cache
 
@@ -12,6 +13,8 @@ from lab.analysis.stats.serial import independent
 FloatArray = NDArray[np.float64]
 
 RESAMPLES = 10_000
+# A run that would need more could not be made.
+MOST_BLOCKS = 100_000
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,21 @@ def t_interval(
         p_value = 2 * scipy.special.stdtr(freedom, -np.abs(mean) / error)
     # Blocks that are all exactly 0 say nothing against a mean of 0.
     return mean, reach, np.where((mean == 0) & (error == 0), 1.0, p_value)
+
+
+def blocks_for(sd: float, half_width: float, confidence: float) -> int:
+    """Return how many values, which scatter by `sd`, give their mean an interval of at most `half_width`.
+
+    The smallest n with t(n - 1) * sd / sqrt(n) <= half_width, found by iterating, as t depends on n: NIST/SEMATECH
+    e-Handbook of Statistical Methods, section 7.2.2.2; Jain, The Art of Computer Systems Performance Analysis, 1991,
+    section 13.9.
+    """
+    quantile = (1 + confidence) / 2
+    # The normal distribution's answer is never too large, as t's quantile is the larger one.
+    blocks = max(2, math.ceil((float(scipy.special.ndtri(quantile)) * sd / half_width) ** 2))
+    while blocks < MOST_BLOCKS and scipy.special.stdtrit(blocks - 1, quantile) * sd / math.sqrt(blocks) > half_width:
+        blocks += 1
+    return blocks
 
 
 def bootstrap_standard_error(

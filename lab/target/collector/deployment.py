@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lab.backend import Http, Sink, settled
 from lab.contract import Endpoint, Measuring
-from lab.engine import OBSERVER, Place, Stack, await_ready, ports, start_failed
+from lab.engine import OBSERVER, Place, Stack, await_ready, literal, ports, start_failed
 from lab.record import Results, TrialPart, write_results
 from lab.target import scraping
 from lab.target.collector.declaration import COLLECTOR, GENERATOR, SINK
@@ -76,8 +76,7 @@ def _collector(level: CollectorLevel, place: Place, name: str, pipeline: str) ->
         "mem_limit": f"{settings.memory_mib}m",
         **({"cpus": settings.cpus} if settings.cpus else {}),
         "volumes": [f"{place.root / 'collector' / 'pipelines' / pipeline}.yaml:/etc/otelcol/config.yaml:ro"],
-        # Compose would take a dollar sign for a variable of its own.
-        "environment": {key: value.replace("$", "$$") for key, value in variables.items()},
+        "environment": literal(variables),
     }
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab.contract import Measuring
-from lab.engine import OBSERVER, Place, Stack, await_observed, start_failed, wait_until
+from lab.engine import OBSERVER, Place, Stack, await_observed, literal, start_failed, wait_until
 from lab.record import TrialPart, Window, WindowPart
 from lab.record.jmh import read_jmh
 from lab.target.jmh.declaration import BENCHMARK
@@ -54,8 +54,7 @@ def stack(level: JmhLevel, place: Place, out: Path, variables: Mapping[str, str]
     benchmark = {
         "command": options(settings),
         "mem_limit": f"{settings.memory_mib}m",
-        # Compose would take a dollar sign for a variable of its own.
-        "environment": {key: value.replace("$", "$$") for key, value in settings.environment.items()},
+        "environment": literal(settings.environment),
     }
     return Stack(
         services=(BENCHMARK, *extra),

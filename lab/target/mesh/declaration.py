@@ -195,11 +195,10 @@ def _topologies(experiment: Experiment) -> tuple[str, ...]:
 
 
 def _without_restart(experiment: Experiment) -> Iterator[Problem]:
-    """Yield the factors whose levels cannot share a start of the containers."""
-    for index, factor in enumerate(experiment.protocol.without_restart):
-        for name, patch in experiment.factors.get(factor, {}).items():
-            for field in sorted(patch.model_fields_set - WITHOUT_RESTART):
-                yield Problem(
-                    ("protocol", "without_restart", index),
-                    f"its level '{name}' sets {field}, which needs a restart",
-                )
+    """Return the factors whose levels cannot share a start of the containers."""
+    return (
+        Problem(("protocol", "without_restart", index), f"its level '{name}' sets {field}, which needs a restart")
+        for index, factor in enumerate(experiment.protocol.without_restart)
+        for name, patch in experiment.factors.get(factor, {}).items()
+        for field in sorted(patch.model_fields_set - WITHOUT_RESTART)
+    )

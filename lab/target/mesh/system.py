@@ -7,7 +7,18 @@ from pathlib import Path
 from typing import Any
 
 from lab.backend import BACKENDS, Backend
-from lab.engine import CpuSplit, Driver, Place, Stack, StartFailed, await_ready, ports, start_failed, with_added
+from lab.engine import (
+    CpuSplit,
+    Driver,
+    Place,
+    Stack,
+    StartFailed,
+    await_ready,
+    literal,
+    ports,
+    start_failed,
+    with_added,
+)
 from lab.record import read_json
 from lab.target import scraping
 from lab.target.guarded import as_measured, guarded
@@ -212,8 +223,7 @@ def stack(
 def _node(name: str, kind: str, telemetry: Mapping[str, str], root: Path) -> dict[str, Any]:
     given = {"NODE": name, "OTEL_SERVICE_NAME": name, **telemetry}
     service: dict[str, Any] = {
-        # Compose would read a dollar sign as a variable.
-        "environment": {key: value.replace("$", "$$") for key, value in given.items()},
+        "environment": literal(given),
         "profiles": [kind],
         "networks": {"app": {"aliases": [name + DOMAIN]}, "telemetry": {}},
     }

@@ -234,11 +234,13 @@ def _dangling(topology: Topology) -> Iterator[Problem]:
     for gateway, route, to in _routes(topology):
         if to not in operations:
             yield Problem(("nodes", gateway, "routes", route), _missing(topology, operations, to))
-    for reference, operation in operations.items():
-        for calls in operation.calls:
-            for to in calls.to:
-                if to not in operations:
-                    yield Problem((*_calls_path(reference), "to"), _missing(topology, operations, to))
+    yield from (
+        Problem((*_calls_path(reference), "to"), _missing(topology, operations, to))
+        for reference, operation in operations.items()
+        for calls in operation.calls
+        for to in calls.to
+        if to not in operations
+    )
 
 
 def _missing(topology: Topology, operations: Mapping[str, Operation], to: str) -> str:

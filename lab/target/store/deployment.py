@@ -11,7 +11,7 @@ import polars as pl
 from lab.backend import BACKENDS, Backend
 from lab.backend.by_id import BY_ID
 from lab.contract import Endpoint, Measuring
-from lab.engine import OBSERVER, Place, Stack, await_ready, start_failed
+from lab.engine import OBSERVER, Place, Stack, await_ready, literal, start_failed
 from lab.record import TrialPart
 from lab.record.traces import read_traces, write_lookups
 from lab.target.measuring import NothingAdded
@@ -33,8 +33,7 @@ def stack(level: StoreLevel, place: Place, out: Path, variables: Mapping[str, st
     store = {
         "cpuset": "${SERVICE_CPUS:-}",
         "mem_limit": f"{level.settings.memory_mib}m",
-        # Compose would take a dollar sign for a variable of its own.
-        "environment": {key: value.replace("$", "$$") for key, value in environment.items()},
+        "environment": literal(environment),
     }
     return Stack(
         services=(name, *extra),

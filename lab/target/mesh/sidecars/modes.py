@@ -51,9 +51,11 @@ def _wrong_words(words: Sequence[str], patterns: Mapping[str, Pattern]) -> Itera
 
 
 def _contradictions(names: Sequence[str], patterns: Mapping[str, Pattern]) -> Iterator[Problem]:
-    for one, other in itertools.combinations(names, 2):
-        if path := contradiction(patterns[one], patterns[other]):
-            yield Problem((), f"'{one}' and '{other}' contradict each other: each sets {path}; choose one of them")
+    return (
+        Problem((), f"'{one}' and '{other}' contradict each other: each sets {path}; choose one of them")
+        for one, other in itertools.combinations(names, 2)
+        if (path := contradiction(patterns[one], patterns[other]))
+    )
 
 
 def contradiction(one: Pattern, other: Pattern) -> str | None:
