@@ -7,7 +7,7 @@ or darker, so no two share a colour. Figures are drawn with the light colours;
 light on paper.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 
