@@ -137,5 +137,3 @@ def _mapping(node: yaml.MappingNode, path: ProblemPath) -> dict[str, object]:
 def _reject_unprintable(node: yaml.ScalarNode) -> None:
     if found := _UNPRINTABLE.search(node.value):
         raise _wrong(node.start_mark.line + 1, f"character {ord(found[0]):#x} is not allowed")
-
-
