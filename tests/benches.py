@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from rich.console import Console
 
 from lab.engine.machine import CpuSplit
@@ -21,6 +22,12 @@ ROOT = Path(__file__).resolve().parents[1]
 def place(driver: FakeDriver, alone: bool = True) -> Place:
     """Return a place on an engine that takes no time."""
     return Place(ROOT, CpuSplit((0, 1), (0, 1)), driver, driver.clock, ROOT / ".lab" / "faults.json", alone)
+
+
+def without_images(patch: pytest.MonkeyPatch) -> None:
+    """Let runs start without an engine: they record no machine, no revision and no images."""
+    patch.setattr("lab.engine.provenance.collect", lambda *_: {"versions": {}, "images": {}})
+    patch.setattr("lab.engine.provenance.resolved", dict)
 
 
 def complete(on: Context, results: Path) -> tuple[runner.Run, str]:

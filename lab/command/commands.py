@@ -1,7 +1,6 @@
 """What commands do, once their words are parsed."""
 
 import contextlib
-import signal
 import sys
 import time
 from collections.abc import Sequence
@@ -24,6 +23,7 @@ from lab.record import read_manifest, read_summary, write_json_atomic
 from lab.report.numbers import duration
 from lab.run import runner
 from lab.run.progress import Progress
+from lab.run.uninterrupted import ignore_signals
 
 # What is no terminal has no width of its own; the table wants this much.
 console = Console(width=None if sys.stdout.isatty() else 100)
@@ -103,8 +103,7 @@ def say(text: str) -> None:
 
 def clean_up() -> None:
     """After an interruption: leaves nothing running, whatever else fails. What `lab up` started is left alone."""
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)
+    ignore_signals()
     with contextlib.suppress(UserError), only_run(LOCK):
         if not running.has_containers():
             prepare.remove_all()

@@ -1,7 +1,6 @@
 """`lab up` and `lab down`: a system that runs, with a light load, until it is taken down."""
 
 import shutil
-import signal
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -26,6 +25,7 @@ from lab.errors import UserError
 from lab.fault.journal import Journal, lift_leftovers
 from lab.run.progress import Progress
 from lab.run.start import Start
+from lab.run.uninterrupted import ignore_signals
 from lab.spec import Experiment
 
 # Of the load generator, sidecars, and what a backend takes beyond a system's own estimate.
@@ -152,9 +152,7 @@ def _or_nothing() -> Iterator[None]:
     try:
         yield
     except BaseException:
-        # Another signal would leave a part.
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, signal.SIG_IGN)
+        ignore_signals()
         running.forget()
         prepare.remove_all()
         raise

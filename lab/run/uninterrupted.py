@@ -1,4 +1,4 @@
-"""Blocks that Ctrl-C does not cut in two."""
+"""Blocks that Ctrl-C and SIGTERM do not cut in two."""
 
 import signal
 from collections.abc import Iterator
@@ -19,3 +19,9 @@ def uninterrupted() -> Iterator[None]:
             signal.signal(number, handler)
     if came:
         raise KeyboardInterrupt
+
+
+def ignore_signals() -> None:
+    """Ignores Ctrl-C and SIGTERM from here on: what follows cleans up, and another signal would leave a part."""
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)

@@ -46,8 +46,7 @@ BACKEND = "jaeger"
 
 def without_engine(patch: pytest.MonkeyPatch) -> None:
     patch.setitem(BACKENDS, BACKEND, SilentBackend)
-    patch.setattr("lab.engine.provenance.collect", lambda *_: {"versions": {}, "images": {}})
-    patch.setattr("lab.engine.provenance.resolved", dict)
+    benches.without_images(patch)
 
 
 @pytest.fixture(autouse=True)

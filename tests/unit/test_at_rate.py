@@ -38,8 +38,7 @@ BETWEEN_NS = 10**9 // 5 // SYSTEMS
 @pytest.fixture(autouse=True)
 def no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(BACKENDS, "jaeger", SilentBackend)
-    monkeypatch.setattr("lab.engine.provenance.collect", lambda *_: {"versions": {}, "images": {}})
-    monkeypatch.setattr("lab.engine.provenance.resolved", dict)
+    benches.without_images(monkeypatch)
 
 
 def at_rate(spec: str = SPEC) -> tuple[Context, list[Turns]]:

@@ -261,8 +261,7 @@ profile: true
 @pytest.fixture(autouse=True)
 def no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(BACKENDS, "jaeger", FakeBackend)
-    monkeypatch.setattr("lab.engine.provenance.collect", lambda *_: {"versions": {}, "images": {}})
-    monkeypatch.setattr("lab.engine.provenance.resolved", dict)
+    benches.without_images(monkeypatch)
 
 
 @dataclass

@@ -65,8 +65,7 @@ protocol: {warm_up_s: 1, repetitions: 1, retries: 0, without_restart: [error_pro
 @pytest.fixture(autouse=True)
 def no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(BACKENDS, "jaeger", FakeBackend)
-    monkeypatch.setattr("lab.engine.provenance.collect", lambda *_: {"versions": {}, "images": {}})
-    monkeypatch.setattr("lab.engine.provenance.resolved", dict)
+    benches.without_images(monkeypatch)
 
 
 def context(driver: FakeDriver, spec: str = SPEC) -> Context:

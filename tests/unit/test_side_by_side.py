@@ -67,8 +67,7 @@ class Created(FakeDriver):
 @pytest.fixture(autouse=True)
 def no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(BACKENDS, "jaeger", FakeBackend)
-    monkeypatch.setattr("lab.engine.provenance.collect", lambda *_: {"versions": {}, "images": {}})
-    monkeypatch.setattr("lab.engine.provenance.resolved", dict)
+    benches.without_images(monkeypatch)
 
 
 def side_by_side(spec: str = SPEC) -> tuple[Context, list[Created]]:
