@@ -289,13 +289,13 @@ def test_too_little_memory_is_one_line() -> None:
 
 
 def test_a_start_that_fails_leaves_nothing(record: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    removed = []
-    monkeypatch.setattr(prepare, "remove_all", lambda: removed.append(True))
-    monkeypatch.setattr(up.signal, "signal", lambda *_: None)
+    done = []
+    monkeypatch.setattr(prepare, "remove_all", lambda: done.append("removed"))
+    monkeypatch.setattr(up, "ignore_signals", lambda: done.append("ignores signals"))
     running.write(running.new({}))
     with pytest.raises(KeyboardInterrupt), up._or_nothing():
         raise KeyboardInterrupt
-    assert removed == [True]
+    assert done == ["ignores signals", "removed"]
     assert not record.exists()
 
 
