@@ -10,15 +10,24 @@ class ProcessCpuTest {
 
   private static final long TICK_NS = 10_000_000;
 
+  /** The smallest of many steps: compilers of this process use CPU time between any two looks. */
   @Test
   void countsLessThanATick() {
+    long leastNs = Long.MAX_VALUE;
+    for (int i = 0; i < 100; i++) {
+      leastNs = Math.min(leastNs, stepNs());
+    }
+
+    assertThat(leastNs).isBetween(1L, TICK_NS / 10);
+  }
+
+  private static long stepNs() {
     long startNs = ProcessCpu.nanos();
     long nextNs = startNs;
     while (nextNs == startNs) {
       nextNs = ProcessCpu.nanos();
     }
-
-    assertThat(nextNs - startNs).isBetween(1L, TICK_NS / 10);
+    return nextNs - startNs;
   }
 
   @Test
