@@ -20,6 +20,7 @@ from lab.engine.machine import CpuSplit
 from lab.engine.place import Place
 from lab.record.data import TrialData
 from lab.record.results import Results, write_results
+from lab.record.search import Search, write_search
 from lab.record.traces import read_lookups, write_lookups
 from lab.record.trial import ContainerRecord, HeadPart, StartPart, TrialRecord, Window, WindowPart
 from lab.spec.experiment import Experiment
@@ -31,6 +32,7 @@ from tests.fake import FakeClock
 from tests.observed import SECOND_NS, START_NS, counters
 from tests.repository import ROOT
 from tests.unit.test_traces import HEADER, row
+from tests.unit.test_traces_search import FOUND, short
 
 SPEC = (ROOT / "experiments" / "stores.yaml").read_text()
 TARGET = LAB.targets["store"]
@@ -278,6 +280,7 @@ def judged(tmp_path: Path) -> Judged:
         generated: Mapping[str, float] = COUNTED,
         cores: Mapping[str, float] = CORES,
         oom_killed: bool = False,
+        search: Search | None = None,
         **observed: Any,
     ) -> TrialData:
         ids = IDS[:SENT]
@@ -289,6 +292,8 @@ def judged(tmp_path: Path) -> Judged:
         (tmp_path / "counters.jsonl").write_text(counters(cores, more=growing, **observed))
         write_lookups(tmp_path, dict.fromkeys(ids, 5) if found is None else found)
         write_results(tmp_path, "generator", Results(values=generated))
+        if search:
+            write_search(tmp_path, search)
         containers = {
             name: ContainerRecord(role=role, image="x", restarts=0, oom_killed=oom_killed, exit_code=0)
             for name, role in ROLES.items()
@@ -328,6 +333,19 @@ def test_evicted_traces_are_a_result(judged: Judged) -> None:
     assert found["traces_found_fraction"] == pytest.approx(65 / 120)
     assert found["traces_found_per_s"] == pytest.approx(10 * 65 / 120)
     assert found["spans_held"] == 5 * 95
+
+
+def test_a_search_finds_the_capacity_of_a_store(judged: Judged) -> None:
+    search = FOUND.model_copy(update={"trials": [short(100, 0), short(104.04, 8, "delay")]})
+    data = judged(search=search)
+    assert data.trial.reasons == []
+    found = values(data, TARGET.judgement.metrics)
+    assert found["capacity_spans_per_s"] == pytest.approx(5 * found["capacity_traces_per_s"])
+    assert found["traces_found_fraction"] == 1
+    stopped = search.model_copy(update={"stopped": "its lowest rate fails", "low": None, "high": None})
+    assert judged(search=stopped).trial.reasons == ["no rate was found: its lowest rate fails"]
+    (low, _) = judged(search=search, cores={**CORES, "traces": 0.75}).trial.reasons[1:]
+    assert "traces used 75% of their CPUs at 100 traces/s" in low
 
 
 def test_a_trace_without_all_of_its_spans_was_not_found(judged: Judged) -> None:

@@ -23,7 +23,7 @@ from lab.record.search import Search, ShortTrial, read_search, write_search
 from lab.record.traces import TRACES_COLUMNS, TRACES_FIRST_LINE
 from lab.record.trial import ContainerRecord, HeadPart, StartPart, TrialRecord, Window, WindowPart
 from lab.spec.experiment import Protocol
-from lab.target.collector import searched
+from lab.target import searched
 from tests.fake import FakeClock
 from tests.observed import SECOND_NS, START_NS, counters
 

@@ -8,8 +8,8 @@ from lab.analysis.metrics import resources, speed
 from lab.analysis.metrics.window import cpu_cores
 from lab.contract import Check, Metric, PairedMetric
 from lab.record import NotDerivableError, TrialData
-from lab.target import delays, generated
-from lab.target.collector import counted, decisions, saturation, searched, steadiness
+from lab.target import delays, generated, searched
+from lab.target.collector import counted, decisions, saturation, steadiness
 from lab.target.ended import until_ended
 
 ROLE = "collector"

@@ -46,7 +46,7 @@ class StoreDeclaration:
     level = StoreLevelSettings
     example = Example({}, {"backend": "jaeger"})
     files: ClassVar[Mapping[str, type[Shape]]] = {}
-    streams = dict.fromkeys(("counters", "results", "speed", "trace-log", "generator", "lookups"), 1)
+    streams = dict.fromkeys(("counters", "results", "speed", "trace-log", "generator", "lookups", "search"), 1)
 
     def headline(self, metrics: Collection[str]) -> Headline:
         """See `Declaration.headline`."""

@@ -15,7 +15,7 @@ from lab.contract import Check, Metric, PairedMetric
 from lab.record import NotDerivableError, Series, TrialData
 from lab.record.traces import COMPLETE, LOGGED
 from lab.record.trial import LOCAL
-from lab.target import delays, generated
+from lab.target import delays, generated, searched
 
 ROLE = "store"
 INSTRUMENTS = {"cpu_generator_cores", "cpu_observer_cores"}
@@ -128,6 +128,7 @@ METRICS: Mapping[str, Metric] = {
             compute=lambda data: float(len(data.streams["lookups"][LOCAL])),
         ),
         *(metric for metric in delays.METRICS if metric.name.startswith(SENDING)),
+        *searched.METRICS,
         *(metric for metric in resources.METRICS if metric.name in INSTRUMENTS),
         *speed.METRICS,
     )
@@ -146,8 +147,14 @@ class StoreJudgement:
             checks.observed_throughout,
             generated.load_held,
             generated.traces_accounted_for,
+            searched.search_ended,
         ),
-        (checks.generator_had_cpu, checks.host_left_alone, generated.instruments_had_cpu),
+        (
+            checks.generator_had_cpu,
+            checks.host_left_alone,
+            generated.instruments_had_cpu,
+            searched.deciding_trials_had_cpu,
+        ),
     )
     metrics: Mapping[str, Metric] = field(default_factory=lambda: METRICS)
     paired: Mapping[str, PairedMetric] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""What a search found: the capacity of a Collector, and whether it was the Collector's. Pure."""
+"""What a search found: the capacity of what takes the traces, and whether it was not the generator's. Pure."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
