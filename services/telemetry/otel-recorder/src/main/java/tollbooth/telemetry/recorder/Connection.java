@@ -46,6 +46,9 @@ final class Connection {
   private final Outbox outbox = new Outbox();
   private final ByteBuffer input = ByteBuffer.allocateDirect(INPUT_BYTES);
 
+  /** Of every request. */
+  private final ByteBuffer head;
+
   private State state = State.CLOSED;
   private CompletableFuture<InetAddress> address;
   private SocketChannel channel;
@@ -74,6 +77,7 @@ final class Connection {
     this.segments = segments;
     this.settlement = settlement;
     this.wake = wake;
+    head = Frames.head(endpoint, settings);
     connectAtNanos = nowNanos;
     resumesAtNanos = nowNanos;
   }
@@ -154,10 +158,11 @@ final class Connection {
 
   private boolean write(ByteBuffer chunks, Staging staging, long nowNanos) {
     try {
-      long written = outbox.writeTo(channel);
-      int begun = outbox.isEmpty() ? channel.write(chunks) : 0;
+      int start = chunks.position();
+      long written = outbox.writeTo(channel, chunks);
+      int begun = chunks.position() - start;
       batch.lastBytes(staging.moveBegun(begun, batch)).forEach(outbox::add);
-      wrote(written + begun, !chunks.hasRemaining(), nowNanos);
+      wrote(written, !chunks.hasRemaining(), nowNanos);
       return begun > 0;
     } catch (IOException lost) {
       fail(lost, nowNanos);
@@ -176,7 +181,7 @@ final class Connection {
     batch = opened;
     state = State.OPEN;
     openedAtNanos = nowNanos;
-    outbox.add(Frames.head(endpoint, settings));
+    outbox.add(head.duplicate());
   }
 
   /** Ends an open request whose spans are awaited: nothing older is in the staging. */

@@ -4,10 +4,10 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
 import java.nio.ByteBuffer;
 
-/** What precedes and follows the chunks of a request. */
+/** What precedes and follows the chunks of a request, in direct buffers. */
 final class Frames {
 
-  private static final byte[] LAST_CHUNK = {'0', '\r', '\n', '\r', '\n'};
+  private static final ByteBuffer LAST_CHUNK = direct("0\r\n\r\n");
 
   private Frames() {}
 
@@ -23,10 +23,16 @@ final class Frames {
     settings
         .headers()
         .forEach((name, value) -> head.append(name).append(": ").append(value).append("\r\n"));
-    return ByteBuffer.wrap(head.append("\r\n").toString().getBytes(ISO_8859_1));
+    return direct(head.append("\r\n").toString());
   }
 
   static ByteBuffer lastChunk() {
-    return ByteBuffer.wrap(LAST_CHUNK);
+    return LAST_CHUNK.duplicate();
+  }
+
+  /** Read-only, so that its duplicates can be in several outboxes. */
+  private static ByteBuffer direct(String text) {
+    byte[] bytes = text.getBytes(ISO_8859_1);
+    return ByteBuffer.allocateDirect(bytes.length).put(bytes).flip().asReadOnlyBuffer();
   }
 }

@@ -29,10 +29,23 @@ final class Outbox {
    * @return the bytes written
    */
   long writeTo(GatheringByteChannel channel) throws IOException {
-    if (frames.isEmpty()) {
-      return 0;
-    }
-    long written = channel.write(frames.toArray(ByteBuffer[]::new));
+    return frames.isEmpty() ? 0 : write(channel, frames.toArray(ByteBuffer[]::new));
+  }
+
+  /**
+   * Writes what the channel takes at once, of this and then of fresh chunks.
+   *
+   * @param chunks its position says how many of its bytes were written
+   * @return the bytes written, with those of the chunks
+   */
+  long writeTo(GatheringByteChannel channel, ByteBuffer chunks) throws IOException {
+    ByteBuffer[] all = frames.toArray(new ByteBuffer[frames.size() + 1]);
+    all[frames.size()] = chunks;
+    return write(channel, all);
+  }
+
+  private long write(GatheringByteChannel channel, ByteBuffer[] all) throws IOException {
+    long written = channel.write(all);
     while (!frames.isEmpty() && !frames.getFirst().hasRemaining()) {
       frames.removeFirst();
     }

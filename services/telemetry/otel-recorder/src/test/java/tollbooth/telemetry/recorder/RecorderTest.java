@@ -7,6 +7,8 @@ import static org.awaitility.Awaitility.await;
 
 import java.io.IOException;
 import java.io.OutputStream;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -336,6 +338,95 @@ class RecorderTest {
     assertAllSettled(count);
   }
 
+  /** Reads the start of the first request only, and answers; answers all that follow well. */
+  private static StubEndpoint.Script answeringEarly(String answer, CountDownLatch over) {
+    AtomicBoolean early = new AtomicBoolean(true);
+    return (stub, socket, input) -> {
+      if (early.getAndSet(false)) {
+        input.read();
+        socket.getOutputStream().write(answer.getBytes(ISO_8859_1));
+        try {
+          over.await();
+        } catch (InterruptedException interrupted) {
+          throw new IOException(interrupted);
+        }
+        return;
+      }
+      while (true) {
+        stub.readRequest(input);
+        socket.getOutputStream().write(StubEndpoint.OK.getBytes(ISO_8859_1));
+      }
+    };
+  }
+
+  @Test
+  void readsWhileItWritesThatItShallSendAgain() throws Exception {
+    String busy = "HTTP/1.1 503 Later\r\nRetry-After: 0\r\nContent-Length: 0\r\n\r\n";
+    CountDownLatch over = new CountDownLatch(1);
+    int count = 5_000;
+    source.put(0, count, 1_000);
+    try (StubEndpoint endpoint = StubEndpoint.running(answeringEarly(busy, over));
+        Recorder recorder = start(settings(endpoint))) {
+      assertThat(recorder.flush(LONG)).isTrue();
+      over.countDown();
+
+      assertThat(endpoint.numbers(1_000)).containsExactlyInAnyOrder(numbers(count));
+      Counts counts = source.ledger.counts();
+      assertThat(counts.acknowledged()).isEqualTo(count);
+      assertThat(counts.resent()).isBetween(1L, count - 1L);
+    }
+    assertAllSettled(count);
+  }
+
+  @Test
+  void readsWhileItWritesThatItsSpansAreRejected() throws Exception {
+    String rejected = "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n";
+    CountDownLatch over = new CountDownLatch(1);
+    int count = 5_000;
+    source.put(0, count, 1_000);
+    try (StubEndpoint endpoint = StubEndpoint.running(answeringEarly(rejected, over));
+        Recorder recorder = start(settings(endpoint))) {
+      assertThat(recorder.flush(LONG)).isTrue();
+      over.countDown();
+
+      Counts counts = source.ledger.counts();
+      assertThat(counts.rejected()).isBetween(1L, count - 1L);
+      assertThat(counts.acknowledged()).isEqualTo(count - counts.rejected());
+      assertThat(counts.resent()).isZero();
+      assertThat(endpoint.numbers(1_000)).hasSize((int) counts.acknowledged());
+    }
+    assertAllSettled(count);
+  }
+
+  @Test
+  void theThreadWaitsWhileNoEndpointReads() throws Exception {
+    CountDownLatch over = new CountDownLatch(1);
+    int count = 20_000;
+    source.put(0, count, 1_000);
+    try (StubEndpoint silent = StubEndpoint.narrow(StubEndpoint.after(over));
+        Recorder recorder = start(settings(silent))) {
+      await().until(() -> source.releases.get() > 0);
+      long before = cpuNanosOfRecorders();
+      Thread.sleep(Duration.ofSeconds(1));
+      Duration used = Duration.ofNanos(cpuNanosOfRecorders() - before);
+
+      assertThat(source.releases).hasValueLessThan(count);
+      assertThat(source.ledger.counts().acknowledged()).isZero();
+      assertThat(used).isLessThan(Duration.ofMillis(200));
+      recorder.close(Duration.ZERO);
+      over.countDown();
+    }
+    assertAllSettled(count);
+  }
+
+  private static long cpuNanosOfRecorders() {
+    ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+    return Thread.getAllStackTraces().keySet().stream()
+        .filter(thread -> thread.getName().equals("span-recorder"))
+        .mapToLong(thread -> threads.getThreadCpuTime(thread.threadId()))
+        .sum();
+  }
+
   @Test
   void closesInTimeWhereNobodyListensAndGivesTheRestUp() throws Exception {
     Recorder recorder =
@@ -403,6 +494,21 @@ class RecorderTest {
 
       assertThat(healthy.numbers(SIZE)).containsExactly(numbers(10));
     }
+  }
+
+  @Test
+  void looksANameUpAgainForEachConnection() throws Exception {
+    try (StubEndpoint endpoint = StubEndpoint.answering()) {
+      Endpoint moving =
+          new Endpoint(SlowResolver.MOVING, endpoint.endpoint().port(), endpoint.endpoint().path());
+      try (Recorder recorder = start(RecorderSettings.of(List.of(moving)))) {
+        source.put(0, 10, SIZE);
+        assertThat(recorder.flush(LONG)).isTrue();
+      }
+      assertThat(endpoint.numbers(SIZE)).containsExactly(numbers(10));
+      assertThat(SlowResolver.MOVES).hasValueGreaterThan(1);
+    }
+    assertAllSettled(10);
   }
 
   /** Requests of ten spans. */

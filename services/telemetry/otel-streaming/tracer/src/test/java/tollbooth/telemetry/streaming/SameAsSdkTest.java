@@ -14,6 +14,7 @@ import io.opentelemetry.api.trace.SpanKind;
 import io.opentelemetry.api.trace.StatusCode;
 import io.opentelemetry.api.trace.TraceFlags;
 import io.opentelemetry.api.trace.TraceState;
+import io.opentelemetry.api.trace.Tracer;
 import io.opentelemetry.api.trace.TracerProvider;
 import io.opentelemetry.context.Context;
 import io.opentelemetry.exporter.internal.otlp.traces.TraceRequestMarshaler;
@@ -25,6 +26,7 @@ import io.opentelemetry.sdk.trace.SdkTracerProvider;
 import io.opentelemetry.sdk.trace.SpanLimits;
 import io.opentelemetry.sdk.trace.export.SimpleSpanProcessor;
 import java.io.ByteArrayOutputStream;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Random;
@@ -56,14 +58,22 @@ class SameAsSdkTest {
     Limits limits = new Limits(most, 3, 3, 2, 2, length, 1 << 20);
 
     Harness harness = Harness.of(limits);
-    calls(harness.provider, new Random(seed));
+    List<Boolean> recording = calls(harness.provider, new Random(seed));
+    Made bySdk = bySdk(limits, seed);
 
-    List<ResourceSpans> sent = harness.sent();
-    assertThat(sent).hasSize(1);
-    assertThat(normal(sent.getFirst())).isEqualTo(normal(bySdk(limits, seed)));
+    assertThat(recording).isEqualTo(bySdk.recording());
+    assertThat(normal(harness.sent())).isEqualTo(normal(bySdk.groups()));
   }
 
-  private static ResourceSpans bySdk(Limits limits, int seed) throws Exception {
+  /**
+   * What the calls made.
+   *
+   * @param groups with one span each
+   * @param recording what {@link SameAsSdkTest#calls} returns
+   */
+  private record Made(List<ResourceSpans> groups, List<Boolean> recording) {}
+
+  private static Made bySdk(Limits limits, int seed) throws Exception {
     InMemorySpanExporter spans = InMemorySpanExporter.create();
     SpanLimits sdkLimits =
         SpanLimits.builder()
@@ -80,11 +90,35 @@ class SameAsSdkTest {
             .setSpanLimits(sdkLimits)
             .addSpanProcessor(SimpleSpanProcessor.create(spans))
             .build()) {
-      calls(provider, new Random(seed));
+      List<Boolean> recording = calls(provider, new Random(seed));
       ByteArrayOutputStream bytes = new ByteArrayOutputStream();
       TraceRequestMarshaler.create(spans.getFinishedSpanItems()).writeBinaryTo(bytes);
-      return ExportTraceServiceRequest.parseFrom(bytes.toByteArray()).getResourceSpans(0);
+      var request = ExportTraceServiceRequest.parseFrom(bytes.toByteArray());
+      return new Made(apart(request.getResourceSpans(0)), recording);
     }
+  }
+
+  /** Each span in a group of its own. */
+  private static List<ResourceSpans> apart(ResourceSpans group) {
+    List<ResourceSpans> groups = new ArrayList<>();
+    for (var span : group.getScopeSpans(0).getSpansList()) {
+      ResourceSpans.Builder builder = group.toBuilder();
+      builder.getScopeSpansBuilder(0).clearSpans().addSpans(span);
+      groups.add(builder.build());
+    }
+    return groups;
+  }
+
+  /** A child and its parent, without what is random or without an order. */
+  private static List<ResourceSpans> normal(List<ResourceSpans> groups) {
+    assertThat(groups).hasSize(2);
+    ResourceSpans.Builder builder = groups.getFirst().toBuilder();
+    var child = builder.getScopeSpansBuilder(0).getSpansBuilder(0);
+    var parent = groups.getLast().getScopeSpans(0).getSpans(0);
+    assertThat(child.getParentSpanId()).isEqualTo(parent.getSpanId());
+    assertThat(child.getTraceId()).isEqualTo(parent.getTraceId());
+    child.clearParentSpanId();
+    return List.of(normal(builder.build()), normal(groups.getLast()));
   }
 
   /** Without what is random or without an order. */
@@ -116,16 +150,21 @@ class SameAsSdkTest {
         .toList();
   }
 
-  /** The same calls for the same randomness. */
-  private static void calls(TracerProvider provider, Random random) {
-    var tracer = provider.tracerBuilder("scope");
+  /**
+   * The same calls for the same randomness.
+   *
+   * @return whether the child was recording before its end and after, and the same of its parent
+   */
+  private static List<Boolean> calls(TracerProvider provider, Random random) {
+    var scope = provider.tracerBuilder("scope");
     if (random.nextBoolean()) {
-      tracer.setInstrumentationVersion("1.2");
+      scope.setInstrumentationVersion("1.2");
     }
     if (random.nextBoolean()) {
-      tracer.setSchemaUrl("https://example.test/schema");
+      scope.setSchemaUrl("https://example.test/schema");
     }
-    SpanBuilder builder = tracer.build().spanBuilder(random.nextInt(10) == 0 ? " " : "name");
+    Tracer tracer = scope.build();
+    SpanBuilder builder = tracer.spanBuilder(random.nextInt(10) == 0 ? " " : "name");
     builder.setSpanKind(SpanKind.values()[random.nextInt(5)]);
     builder.setStartTimestamp(1_000 + random.nextInt(1_000), TimeUnit.MILLISECONDS);
     switch (random.nextInt(3)) {
@@ -144,9 +183,23 @@ class SameAsSdkTest {
     for (int i = random.nextInt(30); i > 0; i--) {
       call(span, random);
     }
+    SpanBuilder childBuilder = tracer.spanBuilder("child");
+    childBuilder.setParent(Context.root().with(span));
+    childBuilder.setStartTimestamp(2_000 + random.nextInt(1_000), TimeUnit.MILLISECONDS);
+    List<Boolean> recording = new ArrayList<>(end(childBuilder.startSpan(), random));
+    recording.addAll(end(span, random));
+    return recording;
+  }
+
+  /** Calls before the end and after it; whether the span was recording in between. */
+  private static List<Boolean> end(Span span, Random random) {
+    call(span, random);
+    boolean before = span.isRecording();
     span.end(3_000 + random.nextInt(1_000), TimeUnit.MILLISECONDS);
     call(span, random);
+    boolean after = span.isRecording();
     span.end();
+    return List.of(before, after);
   }
 
   private static void call(Span span, Random random) {

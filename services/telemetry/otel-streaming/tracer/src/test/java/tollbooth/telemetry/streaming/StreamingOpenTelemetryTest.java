@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.opentelemetry.api.trace.Span;
+import io.opentelemetry.api.trace.SpanContext;
+import io.opentelemetry.api.trace.TraceFlags;
+import io.opentelemetry.api.trace.TraceState;
 import io.opentelemetry.api.trace.Tracer;
 import io.opentelemetry.context.Context;
 import io.opentelemetry.proto.trace.v1.ResourceSpans;
@@ -188,6 +191,21 @@ class StreamingOpenTelemetryTest {
       assertThat(span.isRecording()).isFalse();
       assertThat(carrier).isEmpty();
       assertThat(telemetry.getPropagators().getTextMapPropagator().fields()).isNotEmpty();
+
+      String trace = "0af7651916cd43dd8448eb211c80319c";
+      String id = "b7ad6b7169203331";
+      SpanContext caller =
+          SpanContext.createFromRemoteParent(
+              trace, id, TraceFlags.getSampled(), TraceState.getDefault());
+      Context incoming = Context.root().with(Span.wrap(caller));
+      Span child = telemetry.getTracer("test").spanBuilder("child").setParent(incoming).startSpan();
+      telemetry
+          .getPropagators()
+          .getTextMapPropagator()
+          .inject(incoming.with(child), carrier, Map::put);
+
+      assertThat(child.isRecording()).isFalse();
+      assertThat(carrier).isEqualTo(Map.of("traceparent", "00-" + trace + "-" + id + "-01"));
       assertThat(telemetry.counts()).isEqualTo(new Counts(0, 0, 0, 0, 0, 0, 0));
     }
   }
