@@ -20,17 +20,23 @@ func (s *sink) adminHandler() http.Handler {
 }
 
 func (s *sink) showCounters(w http.ResponseWriter, _ *http.Request) {
+	var duplicates *uint64 // left out if they are not counted
+	if s.seen != nil {
+		counted := s.counters.duplicateSpans.Load()
+		duplicates = &counted
+	}
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(struct {
-		Format          string `json:"format"`
-		Version         int    `json:"version"`
-		AcceptedSpans   uint64 `json:"accepted_spans"`
-		RefusedSpans    uint64 `json:"refused_spans"`
-		Requests        uint64 `json:"requests"`
-		DelayedRequests uint64 `json:"delayed_requests"`
-		Bytes           uint64 `json:"bytes"`
+		Format          string  `json:"format"`
+		Version         int     `json:"version"`
+		AcceptedSpans   uint64  `json:"accepted_spans"`
+		DuplicateSpans  *uint64 `json:"duplicate_spans,omitempty"`
+		RefusedSpans    uint64  `json:"refused_spans"`
+		Requests        uint64  `json:"requests"`
+		DelayedRequests uint64  `json:"delayed_requests"`
+		Bytes           uint64  `json:"bytes"`
 	}{
-		"tollbooth.sink", 1, s.counters.acceptedSpans.Load(), s.counters.refusedSpans.Load(),
+		"tollbooth.sink", 1, s.counters.acceptedSpans.Load(), duplicates, s.counters.refusedSpans.Load(),
 		s.counters.requests.Load(), s.counters.delayedRequests.Load(), s.counters.bytes.Load(),
 	})
 }

@@ -53,6 +53,24 @@ func BenchmarkSpan(b *testing.B) {
 	}
 }
 
+// What counting duplicates adds to one span: new IDs, as random as those of a tracer.
+func BenchmarkSpanDuplicates(b *testing.B) {
+	agent, err := os.ReadFile("testdata/otel-agent.pb")
+	if err != nil {
+		b.Fatal(err)
+	}
+	seen, ids, last := newSeenIDs(seenLimit), []uint64(nil), uint64(0)
+	for b.Loop() {
+		ids = spanIDs(agent, ids[:0])
+		for i := range ids {
+			last++
+			ids[i] = last * 0xbf58476d1ce4e5b9
+		}
+		seen.add(ids)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/28, "ns/span")
+}
+
 // zipkinBatch is a list of spans as Brave sends them.
 func zipkinBatch(spans int) []byte {
 	list := make([]string, spans)

@@ -16,9 +16,11 @@ type bodyReader struct {
 	body, unpacked bytes.Buffer
 	gzip           gzip.Reader
 	found          []rawSpan
+	spanIDs        []uint64
 }
 
-// read waits for a reader and returns the number of spans in a request. If keep is set, it keeps sampled traces.
+// read waits for a reader and returns the number of spans in a request. If keep is set, the spans are accepted once they
+// are read: it keeps sampled traces, and counts duplicates if the sink is to.
 func (s *sink) read(p protocol, keep bool, w http.ResponseWriter, r *http.Request) (int, *rejection) {
 	var b *bodyReader
 	select {
@@ -49,6 +51,10 @@ func (s *sink) read(p protocol, keep bool, w http.ResponseWriter, r *http.Reques
 	}
 	if keep {
 		s.traces.keep(found)
+		if s.seen != nil && p.spanIDs != nil {
+			b.spanIDs = p.spanIDs(message, b.spanIDs[:0])
+			s.counters.duplicateSpans.Add(s.seen.add(b.spanIDs))
+		}
 	}
 	return spans, nil
 }

@@ -14,7 +14,7 @@ const framePrefix = 5 // one byte that says whether the message is compressed, f
 
 // otlpGRPC is OTLP over gRPC. A unary call is one HTTP/2 request and answer; this little of gRPC is all that a sink needs:
 // https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md
-var otlpGRPC = protocol{unwrap: unwrapGRPC, read: readOTLP, answer: answerGRPC}
+var otlpGRPC = protocol{unwrap: unwrapGRPC, read: readOTLP, spanIDs: spanIDs, answer: answerGRPC}
 
 // grpcHandler serves the one method that there is.
 func (s *sink) grpcHandler() http.Handler {

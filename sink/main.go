@@ -26,6 +26,7 @@ Examples:
   sink --behaviour slow --delay 10s
   sink --behaviour limited --spans-per-s 20000
   sink --behaviour refuse
+  sink --count-duplicates
 
 Options:
 `
@@ -36,16 +37,20 @@ const (
 )
 
 func main() {
-	initial, err := parse(os.Args[1:], os.Stdout)
+	chosen, err := parse(os.Args[1:], os.Stdout)
 	if errors.Is(err, flag.ErrHelp) {
 		return
 	}
 	if err != nil {
 		exit(exitUsage, err)
 	}
+	s := newSink(chosen.initial)
+	if chosen.countDuplicates {
+		s.seen = newSeenIDs(seenLimit)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
-	if err := run(ctx, initial, serve.Listen); err != nil {
+	if err := run(ctx, s, serve.Listen); err != nil {
 		exit(exitFailed, err)
 	}
 }
@@ -55,13 +60,20 @@ func exit(code int, err error) {
 	os.Exit(code)
 }
 
+// options are those of the command line.
+type options struct {
+	initial         behaviour
+	countDuplicates bool
+}
+
 // parse reads the command line; the help text goes to help.
-func parse(arguments []string, help io.Writer) (behaviour, error) {
+func parse(arguments []string, help io.Writer) (options, error) {
 	flags := flag.NewFlagSet("sink", flag.ContinueOnError)
 	flags.SetOutput(io.Discard) // an error is one line, without the help
 	name := flags.String("behaviour", accept, "how requests are answered: "+strings.Join(behaviours, ", "))
 	delay := flags.Duration("delay", 10*time.Second, "how long a slow sink waits before it answers")
 	spansPerS := flags.Float64("spans-per-s", 10_000, "how many spans per second a limited sink accepts")
+	countDuplicates := flags.Bool("count-duplicates", false, "count OTLP spans whose ID came before")
 	err := flags.Parse(arguments)
 	if errors.Is(err, flag.ErrHelp) {
 		fmt.Fprint(help, usage)
@@ -69,10 +81,11 @@ func parse(arguments []string, help io.Writer) (behaviour, error) {
 		flags.PrintDefaults()
 	}
 	if err != nil {
-		return behaviour{}, err
+		return options{}, err
 	}
 	if flags.NArg() > 0 {
-		return behaviour{}, fmt.Errorf("unexpected argument %q; see --help", flags.Arg(0))
+		return options{}, fmt.Errorf("unexpected argument %q; see --help", flags.Arg(0))
 	}
-	return newBehaviour(*name, *delay, *spansPerS)
+	initial, err := newBehaviour(*name, *delay, *spansPerS)
+	return options{initial, *countDuplicates}, err
 }

@@ -33,7 +33,7 @@ func TestWrongOptionsAreOneLine(t *testing.T) {
 }
 
 func TestDefaults(t *testing.T) {
-	if got, err := parse(nil, io.Discard); err != nil || got != (behaviour{name: accept, delay: 10 * time.Second, spansPerS: 10_000}) {
+	if got, err := parse(nil, io.Discard); err != nil || got != (options{initial: behaviour{name: accept, delay: 10 * time.Second, spansPerS: 10_000}}) {
 		t.Errorf("%+v, error %v", got, err)
 	}
 }
@@ -59,7 +59,7 @@ func TestHelpShowsExamplesThatParse(t *testing.T) {
 
 func TestAPortThatIsTakenEndsTheSink(t *testing.T) {
 	taken := errors.New("taken")
-	err := run(context.Background(), behaviour{name: accept}, func(int) (net.Listener, error) { return nil, taken })
+	err := run(context.Background(), newSink(behaviour{name: accept}), func(int) (net.Listener, error) { return nil, taken })
 	if !errors.Is(err, taken) {
 		t.Errorf("error is %v", err)
 	}

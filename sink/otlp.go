@@ -12,8 +12,9 @@ const protobufType = "application/x-protobuf"
 
 // otlpHTTP is OTLP over HTTP with binary protobuf: https://opentelemetry.io/docs/specs/otlp/#otlphttp
 var otlpHTTP = protocol{
-	unwrap: unwrapHTTP(protobufType),
-	read:   readOTLP,
+	unwrap:  unwrapHTTP(protobufType),
+	read:    readOTLP,
+	spanIDs: spanIDs,
 	answer: func(w http.ResponseWriter, r *rejection) {
 		w.Header().Set("Content-Type", protobufType)
 		if r != nil {

@@ -16,8 +16,7 @@ const (
 )
 
 // run serves all ports until the context ends. Its error says which port could not be had, or no longer works.
-func run(ctx context.Context, initial behaviour, listen func(port int) (net.Listener, error)) error {
-	s := newSink(initial)
+func run(ctx context.Context, s *sink, listen func(port int) (net.Listener, error)) error {
 	return serve.Until(ctx, s.servers(), listen, func() { close(s.stopping) })
 }
 

@@ -21,12 +21,13 @@ type sink struct {
 	pace      pace             // of a limited sink
 	inFlight  chan struct{}    // one for each request that is being answered
 	readers   chan *bodyReader // those that are free
+	seen      *seenIDs         // nil: duplicates are not counted
 	stopping  chan struct{}    // closed when the sink stops
 }
 
 // counters since the sink started.
 type counters struct {
-	acceptedSpans, refusedSpans, requests, delayedRequests, bytes atomic.Uint64
+	acceptedSpans, duplicateSpans, refusedSpans, requests, delayedRequests, bytes atomic.Uint64
 }
 
 func newSink(initial behaviour) *sink {
@@ -50,6 +51,8 @@ type protocol struct {
 	// read returns the number of spans in a message, and found with those appended whose traces are wanted, valid as long
 	// as the message. Its error says what is wrong with the message.
 	read func(message []byte, wanted sample, found []rawSpan) (int, []rawSpan, error)
+	// spanIDs appends the span IDs of a message that was read. Nil: they are not known, and no duplicates are counted.
+	spanIDs func(message []byte, ids []uint64) []uint64
 	// answer answers that the spans were accepted, or rejected.
 	answer func(http.ResponseWriter, *rejection)
 }

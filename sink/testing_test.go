@@ -17,6 +17,7 @@ import (
 // stage is a sink that runs, and a client of it.
 type stage struct {
 	*testing.T
+	sink      *sink
 	addresses map[int]string // by port
 	stop      func() error   // ends the sink and waits until it has ended
 }
@@ -30,11 +31,11 @@ func start(t *testing.T, name string, delay time.Duration) *stage {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &stage{T: t, addresses: map[int]string{}}
+	s := &stage{T: t, sink: newSink(initial), addresses: map[int]string{}}
 	ctx, cancel := context.WithCancel(context.Background())
 	listening, ended := make(chan struct{}), make(chan error, 1)
 	go func() {
-		ended <- run(ctx, initial, func(port int) (net.Listener, error) {
+		ended <- run(ctx, s.sink, func(port int) (net.Listener, error) {
 			listener, err := net.Listen("tcp", "127.0.0.1:0")
 			if err == nil {
 				s.addresses[port] = listener.Addr().String()

@@ -16,7 +16,12 @@ class Sink(Backend):
     def counters(self) -> dict[str, float]:
         """See `Backend.counters`."""
         answer = json.loads(self.http.get("SINK_PORT", "/counters"))
-        return {name: answer[name] for name in ("accepted_spans", "refused_spans", "requests", "bytes")}
+        # It counts duplicates only if it was started so.
+        return {
+            name: answer[name]
+            for name in ("accepted_spans", "refused_spans", "requests", "bytes", "duplicate_spans")
+            if name in answer
+        }
 
     def newest_trace(self) -> dict[str, object] | None:
         """See `Backend.newest_trace`: of those kept, the one with the most spans."""

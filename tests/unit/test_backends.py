@@ -87,6 +87,13 @@ def test_a_status_from_400_on_is_no_answer_to_get(monkeypatch: pytest.MonkeyPatc
     assert not Sink().ready()
 
 
+@pytest.mark.parametrize("duplicates", [{}, {"duplicate_spans": 2}])
+def test_a_sink_may_count_duplicates(duplicates: dict[str, float], monkeypatch: pytest.MonkeyPatch) -> None:
+    counted = {"accepted_spans": 7, "refused_spans": 0, "requests": 3, "bytes": 900, **duplicates}
+    replay(monkeypatch, {"GET SINK_PORT /counters": (200, json.dumps({"format": "tollbooth.sink", **counted}))})
+    assert Sink().counters() == counted
+
+
 def test_the_collector_takes_spans_only_when_its_receiver_and_jaeger_do(monkeypatch: pytest.MonkeyPatch) -> None:
     healthy, receiver = "GET JAEGER_HEALTH_PORT /", "GET COLLECTOR_PORT /v1/traces"
     for answers, expected in (
