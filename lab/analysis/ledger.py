@@ -6,18 +6,23 @@ from lab.record import TrialData
 
 FATES = ("acknowledged", "queue_full", "too_large", "rejected", "given_up")
 COUNTED = ("ended", "resent", *FATES)
+COUNTING = "otel-streaming"
+DUPLICATES = "duplicate_spans"
 
 
 def spans_accounted_for(data: TrialData) -> Iterator[str]:
     """Reject tracers that lost spans without counting them, and backends that count others than the tracers.
 
     A service that a fault killed leaves no counts, and a fault's spans may be at the backend without an answer.
+    Without faults, a backend that counts duplicates has exactly what was acknowledged besides them.
     """
     ledgers = {node: counts for node in data.trial.names("service") if (counts := counted(data, node))}
     for node, counts in ledgers.items():
         settled = sum(counts[fate] for fate in FATES)
         if counts["ended"] != settled:
             yield f"{node}: {counts['ended']:.0f} spans ended, and {settled:.0f} are accounted for"
+    if not ledgers and str(data.trial.settings.get("telemetry")).partition("@")[0] == COUNTING:
+        yield f"no service counted its spans, and the tracer of {COUNTING} does"
     if data.injections or not ledgers:
         return
     if silent := [node for node in data.trial.names("service") if node not in ledgers]:
@@ -26,10 +31,19 @@ def spans_accounted_for(data: TrialData) -> Iterator[str]:
     acknowledged, resent, given_up = (
         sum(counts[name] for counts in ledgers.values()) for name in ("acknowledged", "resent", "given_up")
     )
-    accepted = data.trial.backend.accepted_spans if data.trial.backend else None
-    # What was sent again, or given up after it was sent, may have arrived without an answer.
-    if accepted is not None and not acknowledged <= accepted <= acknowledged + resent + given_up:
-        yield f"the backend accepted {accepted} spans, and the tracers count {acknowledged:.0f} acknowledged ones"
+    backend = data.trial.backend
+    if backend is None or backend.accepted_spans is None:
+        return
+    accepted, duplicates = backend.accepted_spans, backend.counters.get(DUPLICATES)
+    if duplicates is None:
+        # What was sent again, or given up after it was sent, may have arrived without an answer.
+        if not acknowledged <= accepted <= acknowledged + resent + given_up:
+            yield f"the backend accepted {accepted} spans, and the tracers count {acknowledged:.0f} acknowledged ones"
+    elif accepted - duplicates != acknowledged:
+        yield (
+            f"the backend accepted {accepted} spans, {duplicates:.0f} of them duplicates, "
+            f"and the tracers count {acknowledged:.0f} acknowledged ones"
+        )
 
 
 def counted(data: TrialData, node: str) -> Mapping[str, float]:

@@ -22,20 +22,28 @@ GOOD = {
 CLEAN = {**dict.fromkeys(GOOD, 0.0), "ended": 50.0, "acknowledged": 50.0}
 
 
-def trial(ledgers: Mapping[str, Mapping[str, float]], accepted: int | None, injections: Any = ()) -> TrialData:
+def trial(
+    ledgers: Mapping[str, Mapping[str, float]],
+    accepted: int | None,
+    injections: Any = (),
+    duplicates: int | None = None,
+    telemetry: str | None = None,
+) -> TrialData:
     container = {"role": "service", "image": "x", "restarts": 0, "oom_killed": False, "exit_code": 0}
+    counters = {} if duplicates is None else {"duplicate_spans": duplicates}
     record = TrialRecord.model_validate(
         {
-            **{"number": 0, "attempt": 1, "block": 0, "position": 0, "level": "x", "settings": {}},
+            **{"number": 0, "attempt": 1, "block": 0, "position": 0, "level": "x"},
+            "settings": {} if telemetry is None else {"telemetry": telemetry},
             "containers": {"a1": container, "a2": container, "sink": {**container, "role": "backend"}},
-            "backend": None if accepted is None else {"accepted_spans": accepted},
+            "backend": None if accepted is None else {"accepted_spans": accepted, "counters": counters},
         }
     )
     results = {
         node: Results(values={f"{node}_spans_{name}": count for name, count in counts.items()})
         for node, counts in ledgers.items()
     }
-    return TrialData(record, {"results": results, "faults": {"local": injections}} if results else {})
+    return TrialData(record, {"results": results, "faults": {"local": injections}} if results or injections else {})
 
 
 def reasons(ledgers: Mapping[str, Mapping[str, float]], accepted: int | None = None, injections: Any = ()) -> list[str]:
@@ -50,6 +58,27 @@ def test_spans_with_one_fate_each_are_right() -> None:
 def test_other_tracers_count_nothing() -> None:
     assert reasons({}, 7) == []
     assert reasons({"a1": {}}, 7) == []
+
+
+@pytest.mark.parametrize("telemetry", ["baseline", "otel-manual", "otel-manual@1.36.0"])
+def test_tracers_that_do_not_count_need_no_counts(telemetry: str) -> None:
+    assert list(spans_accounted_for(trial({}, 7, telemetry=telemetry))) == []
+
+
+@pytest.mark.parametrize("telemetry", ["otel-streaming", "otel-streaming@1.0"])
+@pytest.mark.parametrize("ledgers", [{}, {"a1": {}}])
+@pytest.mark.parametrize("injections", [(), [object()]])
+def test_a_tracer_that_counts_has_counted(
+    telemetry: str, ledgers: Mapping[str, Mapping[str, float]], injections: Any
+) -> None:
+    assert list(spans_accounted_for(trial(ledgers, 7, injections, telemetry=telemetry))) == [
+        "no service counted its spans, and the tracer of otel-streaming does"
+    ]
+
+
+def test_a_tracer_that_has_counted_is_right() -> None:
+    data = trial({"a1": GOOD, "a2": CLEAN}, 140, telemetry="otel-streaming")
+    assert list(spans_accounted_for(data)) == []
 
 
 @pytest.mark.parametrize("name", ["ended", "acknowledged", "queue_full", "too_large", "rejected", "given_up"])
@@ -72,6 +101,23 @@ def test_the_backend_counts_what_was_acknowledged(accepted: int) -> None:
 
 def test_without_sending_again_the_backend_counts_exactly_these() -> None:
     assert reasons({"a1": CLEAN, "a2": CLEAN}, 101)
+
+
+@pytest.mark.parametrize(("accepted", "duplicates"), [(140, 0), (143, 3)])
+def test_without_duplicates_the_backend_counts_exactly_what_was_acknowledged(accepted: int, duplicates: int) -> None:
+    assert list(spans_accounted_for(trial({"a1": GOOD, "a2": CLEAN}, accepted, duplicates=duplicates))) == []
+
+
+@pytest.mark.parametrize(("accepted", "duplicates"), [(140, 1), (143, 0), (143, 2), (139, 0)])
+def test_counted_duplicates_leave_no_bounds(accepted: int, duplicates: int) -> None:
+    assert list(spans_accounted_for(trial({"a1": GOOD, "a2": CLEAN}, accepted, duplicates=duplicates))) == [
+        f"the backend accepted {accepted} spans, {duplicates} of them duplicates, "
+        "and the tracers count 140 acknowledged ones"
+    ]
+
+
+def test_a_fault_hides_answers_whether_duplicates_are_counted_or_not() -> None:
+    assert list(spans_accounted_for(trial({"a1": GOOD, "a2": CLEAN}, 141, [object()], 0))) == []
 
 
 def test_all_services_count_or_none() -> None:
