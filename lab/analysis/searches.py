@@ -11,6 +11,8 @@ from lab.errors import UserError
 from lab.record import Summary, TrialSummary
 
 CAPACITY, LASTED = "capacity_spans_per_s", "search_s"
+# Of the rate that a search found, when it is sent once more.
+FAILED = "traces_failed_per_s"
 KNOWN = "sink_spans_per_s"
 
 # Issue 21: 10 of 10 searches for a known rate, and 5 of one Collector, within ±5 %, each within 10 minutes.
@@ -34,7 +36,8 @@ def search_spread(summary: Summary) -> list[Row]:
     searches = _searches(summary, summary.compared_with)
     middle = float(np.median([one.values[CAPACITY] for one in searches]))
     off = [_off_percent(one, middle) for one in searches]
-    return _rows(summary, searches, LEAST_OF_COLLECTOR, f"furthest from the median, {middle:.0f} spans/s", off)
+    held = at_least("rates without a failed trace, when sent again", _held(searches), len(searches))
+    return [*_rows(summary, searches, LEAST_OF_COLLECTOR, f"furthest from the median, {middle:.0f} spans/s", off), held]
 
 
 def _rows(
@@ -46,6 +49,11 @@ def _rows(
         at_most(furthest, max(off_percent), MOST_PERCENT, " %"),
         at_most("longest search", max(one.values[LASTED] for one in searches) / 60, MOST_MINUTES, " min"),
     ]
+
+
+def _held(searches: Sequence[TrialSummary]) -> int:
+    """Return how many searches found a rate at which no trace failed in the load after the search."""
+    return sum(one.values[FAILED] == 0 for one in searches)
 
 
 def _searches(summary: Summary, levels: Sequence[str]) -> list[TrialSummary]:

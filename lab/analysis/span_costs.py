@@ -25,6 +25,7 @@ MOST_BYTES = 100.0
 MOST_RISE = 1.10
 # The best settings of each tracer are chosen on the first blocks, and compared on the others.
 CHOOSING_BLOCKS = 2
+LEAST_CHOICE = 2
 
 
 def required(summary: Summary, seed: int) -> list[Row]:
@@ -43,24 +44,26 @@ def _last_byte(summary: Summary, seed: int) -> Iterator[Row]:
             for level, words in tracers.items()
             if DISCARD not in words and (GZIP in words) == (compression == GZIP)
         }
-        sdk, streaming = (
+        (sdk, sdks), (streaming, streamings) = (
             _best(summary, [level for level, words in equal.items() if tracer in words]) for tracer in (SDK, STREAMING)
         )
         if compression == GZIP and not (sdk and streaming):
             continue
-        yield _chosen(f"SDK at its best, {compression}", sdk)
-        yield _chosen(f"streaming at its best, {compression}", streaming)
+        yield _chosen(f"SDK at its best, {compression}", sdk, sdks)
+        yield _chosen(f"streaming at its best, {compression}", streaming, streamings)
         blocks = _blocks(summary)[CHOOSING_BLOCKS:]
         ratio = _ratio(summary, CPU, sdk, streaming, blocks, seed) if sdk and streaming else None
         yield above(f"CPU per span, {compression}: SDK / streaming", ratio, LEAST_RATIO)
 
 
-def _chosen(name: str, level: str | None) -> Row:
-    return judged(name, level or MISSING, f"in {CHOOSING_BLOCKS} blocks", bool(level))
+def _chosen(name: str, level: str | None, candidates: int) -> Row:
+    """Judge a choice: the best of one is no choice."""
+    bound = f"of {candidates}, at least {LEAST_CHOICE}"
+    return judged(name, level or MISSING, bound, bool(level) and candidates >= LEAST_CHOICE)
 
 
 def _allocated(summary: Summary) -> Row:
-    name = "bytes allocated per span, streaming"
+    name = "allocated per span, made and queued"
     for level in _tracers(summary, CALLER, attributes=ATTRIBUTES, tracer=f"{STREAMING}-{DISCARD}"):
         for row in summary.estimates:
             if (row.metric, row.level) == (ALLOCATED, level) and row.mean is not None:
@@ -89,12 +92,12 @@ def _tracers(summary: Summary, benchmark: str, **parameters: str) -> Mapping[str
     }
 
 
-def _best(summary: Summary, levels: Collection[str]) -> str | None:
-    """Return the level that costs the least in the blocks that choose; None if none was measured there."""
+def _best(summary: Summary, levels: Collection[str]) -> tuple[str | None, int]:
+    """Return the level that costs the least in the blocks that choose, and how many were measured there."""
     choosing = _blocks(summary)[:CHOOSING_BLOCKS]
     costs = {level: _values(summary, CPU, level, choosing).values() for level in levels}
     means = {level: fmean(found) for level, found in costs.items() if found}
-    return min(means, key=lambda level: means[level]) if means else None
+    return min(means, key=lambda level: means[level], default=None), len(means)
 
 
 def _ratio(summary: Summary, metric: str, level: str, to: str, blocks: Collection[int], seed: int) -> Interval | None:

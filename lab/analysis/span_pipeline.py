@@ -1,18 +1,23 @@
-"""What is required of a streaming tracer in a system: the rows of `lab check span-pipeline`. Pure.
+"""What is required of a streaming tracer in a system: rows of `lab check span-pipeline` and `span-saturation`. Pure.
 
-The levels are those of experiments/span-pipeline.yaml.
+The levels are those of experiments/span-pipeline.yaml and experiments/span-saturation.yaml.
 """
+
+from collections.abc import Sequence
+from statistics import fmean
 
 import numpy as np
 
-from lab.analysis.checklist import MISSING, Row, above, at_most
+from lab.analysis.checklist import MISSING, Row, above, at_most, judged
 from lab.analysis.claims.evidence import evidence
 from lab.analysis.stats.intervals import Interval
 from lab.errors import UserError
 from lab.record import Summary
 
 QUESTION = "Does a streaming tracer save a system as much as is required?"
-COST, LOST = "cpu_per_request_services_ms", "spans_lost_fraction"
+SATURATION_QUESTION = "Up to which load does each tracer deliver every span, and at what cost?"
+COST, LOST, DROPPED = "cpu_per_request_services_ms", "spans_lost_fraction", "spans_dropped_fraction"
+PER_REQUEST = "spans_accepted_per_request"
 STREAMING, SDK, UNSAMPLED = "streaming-sink", "manual-sink", "manual-unsampled"
 LEVELS = (STREAMING, SDK, UNSAMPLED)
 
@@ -26,7 +31,40 @@ def required(summary: Summary, seed: int) -> list[Row]:
     """Judge a run. `seed`: of the experiment, for intervals. Raises `UserError` if it lacks one of the levels."""
     if missing := [level for level in LEVELS if level not in summary.levels]:
         raise UserError(f"this run has no level {', '.join(missing)}", "name a run of `lab experiment span-pipeline`")
-    return [above("gone of what the SDK adds to unsampled", _gone(summary, seed), LEAST_GONE), _lost(summary)]
+    return [
+        above("gone of what the SDK adds to unsampled", _gone(summary, seed), LEAST_GONE),
+        _most(summary, LOST, f"spans lost, {STREAMING}", MOST_LOST_PERCENT),
+        _most(summary, DROPPED, f"spans that the tracer dropped, {STREAMING}", 0),
+    ]
+
+
+def saturation(summary: Summary) -> list[Row]:
+    """Return for each tracer the largest load at which no span was lost, and the spans per second of CPU there.
+
+    Raises `UserError` if the run has no levels of a tracer and a number of users.
+    """
+    loads = [level.split("/") for level in summary.levels if "/users-" in level]
+    if not loads:
+        raise UserError("this run has no numbers of users", "name a run of `lab experiment span-saturation`")
+    return [
+        _until_first_drop(
+            summary, tracer, sorted(int(load.removeprefix("users-")) for one, load in loads if one == tracer)
+        )
+        for tracer in dict.fromkeys(tracer for tracer, _ in loads)
+    ]
+
+
+def _until_first_drop(summary: Summary, tracer: str, users: Sequence[int]) -> Row:
+    """Judge a tracer by its loads, smallest first, until one lost a span. It fails if the smallest did."""
+    found = MISSING
+    for number in users:
+        trials = [one for one in summary.trials if one.counts and one.level == f"{tracer}/users-{number}"]
+        lost = [100 * one.values[LOST] for one in trials if LOST in one.values]
+        if not lost or max(lost) > MOST_LOST_PERCENT:
+            break
+        per_s = fmean(1000 * one.values[PER_REQUEST] / one.values[COST] for one in trials)
+        found = f"{number} users, {per_s:,.0f} spans per CPU-second"
+    return judged(f"largest load without a lost span, {tracer}", found, "at least one load", found != MISSING)
 
 
 def _gone(summary: Summary, seed: int) -> Interval | None:
@@ -45,10 +83,11 @@ def _gone(summary: Summary, seed: int) -> Interval | None:
     return Interval(1 - found.estimate, None if high is None else 1 - high, None if low is None else 1 - low)
 
 
-def _lost(summary: Summary) -> Row:
-    """Judge the largest share of lost spans over the trials of the streaming tracer. It fails where none is known."""
-    lost = [one.values[LOST] for one in summary.trials if one.counts and one.level == STREAMING and LOST in one.values]
-    name = f"spans lost, {STREAMING}"
-    if not lost:
-        return Row(name, MISSING, f"at most {MOST_LOST_PERCENT:g} %", "FAIL")
-    return at_most(name, 100 * max(lost), MOST_LOST_PERCENT, " %")
+def _most(summary: Summary, metric: str, name: str, most_percent: float) -> Row:
+    """Judge a metric's largest share over the trials of the streaming tracer. It fails where none is known."""
+    shares = [
+        one.values[metric] for one in summary.trials if one.counts and one.level == STREAMING and metric in one.values
+    ]
+    if not shares:
+        return Row(name, MISSING, f"at most {most_percent:g} %", "FAIL")
+    return at_most(name, 100 * max(shares), most_percent, " %")

@@ -1,5 +1,6 @@
 """`lab check NAME`: prints what is required of a run, row by row, and exits with 1 if it fails."""
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -8,7 +9,7 @@ import typer
 
 from lab.analysis import span_costs, span_pipeline, steady_state
 from lab.analysis.checklist import Row
-from lab.analysis.collector import required
+from lab.analysis.collector import predicted, required
 from lab.analysis.effects import SliceCost, half_effects, place_effects, predecessor_effects, slice_costs
 from lab.analysis.generator_rates import held
 from lab.analysis.known_answer import known_answer
@@ -102,6 +103,13 @@ def search_spread_(run: Run = None) -> None:
     _conclude("Do searches find the same rate again?", rows)
 
 
+@app.command(epilog="Example: lab check sampling")
+def sampling() -> None:
+    """Checks whether a Collector's sampling of 100,000 traces is predicted, decision by decision (two releases)."""
+    decided = json.loads((ROOT / "fixtures" / "sampling.v1.json").read_text())
+    _conclude(predicted.QUESTION, predicted.predicted(decided))
+
+
 @app.command(epilog="Example: lab check proxy results/proxy-tracing/latest")
 def proxy(run: Run = None) -> None:
     """Checks how precisely a run measures what Envoy's tracers cost (experiment proxy-tracing)."""
@@ -131,6 +139,13 @@ def span_pipeline_(run: Run = None) -> None:
     folder = _folder(run, "span-pipeline")
     rows = span_pipeline.required(read_summary(folder / "summary.json"), _seed(folder))
     _conclude(span_pipeline.QUESTION, rows)
+
+
+@app.command(name="span-saturation", epilog="Example: lab check span-saturation results/span-saturation/latest")
+def span_saturation(run: Run = None) -> None:
+    """Checks up to which load each tracer delivers every span, and at what cost (experiment span-saturation)."""
+    rows = span_pipeline.saturation(_summary(run, "span-saturation"))
+    _conclude(span_pipeline.SATURATION_QUESTION, rows)
 
 
 @app.command(epilog="Example: lab check generator results/proxy-generator/latest")

@@ -26,6 +26,7 @@ NEW = (
     "target/delays.py",
     "target/generated.py",
     "target/ended.py",
+    "target/searched.py",
     # Stores of traces, and their traces looked up by ID.
     "target/store",
     "backend/by_id.py",

@@ -7,7 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from lab.analysis.collector.predicted import predicted
 from lab.analysis.collector.sampling import kept, trace_ids
+from tests.forked import lab
 
 FIXTURE = json.loads((Path(__file__).parents[2] / "fixtures" / "sampling.v1.json").read_text())
 IDS = trace_ids([hashlib.sha256(str(n).encode()).hexdigest()[:32] for n in range(FIXTURE["count"])])
@@ -35,3 +37,15 @@ def test_more_digits_keep_closer_to_the_percentage() -> None:
 
 def test_more_than_all_is_all() -> None:
     assert kept(IDS, "hash_seed", 250).all()
+
+
+def test_the_command_counts_the_settings_without_a_mismatch() -> None:
+    done = lab("check", "sampling")
+    assert done.returncode == 0
+    (line,) = [line for line in done.stdout.splitlines() if line.startswith("settings of the sampler")]
+    assert line.split()[-5:] == ["60", "at", "least", "60", "PASS"]
+
+
+def test_a_single_mismatch_fails_the_check() -> None:
+    wrong = {**FIXTURE, "rows": [{**FIXTURE["rows"][0], "sha256": "0" * 64}, *FIXTURE["rows"][1:]]}
+    assert [row.verdict for row in predicted(wrong)] == ["PASS", "FAIL"]

@@ -19,7 +19,12 @@ NEAR = [KNOWN * share for share in (1.01, 0.98, 1.02, 0.99, 1.0, 0.97, 1.03, 1.0
 
 
 def search(
-    number: int, spans_per_s: float, valid: bool = True, minutes: float = 3, bound: bool = False
+    number: int,
+    spans_per_s: float,
+    valid: bool = True,
+    minutes: float = 3,
+    bound: bool = False,
+    failed_per_s: float = 0,
 ) -> TrialSummary:
     level = ("basic", "placebo")[number % 2]
     return TrialSummary(
@@ -28,7 +33,9 @@ def search(
         block=number // 2,
         valid=valid,
         reasons=[] if valid else ["no rate was found"],
-        values={"capacity_spans_per_s": spans_per_s, "search_s": 60 * minutes} if valid else {},
+        values={"capacity_spans_per_s": spans_per_s, "search_s": 60 * minutes, "traces_failed_per_s": failed_per_s}
+        if valid
+        else {},
         censored={"capacity_spans_per_s": "at least"} if bound else {},
     )
 
@@ -95,6 +102,13 @@ def test_searches_of_a_collector_are_compared_with_their_median() -> None:
         "furthest from the median, 50500 spans/s"
     }
     assert failed(search_spread(summary(searches(rates[:4]), known=None))) == {"searches"}
+
+
+def test_a_rate_at_which_traces_fail_when_it_is_sent_again_is_named() -> None:
+    rates = [50_000.0, 51_000, 49_000, 52_000]
+    rows = search_spread(summary([*searches(rates), search(4, 50_000, failed_per_s=0.1)], known=None))
+    assert failed(rows) == {"rates without a failed trace, when sent again"}
+    assert rows[-1].value == "4"
 
 
 def test_a_run_without_what_is_judged_is_named() -> None:

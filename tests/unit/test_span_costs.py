@@ -32,6 +32,7 @@ LEVELS: Mapping[str, Mapping[str, Any]] = {
     "sdk-none": setting("LastByteBenchmark", "sdk-discard", attributes="10"),
     "sdk-c1": setting("LastByteBenchmark", "sdk-okhttp-512", "c1", attributes="10"),
     "streamed": setting("LastByteBenchmark", "streaming-chunk-per-write", attributes="10"),
+    "streamed-b": setting("LastByteBenchmark", "streaming-chunk-per-span", attributes="10"),
     "caller": setting("CallerBenchmark", "streaming-discard", attributes="10"),
     "burst-1": setting("BurstBenchmark", "streaming-discard", threads="1"),
     "burst-8": setting("BurstBenchmark", "streaming-discard", threads="8"),
@@ -43,6 +44,7 @@ GOOD: Values = {
     "sdk-none": {CPU: 700},
     "sdk-c1": {CPU: 600},
     "streamed": {CPU: 500},
+    "streamed-b": {CPU: 510},
     "caller": {ALLOCATED: 60},
     "burst-1": {BURST: 1000},
     "burst-8": {BURST: 900},
@@ -111,10 +113,13 @@ def test_a_cheap_tracer_passes() -> None:
     ("changed", "name"),
     [
         ({"sdk-b": {CPU: 2400}}, "CPU per span, plain: SDK / streaming"),
-        ({"caller": {ALLOCATED: 99}}, "bytes allocated"),
-        ({"caller": {}}, "bytes allocated"),
+        ({"caller": {ALLOCATED: 99}}, "allocated per span"),
+        ({"caller": {}}, "allocated per span"),
         ({"burst-8": {BURST: 1200}}, "burst of 4,000"),
         ({"burst-1": {}}, "burst of 4,000"),
+        # The best of one setting is no choice.
+        ({"sdk-a": {}}, "SDK at its best, plain"),
+        ({"streamed-b": {}}, "streaming at its best, plain"),
     ],
 )
 def test_each_row_can_fail(changed: Values, name: str) -> None:
@@ -130,9 +135,12 @@ def test_a_tracer_that_was_not_measured_fails() -> None:
 def test_equal_compression_is_compared() -> None:
     more = {
         "sdk-gzip": setting("LastByteBenchmark", "sdk-okhttp-512-gzip", attributes="10"),
+        "sdk-gzip-b": setting("LastByteBenchmark", "sdk-jdk-512-gzip", attributes="10"),
         "streamed-gzip": setting("LastByteBenchmark", "streaming-chunk-per-write-gzip", attributes="10"),
+        "streamed-gzip-b": setting("LastByteBenchmark", "streaming-group-per-write-gzip", attributes="10"),
     }
-    rows = benchmarks({"sdk-gzip": {CPU: 4000}, "streamed-gzip": {CPU: 1000}}, more)
+    costs = {"sdk-gzip": 4000, "sdk-gzip-b": 5000, "streamed-gzip": 1000, "streamed-gzip-b": 2000}
+    rows = benchmarks({level: {CPU: cost} for level, cost in costs.items()}, more)
     assert failed(rows) == ["CPU per span, gzip: SDK / streaming"]
     assert [row.value for row in rows[3:6]] == ["sdk-gzip", "streamed-gzip", "4.00 (4.00 to 4.00)"]
 
@@ -169,13 +177,18 @@ def test_the_shipped_experiments_have_what_is_checked() -> None:
     assert "not measured" not in " ".join(row.value for row in rows)
     pipeline = load_experiment(ROOT / "experiments" / "span-pipeline.yaml", LAB.grammar)
     assert set(span_pipeline.LEVELS) <= {level.name for level in pipeline.levels()}
+    saturation = load_experiment(ROOT / "experiments" / "span-saturation.yaml", LAB.grammar)
+    names = [level.name for level in saturation.levels()]
+    every = {COST: 1.0, LOST: 0.0, PER_REQUEST: 1.0}
+    rows = span_pipeline.saturation(summary({name: {} for name in names}, dict.fromkeys(names, every)))
+    assert [row.value.split()[0] for row in rows] == ["16", "16"]
 
 
-COST, LOST = span_pipeline.COST, span_pipeline.LOST
+COST, LOST, DROPPED = span_pipeline.COST, span_pipeline.LOST, span_pipeline.DROPPED
 SYSTEM: Values = {
     "manual-unsampled": {COST: 20},
     "manual-sink": {COST: 30},
-    "streaming-sink": {COST: 23, LOST: 0.0001},
+    "streaming-sink": {COST: 23, LOST: 0.0001, DROPPED: 0.0},
 }
 
 
@@ -193,9 +206,11 @@ def test_a_tracer_that_saves_most_of_the_cost_passes() -> None:
 @pytest.mark.parametrize(
     ("changed", "name"),
     [
-        ({"streaming-sink": {COST: 26, LOST: 0.0}}, "gone of what the SDK adds"),
-        ({"streaming-sink": {COST: 23, LOST: 0.01}}, "spans lost, streaming-sink"),
-        ({"streaming-sink": {COST: 23}}, "spans lost, streaming-sink"),
+        ({"streaming-sink": {COST: 26, LOST: 0.0, DROPPED: 0.0}}, "gone of what the SDK adds"),
+        ({"streaming-sink": {COST: 23, LOST: 0.01, DROPPED: 0.0}}, "spans lost, streaming-sink"),
+        ({"streaming-sink": {COST: 23, DROPPED: 0.0}}, "spans lost, streaming-sink"),
+        ({"streaming-sink": {COST: 23, LOST: 0.0, DROPPED: 1e-6}}, "spans that the tracer dropped, streaming-sink"),
+        ({"streaming-sink": {COST: 23, LOST: 0.0}}, "spans that the tracer dropped, streaming-sink"),
         ({"manual-sink": {COST: 19}}, "gone of what the SDK adds"),
     ],
 )
@@ -204,9 +219,46 @@ def test_each_row_of_a_system_can_fail(changed: Values, name: str) -> None:
     assert one.startswith(name)
 
 
+PER_REQUEST = span_pipeline.PER_REQUEST
+LOADS: Values = {
+    "manual/users-2": {COST: 20, LOST: 0.0, PER_REQUEST: 100},
+    "manual/users-10": {COST: 10, LOST: 0.002, PER_REQUEST: 99.8},
+    "streaming/users-2": {COST: 20, LOST: 0.0, PER_REQUEST: 100},
+    "streaming/users-10": {COST: 10, LOST: 0.0, PER_REQUEST: 100},
+}
+
+
+def saturated(changed: Values | None = None) -> list[Row]:
+    found = {**LOADS, **(changed or {})}
+    return span_pipeline.saturation(summary({name: {} for name in found}, found))
+
+
+def test_the_largest_load_without_a_loss_is_found_for_each_tracer() -> None:
+    rows = saturated()
+    assert failed(rows) == []
+    assert [row.name.rpartition(" ")[2] for row in rows] == ["manual", "streaming"]
+    assert [row.value for row in rows] == [
+        "2 users, 5,000 spans per CPU-second",
+        "10 users, 10,000 spans per CPU-second",
+    ]
+
+
+@pytest.mark.parametrize("smallest", [{COST: 20, LOST: 0.01, PER_REQUEST: 99}, {COST: 20}])
+def test_a_tracer_that_loses_spans_at_every_load_fails(smallest: Mapping[str, float]) -> None:
+    """A larger load that loses nothing does not help: it is beyond the first loss."""
+    rows = saturated({"streaming/users-2": smallest})
+    assert failed(rows) == ["largest load without a lost span, streaming"]
+
+
+def test_a_run_without_numbers_of_users_is_rejected() -> None:
+    with pytest.raises(UserError, match="no numbers of users"):
+        span_pipeline.saturation(summary({"a": {}, "placebo": {}}, {}))
+
+
 @pytest.mark.parametrize(
     ("experiment", "run", "passes"),
     [
+        ("span-saturation", summary({name: {} for name in LOADS}, LOADS), "10 users, 10,000 spans"),
         ("span-jmh", summary(LEVELS, GOOD), "at least 5.00"),
         ("span-pipeline", summary({name: {} for name in SYSTEM}, SYSTEM), "at least 0.50"),
     ],
