@@ -264,6 +264,15 @@ def test_a_good_trial_is_valid_and_its_spans_have_a_cost(judged: Judged) -> None
     assert found["cpu_generator_cores"] == pytest.approx(0.3)
 
 
+def test_bytes_have_a_cost_where_the_generator_counts_them(judged: Judged, tmp_path: Path) -> None:
+    assert not {"span_bytes", "cpu_per_mb_ms"} & values(judged(), TARGET.judgement.metrics).keys()
+    header = {"format": "tollbooth.generator", "version": 1, "t_ns": START_NS, "interval_ns": SECOND_NS}
+    reading = {"t_ns": START_NS + 19 * SECOND_NS, "spans_sent": 19_000, "bytes_sent": 400 * 19_000}
+    (tmp_path / "generator-0.jsonl").write_text(f"{json.dumps(header)}\n{json.dumps(reading)}\n")
+    found = values(judged(), TARGET.judgement.metrics)
+    assert (found["span_bytes"], found["cpu_per_mb_ms"]) == (400, pytest.approx(500))
+
+
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [

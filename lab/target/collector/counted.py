@@ -49,18 +49,6 @@ def spans_delivered(data: TrialData) -> float | None:
 
 def accepted_per_s(data: TrialData) -> float:
     """Return the rate at which the first stage accepted spans in the window."""
-    return _per_s(data, "accepted_spans")
-
-
-def bytes_per_s(data: TrialData) -> float:
-    """Return the rate of uncompressed OTLP bytes that the first stage received over gRPC in the window.
-
-    Raises `KeyError` if the Collector does not count them.
-    """
-    return _per_s(data, "received_bytes")
-
-
-def _per_s(data: TrialData, counter: str) -> float:
     window = data.trial.window_start_ns, data.trial.window_end_ns
-    grown = sum(collectors(data)[name][counter].increase(*window) for name in first_stage(data))
-    return grown / data.trial.window_s
+    accepted = sum(collectors(data)[name]["accepted_spans"].increase(*window) for name in first_stage(data))
+    return accepted / data.trial.window_s

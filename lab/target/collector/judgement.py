@@ -57,12 +57,18 @@ def _unaccounted(what: str, before: float, known: Mapping[str, float]) -> Iterat
 
 def cpu_per_span_us(data: TrialData) -> float:
     """Return the Collectors' CPU time in the window by the spans that the first stage accepted in it."""
-    return 1e6 * _per(data, counted.accepted_per_s(data), "accepted no span")
+    accepted_per_s = counted.accepted_per_s(data)
+    if accepted_per_s == 0:
+        raise NotDerivableError("the Collector accepted no span")
+    return 1e6 * cpu_cores(data, data.trial.names(ROLE)) / accepted_per_s
 
 
 def cpu_per_mb_ms(data: TrialData) -> float:
-    """Return the Collectors' CPU time in the window by the megabytes (10^6) that the first stage received over gRPC."""
-    return 1e9 * _per(data, counted.bytes_per_s(data), "received nothing over gRPC")
+    """Return the Collectors' CPU time in the window by the megabytes (10^6) of uncompressed OTLP that it accepted.
+
+    Each span counts with the mean size of those that were sent.
+    """
+    return 1e3 * cpu_per_span_us(data) / span_bytes(data)
 
 
 def span_bytes(data: TrialData) -> float:
@@ -75,12 +81,6 @@ def span_bytes(data: TrialData) -> float:
         raise NotDerivableError("the generator counted no bytes")
     sent, spans = (sum(float(one[name].values[-1]) for one in series) for name in ("bytes_sent", "spans_sent"))
     return sent / spans
-
-
-def _per(data: TrialData, rate: float, nothing: str) -> float:
-    if rate == 0:
-        raise NotDerivableError(f"the Collector {nothing}")
-    return cpu_cores(data, data.trial.names(ROLE)) / rate
 
 
 def _memory_max_mib(data: TrialData) -> float:
