@@ -9,9 +9,11 @@ from lab.analysis.claims.spec import load_claims
 from lab.analysis.metrics import measures, with_paired_values
 from lab.cli import LAB
 from lab.record import NotDerivableError, TrialData, TrialSummary, Window
+from lab.record.counters import parse_counters
+from lab.record.trial import ContainerRecord
 from lab.target import delays
 from lab.target.collector import decisions, saturation, steadiness
-from tests.observed import SECOND_NS, START_NS
+from tests.observed import SECOND_NS, START_NS, counters
 from tests.repository import ROOT
 from tests.unit.test_traces import IDS, WORKERS, _series, row, trial
 
@@ -36,6 +38,19 @@ def test_delays_before_the_first_error_are_of_the_ten_seconds_before_it() -> Non
     assert saturation.delay_before_error_ms(data, delays.SEND) == pytest.approx(4)
     assert all(metric.bound and metric.bound(data) is None for metric in saturation.METRICS)
     assert all(metric.bound and metric.bound(trial(late)) == "at least" for metric in saturation.METRICS)
+
+
+def test_generator_and_sink_are_seen_just_before_the_first_error() -> None:
+    """Of two CPUs."""
+    data = trial([row(IDS[0], "success", 1), row(IDS[1], "send error", 17.5, 500, None)])
+    containers = {
+        name: ContainerRecord(role=role, image="x", restarts=0, oom_killed=False, exit_code=0)
+        for name, role in {"traces": "generator", "sink": "backend", "collector": "collector"}.items()
+    }
+    record = data.trial.model_copy(update={"containers": containers, "generator_cpus": [1, 2]})
+    observed = parse_counters(counters({"traces": 0.6, "sink": 0.2, "collector": 1.0}, seconds=22), "test")
+    seen = TrialData(record, {**data.streams, "counters": {"local": observed}})
+    assert saturation.instruments_before_error_fraction(seen) == pytest.approx(0.4)
 
 
 def test_only_failures_of_traces_sent_in_the_window_count() -> None:
