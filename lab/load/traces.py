@@ -152,6 +152,8 @@ def _sending(plan: LoadPlan, out: Path, send: Send, request: Mapping[str, Any]) 
         collectors = read_collectors(scraped) if scraped.exists() else {}
         return objective.judge(log, collectors, lasts_s, traces_per_s)
 
+    # The observer has to see the generator before the first trial, whose CPU may decide.
+    _forget(send(LEAD_S, loop(schedule.at(schedule.lowest_traces_per_s), changed)))
     found = search_rate(send_short, schedule.lowest_traces_per_s, schedule.highest_traces_per_s, plan.seed)
     write_search(out, found)
     return loop(schedule.at(found.low or schedule.lowest_traces_per_s), changed)

@@ -227,6 +227,8 @@ def test_the_rate_of_a_device_with_a_queue_is_found(capacity: float, tmp_path: P
 def test_a_system_recovers_from_each_trial_that_failed_before_the_next_one(tmp_path: Path) -> None:
     device, found = searched_by(tmp_path, 100)
     rates = [load["decoupled"]["traces_per_s"] for load in device.loads if "decoupled" in load]
+    # The observer has to see the generator before the first trial.
+    assert (rates[0], rates[1] > 10) == (10, True)
     assert rates.count(10) > sum(one.failed_by is not None for one in found.trials) > 1
     assert len(rates) == len(found.trials) + rates.count(10) + 1
     starts_ms = [one.delay_p99_ms for one in found.trials if one.failed_by is None]
