@@ -102,6 +102,7 @@ ALLOWED: tuple[Row, ...] = (
     RenamedText("compose/quick/*/files/targets.json", r"jaeger", "sink", SINK),
     Removed("compose/quick/*/services/jaeger", SINK),
     Added("compose/quick/*/services/sink", SINK),
+    *_reworded("compose/ladder/*/services/sink/command", "The sink counts the spans that a tracer delivered twice."),
     RenamedKey("summaries/*/levels/*", "refused", "rejected", REJECTED),
     RenamedText("summaries/*/finding", r"^cannot tell$", "inconclusive", INCONCLUSIVE),
     RenamedText("summaries/*/verdict", r"^cannot tell$", "inconclusive", INCONCLUSIVE),
