@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lab.analysis.collector.predicted import predicted
-from lab.analysis.collector.sampling import kept, trace_ids
+from lab.analysis.collector.predicted import drawn_ids, predicted
+from lab.analysis.collector.sampling import kept
 from tests.forked import lab
 
 FIXTURE = json.loads((Path(__file__).parents[2] / "fixtures" / "sampling.v1.json").read_text())
-IDS = trace_ids([hashlib.sha256(str(n).encode()).hexdigest()[:32] for n in range(FIXTURE["count"])])
+IDS = drawn_ids(FIXTURE["count"])
 
 
 @pytest.mark.parametrize("row", FIXTURE["rows"], ids=lambda row: f"{row['mode']} {row['percent']} {row['hash_seed']}")

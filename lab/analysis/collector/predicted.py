@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lab.analysis.checklist import Row, at_least
 from lab.analysis.collector.sampling import kept, trace_ids
@@ -13,12 +14,17 @@ QUESTION = "Is it predicted which traces a Collector keeps?"
 ID_DIGITS = 32
 
 
+def drawn_ids(count: int) -> NDArray[np.uint8]:
+    """Return the IDs that `fixtures/sampling.go` drew as well, as bytes (count, 16)."""
+    return trace_ids([hashlib.sha256(str(n).encode()).hexdigest()[:ID_DIGITS] for n in range(count)])
+
+
 def predicted(decided: Mapping[str, Any]) -> list[Row]:
     """Judge the prediction by what samplers decided (`fixtures/sampling.v1.json`): settings, and a hash of decisions.
 
     A setting counts if all of its decisions are predicted: a single different one changes the hash.
     """
-    ids = trace_ids([hashlib.sha256(str(n).encode()).hexdigest()[:ID_DIGITS] for n in range(decided["count"])])
+    ids = drawn_ids(decided["count"])
     settings: Sequence[Mapping[str, Any]] = decided["rows"]
     same = [
         hashlib.sha256(np.packbits(kept(ids, one["mode"], one["percent"], one["hash_seed"])).tobytes()).hexdigest()
