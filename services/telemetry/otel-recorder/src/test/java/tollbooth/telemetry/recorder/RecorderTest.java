@@ -359,42 +359,41 @@ class RecorderTest {
     };
   }
 
-  @Test
-  void readsWhileItWritesThatItShallSendAgain() throws Exception {
-    String busy = "HTTP/1.1 503 Later\r\nRetry-After: 0\r\nContent-Length: 0\r\n\r\n";
+  private record Outcome(Counts counts, List<Long> arrived) {}
+
+  /** What becomes of spans whose first request is answered so while it is written. */
+  private Outcome answeredEarly(String answer, int count) throws Exception {
     CountDownLatch over = new CountDownLatch(1);
-    int count = 5_000;
     source.put(0, count, 1_000);
-    try (StubEndpoint endpoint = StubEndpoint.running(answeringEarly(busy, over));
+    try (StubEndpoint endpoint = StubEndpoint.running(answeringEarly(answer, over));
         Recorder recorder = start(settings(endpoint))) {
       assertThat(recorder.flush(LONG)).isTrue();
       over.countDown();
-
-      assertThat(endpoint.numbers(1_000)).containsExactlyInAnyOrder(numbers(count));
-      Counts counts = source.ledger.counts();
-      assertThat(counts.acknowledged()).isEqualTo(count);
-      assertThat(counts.resent()).isBetween(1L, count - 1L);
+      return new Outcome(source.ledger.counts(), endpoint.numbers(1_000));
     }
+  }
+
+  @Test
+  void readsWhileItWritesThatItShallSendAgain() throws Exception {
+    int count = 5_000;
+    Outcome outcome =
+        answeredEarly("HTTP/1.1 503 Later\r\nRetry-After: 0\r\nContent-Length: 0\r\n\r\n", count);
+
+    assertThat(outcome.arrived()).containsExactlyInAnyOrder(numbers(count));
+    assertThat(outcome.counts().acknowledged()).isEqualTo(count);
+    assertThat(outcome.counts().resent()).isBetween(1L, count - 1L);
     assertAllSettled(count);
   }
 
   @Test
   void readsWhileItWritesThatItsSpansAreRejected() throws Exception {
-    String rejected = "HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n";
-    CountDownLatch over = new CountDownLatch(1);
     int count = 5_000;
-    source.put(0, count, 1_000);
-    try (StubEndpoint endpoint = StubEndpoint.running(answeringEarly(rejected, over));
-        Recorder recorder = start(settings(endpoint))) {
-      assertThat(recorder.flush(LONG)).isTrue();
-      over.countDown();
+    Outcome outcome = answeredEarly("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n", count);
 
-      Counts counts = source.ledger.counts();
-      assertThat(counts.rejected()).isBetween(1L, count - 1L);
-      assertThat(counts.acknowledged()).isEqualTo(count - counts.rejected());
-      assertThat(counts.resent()).isZero();
-      assertThat(endpoint.numbers(1_000)).hasSize((int) counts.acknowledged());
-    }
+    assertThat(outcome.counts().rejected()).isBetween(1L, count - 1L);
+    assertThat(outcome.counts().acknowledged()).isEqualTo(count - outcome.counts().rejected());
+    assertThat(outcome.counts().resent()).isZero();
+    assertThat(outcome.arrived()).hasSize((int) outcome.counts().acknowledged());
     assertAllSettled(count);
   }
 
