@@ -9,7 +9,7 @@ public final class Discarder implements Sender {
 
   private final Source source;
   private final Ledger ledger;
-  private final Duration interval;
+  private final LookInterval look;
   private final Thread thread;
   private volatile boolean closing;
 
@@ -21,14 +21,14 @@ public final class Discarder implements Sender {
   private Discarder(Source source, Ledger ledger, Duration interval) {
     this.source = source;
     this.ledger = ledger;
-    this.interval = interval;
+    look = new LookInterval(interval);
     thread = Thread.ofPlatform().daemon().name("span-recorder").unstarted(this::run);
   }
 
   /**
    * Starts to discard.
    *
-   * @param interval how often the queue is looked at while nobody wakes it
+   * @param interval how often the queue is looked at while spans come and nobody wakes it
    */
   public static Discarder start(Source source, Ledger ledger, Duration interval) {
     Discarder discarder = new Discarder(source, ledger, interval);
@@ -75,7 +75,7 @@ public final class Discarder implements Sender {
   private void run() {
     while (!closing) {
       takeAll();
-      LockSupport.parkNanos(this, interval.toNanos());
+      LockSupport.parkNanos(this, look.nextNanos(source.offered()));
     }
     takeAll();
     source.close();

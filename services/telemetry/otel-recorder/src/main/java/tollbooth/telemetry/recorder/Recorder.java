@@ -32,6 +32,7 @@ public final class Recorder implements Sender {
 
   private final Staging staging;
   private final Settlement settlement;
+  private final LookInterval look;
   private final List<Connection> connections = new ArrayList<>();
   private final Queue<Flush> flushes = new ConcurrentLinkedQueue<>();
   private final Thread thread;
@@ -54,6 +55,7 @@ public final class Recorder implements Sender {
     Segments segments = new Segments();
     staging = new Staging(source, ledger, settings, segments);
     settlement = new Settlement(ledger, InstantSource.system());
+    look = new LookInterval(settings.flushInterval());
     for (Endpoint endpoint : settings.endpoints()) {
       connections.add(
           new Connection(
@@ -228,7 +230,7 @@ public final class Recorder implements Sender {
   }
 
   private long nanosUntilDue(long nowNanos) {
-    long limit = settings.flushInterval().toNanos();
+    long limit = look.nextNanos(source.offered());
     // Without an idle connection a due batch waits for one, and the selector signals when.
     boolean idle = connections.stream().anyMatch(connection -> connection.isIdle(nowNanos));
     long due = idle ? settlement.nanosUntilDue(nowNanos, limit) : limit;

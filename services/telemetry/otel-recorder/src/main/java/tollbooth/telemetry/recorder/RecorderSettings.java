@@ -13,7 +13,8 @@ import java.util.Map;
  * @param requestBytes size of its body, without framing, before it ends; a larger span is dropped
  * @param retainedBytes bound on all bytes kept until acknowledged; above it spans stay in the queue
  * @param sendBufferBytes the socket's {@code SO_SNDBUF}: small, so that a slow endpoint pushes back
- * @param flushInterval how often the queue is looked at while nothing else happens
+ * @param flushInterval how often the queue is looked at while spans come; up to ten times as long
+ *     without any
  * @param timeout from the end of a request, or from the last written byte, to its answer
  * @param gzip whether each chunk is compressed; its spans share it
  */
