@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -143,13 +144,24 @@ func TestOptions(t *testing.T) {
 		"--out f --intervall 1s":   "flag provided but not defined",
 		"--out f --interval often": "invalid value",
 	} {
-		_, err := parse(strings.Fields(arguments), &bytes.Buffer{})
-		if err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("%q: %v", arguments, err)
+		var help bytes.Buffer
+		_, err := parse(strings.Fields(arguments), &help)
+		if err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "\n") || help.Len() > 0 {
+			t.Errorf("%q: %v, printed %q", arguments, err, &help)
 		}
 	}
 	found, err := parse([]string{"--out", "f"}, &bytes.Buffer{})
 	if err != nil || found != (options{"f", time.Second}) {
 		t.Errorf("%+v, %v", found, err)
+	}
+}
+
+func TestHelpShowsUsageAndOptions(t *testing.T) {
+	var help bytes.Buffer
+	if _, err := parse([]string{"--help"}, &help); !errors.Is(err, flag.ErrHelp) {
+		t.Errorf("error is %v", err)
+	}
+	if !strings.HasPrefix(help.String(), usage) || !strings.Contains(help.String(), "-interval") {
+		t.Errorf("the help is\n%s", &help)
 	}
 }

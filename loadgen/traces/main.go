@@ -66,6 +66,9 @@ func serve(stop context.Context, folder, target, grpcAddress, httpAddress string
 		return err
 	case <-stop.Done():
 		g.busy.Lock() // a load that is under way leaves its records first
+		if g.err != nil {
+			return <-ended // with the name of the load's file
+		}
 		return nil
 	}
 }

@@ -78,12 +78,13 @@ func (r *receiver) take(message []byte) error {
 		r.rejected.Add(1)
 		return fmt.Errorf("not an OTLP request: %w", err)
 	}
+	if to != nil {
+		to.take(parts, now)
+	}
+	// Last: a load ends when all of its spans are counted, and what is delivered afterwards is lost.
 	r.requests.Add(1)
 	for _, p := range parts {
 		r.spans.Add(uint64(p.spans))
-	}
-	if to != nil {
-		to.take(parts, now)
 	}
 	return nil
 }

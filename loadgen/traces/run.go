@@ -41,12 +41,16 @@ type generator struct {
 	receiver *receiver
 	stop     context.Context // a signal ends it
 	busy     sync.Mutex      // held while a load is sent
+	err      error           // the last load's; under busy
 }
 
 // send sends a load and leaves its records.
-func (g *generator) send(number int, l load) error {
+func (g *generator) send(number int, l load) (err error) {
 	g.busy.Lock()
-	defer g.busy.Unlock()
+	defer func() {
+		g.err = err
+		g.busy.Unlock()
+	}()
 	if err := checkOpenFiles(l.connections()*len(g.targets), openFilesLimit()); err != nil {
 		return err
 	}

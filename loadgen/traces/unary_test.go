@@ -169,7 +169,7 @@ func TestAConnectionThatTheTargetClosedCostsNoRequest(t *testing.T) {
 		}
 		if round%2 == 0 {
 			go server.GracefulStop() // says that it goes away, and waits for the connection to end
-			time.Sleep(50 * time.Millisecond)
+			awaitPending(t, s)
 		}
 		server.Stop()
 		again, err := net.Listen("tcp", at.Addr().String())
@@ -181,6 +181,19 @@ func TestAConnectionThatTheTargetClosedCostsNoRequest(t *testing.T) {
 	if s.dialer.opened.Load() != 3 {
 		t.Errorf("%d connections for 3 targets", s.dialer.opened.Load())
 	}
+}
+
+// awaitPending waits until something has come after the last answer, and leaves it unread.
+func awaitPending(t *testing.T, s sender) {
+	t.Helper()
+	socket := s.connection.(*unaryConnection).socket
+	if err := socket.SetDeadline(time.Time{}); err != nil { // the last request's may pass meanwhile
+		t.Fatal(err)
+	}
+	eventually(t, "something comes", func() bool {
+		came, _ := pending(socket)
+		return came
+	})
 }
 
 func TestATargetThatSpeaksNoHTTP2IsASendError(t *testing.T) {
