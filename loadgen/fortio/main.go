@@ -3,10 +3,8 @@
 package main
 
 import (
-	"errors"
 	"flag"
 	"fmt"
-	"net"
 	"os"
 
 	"fortio.org/log"
@@ -26,8 +24,8 @@ func main() {
 
 // run sends the folder's loads, each as it appears, until one that has no requests. Its error is one line.
 func run(folder, target string) error {
-	if _, _, err := net.SplitHostPort(target); err != nil {
-		return errors.New("TARGET: must be host:port")
+	if err := common.CheckTarget(target); err != nil {
+		return err
 	}
 	// It would write a line for each failed request. The rows say that they failed.
 	log.SetLogLevelQuiet(log.Critical)

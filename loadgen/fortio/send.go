@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"slices"
 	"time"
@@ -12,11 +11,12 @@ import (
 	"fortio.org/fortio/fhttp"
 	"fortio.org/fortio/periodic"
 
+	"tollbooth/internal/clock"
+	common "tollbooth/internal/load"
 	"tollbooth/internal/requests"
 )
 
 const (
-	reachLimit = 5 * time.Second
 	// A request without an answer after this long has failed.
 	timeout = 20 * time.Second
 	// fortio's way of saying: as fast as the answers come.
@@ -29,7 +29,7 @@ type connection struct {
 	number  int
 	route   string
 	fetcher fhttp.Fetcher
-	began   time.Time
+	clock   clock.Clock
 	stop    *periodic.Aborter
 	rows    []requests.Row
 }
@@ -37,11 +37,10 @@ type connection struct {
 // send makes the requests of a load, and returns a row for each when all have ended. A request without an answer ends the
 // load: otherwise its connection would fail as fast as it can until the end.
 func send(l load, target string) ([]requests.Row, error) {
-	reached, err := net.DialTimeout("tcp", target, reachLimit)
+	_, err := common.Reach(target)
 	if err != nil {
-		return nil, fmt.Errorf("cannot reach %s: %w", target, err)
+		return nil, err
 	}
-	reached.Close()
 	options := periodic.RunnerOptions{QPS: noRate, NumThreads: l.Concurrency, Out: io.Discard}
 	if l.Requests != nil {
 		options.Exactly = int64(*l.Requests)
@@ -74,14 +73,14 @@ func newConnection(number int, target, route string, stop *periodic.Aborter) (*c
 	if err != nil {
 		return nil, fmt.Errorf("cannot reach %s: %w", target, err)
 	}
-	return &connection{number: number, route: route, fetcher: fetcher, began: time.Now(), stop: stop}, nil
+	return &connection{number: number, route: route, fetcher: fetcher, clock: clock.New(), stop: stop}, nil
 }
 
 // Run sends one request and waits for its answer.
 func (c *connection) Run(ctx context.Context, _ periodic.ThreadID) (bool, string) {
-	start := c.now()
+	start := c.clock.Now()
 	status, size, headers := c.fetcher.StreamFetch(ctx)
-	row := requests.Row{User: c.number, Target: c.route, Intended: start, Start: start, End: c.now()}
+	row := requests.Row{User: c.number, Target: c.route, Intended: start, Start: start, End: c.clock.Now()}
 	switch {
 	case status == http.StatusOK:
 		row.Status, row.Bytes = status, size-int64(headers)
@@ -93,6 +92,3 @@ func (c *connection) Run(ctx context.Context, _ periodic.ThreadID) (bool, string
 	c.rows = append(c.rows, row)
 	return status == http.StatusOK, ""
 }
-
-// now is Unix time in ns. A step of the clock does not bend it.
-func (c *connection) now() int64 { return c.began.UnixNano() + time.Since(c.began).Nanoseconds() }

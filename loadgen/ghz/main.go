@@ -4,15 +4,11 @@ package main
 import (
 	"flag"
 	"fmt"
-	"net"
 	"os"
-	"time"
 
 	common "tollbooth/internal/load"
 	"tollbooth/internal/requests"
 )
-
-const reachLimit = 5 * time.Second
 
 func main() {
 	folder := flag.String("folder", "/out", "where load-<n>.json is read and requests-<n>.csv is written")
@@ -30,7 +26,8 @@ func run(folder, proto string) error {
 }
 
 func sendLoad(l load, proto string) ([]requests.Row, error) {
-	if err := reach(l.Target); err != nil {
+	// ghz itself would count each request as failed.
+	if _, err := common.Reach(l.Target); err != nil {
 		return nil, err
 	}
 	sent, err := send(l, proto)
@@ -38,13 +35,4 @@ func sendLoad(l load, proto string) ([]requests.Row, error) {
 		return nil, fmt.Errorf("stopped after %d of %d requests", len(sent), *l.Requests)
 	}
 	return sent, err
-}
-
-// reach says why the target takes no connection. ghz itself would count each request as failed.
-func reach(target string) error {
-	connection, err := net.DialTimeout("tcp", target, reachLimit)
-	if err != nil {
-		return fmt.Errorf("cannot reach %s: %w", target, err)
-	}
-	return connection.Close()
 }

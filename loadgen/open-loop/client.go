@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"tollbooth/internal/clock"
 	"tollbooth/internal/requests"
 )
 
@@ -20,7 +21,7 @@ var errNoAnswer = errors.New("not an answer")
 // client sends the requests of one load and records what became of each. Its connections are HTTP/1.1's: each carries
 // one request at a time, and is kept for the next. No request waits for one: where all are busy, a new one is opened.
 type client struct {
-	clock    clock
+	clock    clock.Clock
 	address  string            // of the target, looked up
 	messages map[string][]byte // by route
 	parents  *traceparents     // nil: requests have no traceparent
@@ -47,7 +48,7 @@ type connection struct {
 // newClient returns a client without connections. `messages` are the requests by route.
 func newClient(address string, messages map[string][]byte, timeout time.Duration, inFlight int) *client {
 	c := &client{
-		clock: clock{time.Now()}, address: address, messages: messages, timeout: timeout, inFlight: inFlight,
+		clock: clock.New(), address: address, messages: messages, timeout: timeout, inFlight: inFlight,
 	}
 	c.fewer.L = &c.mutex
 	return c
@@ -64,7 +65,7 @@ func (c *client) awaitFewer() {
 
 // send sends a request now, and does not wait for the answer. Only one goroutine calls it.
 func (c *client) send(row *requests.Row) {
-	row.Start = c.clock.now()
+	row.Start = c.clock.Now()
 	free, may := c.take(row)
 	switch {
 	case !may:
@@ -120,12 +121,12 @@ func (c *client) message(route string) []byte {
 }
 
 func (c *client) deadline(row *requests.Row) time.Time {
-	return c.clock.began.Add(time.Duration(row.Start-c.clock.began.UnixNano()) + c.timeout)
+	return c.clock.At(row.Start).Add(c.timeout)
 }
 
 // finish records how a request ended, and makes its connection idle where that is `kept`. Status 0: no answer.
 func (c *client) finish(row *requests.Row, status int, bytes int64, kept *connection) {
-	row.Status, row.Bytes, row.End = status, bytes, c.clock.now()
+	row.Status, row.Bytes, row.End = status, bytes, c.clock.Now()
 	c.mutex.Lock()
 	c.underWay--
 	if kept != nil {

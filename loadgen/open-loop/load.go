@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"regexp"
 	"time"
 
 	common "tollbooth/internal/load"
@@ -12,16 +11,12 @@ import (
 
 const (
 	// A load larger than this is a mistake: 2,400 requests/s for 20 minutes. Its rows take 190 MB.
-	maxRequests    = 3_000_000
-	maxDurationS   = 3600
-	maxPerS        = 100_000
-	maxInFlight    = 10_000
-	maxSlices      = 10_000
-	maxConcurrency = 1000
+	maxRequests  = 3_000_000
+	maxDurationS = 3600
+	maxPerS      = 100_000
+	maxInFlight  = 10_000
+	maxSlices    = 10_000
 )
-
-// A route goes into the request line as it is.
-var routeForm = regexp.MustCompile(`^[A-Za-z0-9._~-]+(/[A-Za-z0-9._~-]+)*$`)
 
 // load is what a load-<n>.json says; README.md describes each field. nil is null, or left out.
 type load struct {
@@ -45,8 +40,7 @@ func (l load) Check() error {
 		return err
 	}
 	return cmp.Or(
-		common.Broken(len(l.Routes) == 0, "routes: must have at least one"),
-		l.checkRoutes(),
+		common.CheckRoutes(l.Routes),
 		common.Broken(l.ErrorProbability != nil && (*l.ErrorProbability < 0 || *l.ErrorProbability > 1),
 			"error_probability: must be from 0 to 1"),
 		common.Broken(l.TraceFlags != nil && *l.TraceFlags != "00" && *l.TraceFlags != "01",
@@ -65,8 +59,7 @@ func (l load) checkLoop() error {
 			return common.Broken(given, field+": must not be given with concurrency")
 		}
 		return cmp.Or(
-			common.Broken(*l.Concurrency < 1 || *l.Concurrency > maxConcurrency,
-				fmt.Sprintf("concurrency: must be from 1 to %d", maxConcurrency)),
+			common.CheckConcurrency(*l.Concurrency),
 			without("requests_per_s", l.RequestsPerS != nil),
 			without("arrivals", l.Arrivals != ""),
 			without("starts_ns", l.StartsNs != nil),
@@ -78,15 +71,6 @@ func (l load) checkLoop() error {
 			fmt.Sprintf("requests_per_s: must be given, at most %d, or else concurrency", maxPerS)),
 		common.Broken(l.Arrivals != "fixed" && l.Arrivals != "poisson", `arrivals: must be "fixed" or "poisson"`),
 	)
-}
-
-func (l load) checkRoutes() error {
-	for _, route := range l.Routes {
-		if !routeForm.MatchString(route) {
-			return fmt.Errorf("routes: %q is not a path without its first slash", route)
-		}
-	}
-	return nil
 }
 
 // checkSize bounds a load in count and in time, as far as each is known before it is sent.

@@ -14,7 +14,7 @@ const leadTime = 10 * time.Millisecond
 func (c *client) openLoop(l load) ([]requests.Row, error) {
 	rows := l.schedule()
 	runtime.GC() // what the last load left; the next collection is then far away
-	now := c.clock.now()
+	now := c.clock.Now()
 	if err := l.checkStarts(now); err != nil {
 		return nil, err
 	}
@@ -22,7 +22,7 @@ func (c *client) openLoop(l load) ([]requests.Row, error) {
 	precisely(func() {
 		for i := range rows {
 			rows[i].Intended += first
-			c.clock.sleepUntil(rows[i].Intended)
+			c.clock.SleepUntil(rows[i].Intended)
 			c.send(&rows[i])
 		}
 	})
@@ -33,9 +33,9 @@ func (c *client) openLoop(l load) ([]requests.Row, error) {
 // closedLoop sends each request as soon as it may be under way beside the others, and returns when all have ended.
 func (c *client) closedLoop(l load) []requests.Row {
 	runtime.GC()
-	next, began := l.routes(), c.clock.now()
+	next, began := l.routes(), c.clock.Now()
 	var sent []*requests.Row // of which the client writes those under way: they must not move
-	for c.awaitFewer(); l.within(len(sent), time.Duration(c.clock.now()-began)); c.awaitFewer() {
+	for c.awaitFewer(); l.within(len(sent), time.Duration(c.clock.Now()-began)); c.awaitFewer() {
 		row := &requests.Row{Target: next()}
 		sent = append(sent, row)
 		c.send(row)

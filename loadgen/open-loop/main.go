@@ -3,10 +3,8 @@
 package main
 
 import (
-	"errors"
 	"flag"
 	"fmt"
-	"net"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -47,8 +45,8 @@ func say(line string) { fmt.Fprintln(os.Stderr, "open-loop:", line) }
 
 // run sends the folder's loads, each as it appears, until one that has no requests. Its error is one line.
 func run(folder, target string) error {
-	if _, _, err := net.SplitHostPort(target); err != nil {
-		return errors.New("TARGET: must be host:port")
+	if err := common.CheckTarget(target); err != nil {
+		return err
 	}
 	return common.Each(folder, sender{target, timeout, say}.send)
 }

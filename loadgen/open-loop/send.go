@@ -2,17 +2,14 @@ package main
 
 import (
 	"fmt"
-	"net"
 	"time"
 
+	common "tollbooth/internal/load"
 	"tollbooth/internal/requests"
 )
 
-const (
-	// A request without an answer after this long has failed.
-	timeout    = 20 * time.Second
-	reachLimit = 5 * time.Second
-)
+// A request without an answer after this long has failed.
+const timeout = 20 * time.Second
 
 // sender sends loads to one target.
 type sender struct {
@@ -23,7 +20,7 @@ type sender struct {
 
 // send sends a load and returns its rows when all requests have ended.
 func (s sender) send(l load) (rows []requests.Row, err error) {
-	address, err := s.reach()
+	address, err := common.Reach(s.target) // looked up once for the load
 	if err != nil {
 		return nil, err
 	}
@@ -40,15 +37,6 @@ func (s sender) send(l load) (rows []requests.Row, err error) {
 		s.say(fmt.Sprintf("%d of %d requests were not sent: %d were under way", c.unsent, len(rows), c.inFlight))
 	}
 	return rows, err
-}
-
-// reach looks the target up, once for the load, and checks that it takes a connection.
-func (s sender) reach() (string, error) {
-	connection, err := net.DialTimeout("tcp", s.target, reachLimit)
-	if err != nil {
-		return "", fmt.Errorf("cannot reach %s: %w", s.target, err)
-	}
-	return connection.RemoteAddr().String(), connection.Close()
 }
 
 // messages are the load's requests as they are sent, by route.

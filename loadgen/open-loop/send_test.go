@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"tollbooth/internal/clock"
 	common "tollbooth/internal/load"
 	"tollbooth/internal/requests"
 )
@@ -140,10 +141,10 @@ func TestASlowServerDoesNotSlowTheSchedule(t *testing.T) {
 }
 
 func TestALateRequestKeepsItsIntendedStart(t *testing.T) {
-	c := &client{clock: clock{time.Now()}, inFlight: 0}
-	row := requests.Row{Intended: c.clock.now() - time.Second.Nanoseconds()}
+	c := &client{clock: clock.New(), inFlight: 0}
+	row := requests.Row{Intended: c.clock.Now() - time.Second.Nanoseconds()}
 	intended := row.Intended
-	c.clock.sleepUntil(row.Intended)
+	c.clock.SleepUntil(row.Intended)
 	c.send(&row)
 	if late := row.Start - row.Intended; row.Intended != intended || late < time.Second.Nanoseconds() {
 		t.Errorf("it started %v after its intended start: %+v", time.Duration(late), row)

@@ -5,6 +5,8 @@ import (
 	"syscall"
 	"time"
 	"unsafe"
+
+	"tollbooth/internal/clock"
 )
 
 // The shortest that Linux grants.
@@ -33,4 +35,12 @@ func shortenSlice() {
 	attributes.size = uint32(unsafe.Sizeof(attributes))
 	// Where it fails, requests start as late as without it, and the records show that.
 	_, _, _ = syscall.RawSyscall(number, 0, uintptr(unsafe.Pointer(&attributes)), 0)
+}
+
+// precisely runs the function as clock.Precisely does, on a thread that also waits less for threads that run.
+func precisely(function func()) {
+	clock.Precisely(func() {
+		shortenSlice()
+		function()
+	})
 }

@@ -10,10 +10,11 @@ import (
 	"time"
 
 	"go.opentelemetry.io/collector/pdata/ptrace/ptraceotlp"
+
+	common "tollbooth/internal/load"
 )
 
 const (
-	reachLimit = 5 * time.Second
 	// A connection that carries one small trace at a time needs small buffers. Thousands of them are open.
 	manyConnections = 100
 	smallBuffer     = 1 << 10
@@ -60,16 +61,12 @@ type dialer struct {
 	known  string
 }
 
-// reach checks that the target takes a connection.
-func (d *dialer) reach() error {
-	ctx, cancel := context.WithTimeout(context.Background(), reachLimit)
-	defer cancel()
-	connection, err := d.dial(ctx)
-	if err != nil {
-		return fmt.Errorf("cannot reach %s: %w", d.target, err)
-	}
-	d.opened.Store(0) // this one is not the load's
-	return connection.Close()
+// reach looks the target up, and checks that it takes a connection. That one is not counted: it is not the load's.
+func (d *dialer) reach() (err error) {
+	d.mutex.Lock()
+	defer d.mutex.Unlock()
+	d.known, err = common.Reach(d.target)
+	return err
 }
 
 func (d *dialer) dial(ctx context.Context) (net.Conn, error) {

@@ -13,6 +13,8 @@ import (
 	"google.golang.org/grpc/encoding/gzip"
 	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/status"
+
+	common "tollbooth/internal/load"
 )
 
 const (
@@ -23,7 +25,7 @@ const (
 // A target that was killed is found again within a second.
 var reconnecting = grpc.ConnectParams{
 	Backoff:           backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: time.Second},
-	MinConnectTimeout: reachLimit,
+	MinConnectTimeout: common.ReachLimit,
 }
 
 // grpcConnection is OTLP over gRPC with many requests under way at the same time.
