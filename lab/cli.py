@@ -14,6 +14,7 @@ from rich.markup import escape
 from typer.exceptions import TyperException
 
 from lab.analysis.lab import Lab
+from lab.analysis.sets import check_rejected
 from lab.command import bundle, check, commands, grading, model, overview, runs
 from lab.command import migrate as migration
 from lab.command import up as system
@@ -91,7 +92,7 @@ def run(name: Name = "quick", set_: Overrides = None, levels: Levels = "", resum
 @app.command(epilog="Example: lab analyse results/quick/latest")
 def analyse(folder: Folder = None) -> None:
     """Computes summary.json from raw records and prints the table."""
-    commands.analyse(LAB, results_folder(folder))
+    check_rejected(commands.analyse(LAB, results_folder(folder)))
 
 
 @app.command(epilog="Example: lab table docs/results/quick --metric latency_p95_ms")
@@ -171,7 +172,7 @@ def images(name: Name = "quick") -> None:
 
 
 @app.command()
-def schema(kind: Annotated[str, typer.Argument(help="experiment or topology")] = "experiment") -> None:
+def schema(kind: Annotated[str, typer.Argument(help="experiment, topology or claims")] = "experiment") -> None:
     """Prints the JSON Schema of a file format."""
     print_schema(LAB, kind)
 

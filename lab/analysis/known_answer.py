@@ -8,6 +8,7 @@ from typing import Literal
 
 from lab.analysis.analyse import contrasts
 from lab.analysis.checklist import Row, at_least, at_most, contains, within
+from lab.analysis.overheads import overhead_ratio
 from lab.analysis.sets import MOST_REJECTED_PERCENT, rejected_percent
 from lab.analysis.stats.intervals import Interval
 from lab.errors import UserError
@@ -26,6 +27,8 @@ BURNED, BURNED_IDLE = "burned_per_request_ms", "burned_idle_cores"
 LEAST_SETS = 8
 # Equal systems: "agree within ±2 %".
 AGREEMENT = 0.02
+# Of what (c) burns while idle: what else a system may use then, and still not have moved the idle column.
+IDLE_AGREEMENT = 0.1
 # What the services burned by their own clocks, compared with what was configured.
 BURN_ACCURACY = 0.01
 
@@ -44,19 +47,26 @@ def known_answer(summary: Summary, seed: int) -> list[Row]:
     idle_cores = _setting(summary, IDLE, "BURN_IDLE_FRACTION")
     cost, idle = _rows(summary, COST), _rows(summary, IDLE_CORES)
     pairs = contrasts(summary, COST, [(LATER, IN_REQUEST), (AGAIN, AGENT)], seed)
+    idle_pairs = contrasts(summary, IDLE_CORES, [(AGAIN, AGENT)], seed) if idle else {}
+    burns = overhead_ratio(summary, COST, LATER, IN_REQUEST, summary.compared_with, seed)
+    idle_margin = IDLE_AGREEMENT * idle_cores
     return [
         at_least("sets that count", min(level.trials for level in summary.levels.values()), LEAST_SETS),
         at_most("sets rejected", rejected_percent(summary), MOST_REJECTED_PERCENT, " %"),
         contains("placebo / baseline", _of(cost.get(summary.placebo), "ratio"), 1.0),
         _burned("(a) in the request: burned", summary, BURNED, IN_REQUEST, in_request_ms, " ms"),
         contains("(a) in the request: found", _of(cost.get(IN_REQUEST), "difference"), in_request_ms, 2, " ms"),
+        _idle("(a) in the request: idle CPU", idle.get(IN_REQUEST), idle_margin),
         _burned("(b) 2 s later: burned", summary, BURNED, LATER, later_ms, " ms"),
         contains("(b) 2 s later: found", _of(cost.get(LATER), "difference"), later_ms, 2, " ms"),
+        _idle("(b) 2 s later: idle CPU", idle.get(LATER), idle_margin),
         _agree("(b) / (a)", _of(pairs.get((LATER, IN_REQUEST)), "ratio")),
+        _agree("(b) burn / (a) burn", burns),
         _burned("(c) while idle: burned", summary, BURNED_IDLE, IDLE, idle_cores, " cores"),
         contains("(c) while idle: found", _of(idle.get(IDLE), "difference"), idle_cores, 4, " cores"),
         _agree("(c) / baseline, without idle CPU", _of(_rows(summary, WITHOUT_IDLE).get(IDLE), "ratio")),
         _agree("(d) second agent / first", _of(pairs.get((AGAIN, AGENT)), "ratio")),
+        _idle("(d) second agent: idle CPU", idle_pairs.get((AGAIN, AGENT)), idle_margin),
     ]
 
 
@@ -81,3 +91,8 @@ def _burned(name: str, summary: Summary, metric: str, level: str, configured: fl
 
 def _agree(name: str, ratio: Interval | None) -> Row:
     return within(name, ratio, 1 - AGREEMENT, 1 + AGREEMENT)
+
+
+def _idle(name: str, row: Estimate | None, margin: float) -> Row:
+    """Require the same idle CPU as that of the level that a row is compared with."""
+    return within(name, _of(row, "difference"), -margin, margin, 4, " cores")

@@ -19,19 +19,19 @@ FOUND = ("higher", "lower")
 # Issue 20: ten runs in a row, each of at most 8 minutes.
 LEAST_RUNS, LEAST_BY_HAND = 10, 9
 MOST_MINUTES = 8.0
-# A point is 0.01 of a ratio.
-MOST_POINTS = 5.0
+# A point is 0.01 of a ratio. Where its rounds scatter little, an interval has to be narrower.
+MOST_POINTS, MOST_POINTS_IF_QUIET = 5.0, 4.0
+QUIET_ROUND_SD = 0.08
 PLACEBO_MARGIN = 0.015
 
 
-def repeated(runs: Sequence[Run]) -> list[Row]:
-    """Judge runs of `quick` together.
+def repeated(runs: Sequence[Run], round_sds: Sequence[float] = ()) -> list[Row]:
+    """Judge runs of `quick` together. `round_sds`: by how much the agent's ratio scatters between rounds, where known.
 
     A level is found in a run if its finding is `higher` or `lower`. The placebo's interval is Student's, over the log
     ratios of all runs' sets. Raises `UserError` if a run lacks one of the levels.
     """
     agent, by_hand = [_headline(run, AGENT) for run in runs], [_headline(run, BY_HAND) for run in runs]
-    widths = [100 * (row.ratio_high - row.ratio_low) / 2 for row in agent if row.ratio_high and row.ratio_low]
     return [
         at_least("runs", len(runs), LEAST_RUNS),
         _left_out(runs),
@@ -44,9 +44,7 @@ def repeated(runs: Sequence[Run]) -> list[Row]:
         ),
         at_least(f"runs that find {AGENT}", _finding(agent), LEAST_RUNS),
         at_least(f"runs that find {BY_HAND}", _finding(by_hand), LEAST_BY_HAND),
-        at_most(
-            f"half-width of {AGENT}, median", float(np.median(widths)) if widths else math.inf, MOST_POINTS, " points"
-        ),
+        _precise(agent, round_sds),
         contains("placebo / baseline, all sets", placebo(runs), 1.0),
         within("placebo / baseline, all sets", placebo(runs), 1 - PLACEBO_MARGIN, 1 + PLACEBO_MARGIN),
     ]
@@ -80,6 +78,20 @@ def _left_out(runs: Sequence[Run]) -> Row:
     if len(numbers) < len(runs):
         return judged("attempts left out", "not numbered", "at most 0", passed=False)
     return at_most("attempts left out", max(numbers) - min(numbers) + 1 - len(numbers), 0)
+
+
+def _precise(agent: Sequence[Estimate], round_sds: Sequence[float]) -> Row:
+    """Require narrow intervals of the agent's ratio. Without raw records, the scatter of rounds is not known."""
+    widths = [100 * (row.ratio_high - row.ratio_low) / 2 for row in agent if row.ratio_high and row.ratio_low]
+    width = float(np.median(widths)) if widths else math.inf
+    most, scatter = MOST_POINTS, "scatter of rounds not known"
+    if round_sds:
+        sd = float(np.median(round_sds))
+        most = MOST_POINTS_IF_QUIET if sd <= QUIET_ROUND_SD else MOST_POINTS
+        scatter = f"rounds scatter by {100 * sd:.1f} % (from {len(round_sds)} of {len(agent)} runs)"
+    return judged(
+        f"half-width of {AGENT}, median", f"{width:.3g} points; {scatter}", f"at most {most:g} points", width <= most
+    )
 
 
 def _headline(run: Run, level: str) -> Estimate:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from lab.analysis.checklist import Row, at_least, at_most
-from lab.analysis.sets import MOST_REJECTED_PERCENT, rejected_percent
+from lab.analysis.sets import MOST_REJECTED_PERCENT
 from lab.errors import UserError
 from lab.record import Summary, TrialSummary
 
@@ -28,7 +28,7 @@ def known_rate(summary: Summary) -> list[Row]:
         raise UserError("this run has levels without a known rate", "name a run of `lab experiment known-rate`")
     searches = _searches(summary, list(summary.levels))
     off = [_off_percent(one, known[one.level]) for one in searches]
-    return _rows(summary, searches, LEAST_KNOWN, "furthest from the known rate", off)
+    return _rows(searches, _rejected_percent(summary, list(known)), LEAST_KNOWN, "furthest from the known rate", off)
 
 
 def search_spread(summary: Summary) -> list[Row]:
@@ -37,18 +37,26 @@ def search_spread(summary: Summary) -> list[Row]:
     middle = float(np.median([one.values[CAPACITY] for one in searches]))
     off = [_off_percent(one, middle) for one in searches]
     held = at_least("rates without a failed trace, when sent again", _held(searches), len(searches))
-    return [*_rows(summary, searches, LEAST_OF_COLLECTOR, f"furthest from the median, {middle:.0f} spans/s", off), held]
+    rejected = _rejected_percent(summary, summary.compared_with)
+    furthest = f"furthest from the median, {middle:.0f} spans/s"
+    return [*_rows(searches, rejected, LEAST_OF_COLLECTOR, furthest, off), held]
 
 
 def _rows(
-    summary: Summary, searches: Sequence[TrialSummary], least: int, furthest: str, off_percent: Sequence[float]
+    searches: Sequence[TrialSummary], rejected: float, least: int, furthest: str, off_percent: Sequence[float]
 ) -> list[Row]:
     return [
         at_least("searches", len(searches), least),
-        at_most("searches rejected", rejected_percent(summary), MOST_REJECTED_PERCENT, " %"),
+        at_most("searches rejected", rejected, MOST_REJECTED_PERCENT, " %"),
         at_most(furthest, max(off_percent), MOST_PERCENT, " %"),
         at_most("longest search", max(one.values[LASTED] for one in searches) / 60, MOST_MINUTES, " min"),
     ]
+
+
+def _rejected_percent(summary: Summary, levels: Sequence[str]) -> float:
+    """Return the share of these levels' attempts that were rejected; there is one at least."""
+    valid = [one.valid for one in summary.trials if one.level in levels]
+    return 100 * valid.count(False) / len(valid)
 
 
 def _held(searches: Sequence[TrialSummary]) -> int:

@@ -27,7 +27,7 @@ def check_rejected(summary: Summary) -> None:
     if alternating(summary) and rejected_percent(summary) > MOST_REJECTED_PERCENT:
         raise TooManyRejected(
             f"{len(rejected)} of {len(sets)} sets were rejected (limit {MOST_REJECTED_PERCENT:.0f} %)",
-            "the lines that begin with `rejected` and the report say why; run it again on a quieter machine",
+            "the lines that begin with `rejected` say why; run it again on a quieter machine",
         )
 
 

@@ -6,10 +6,8 @@ The levels are those of experiments/span-pipeline.yaml and experiments/span-satu
 from collections.abc import Sequence
 from statistics import fmean
 
-import numpy as np
-
 from lab.analysis.checklist import MISSING, Row, above, at_most, judged
-from lab.analysis.claims.evidence import evidence
+from lab.analysis.overheads import overhead_ratio
 from lab.analysis.stats.intervals import Interval
 from lab.errors import UserError
 from lab.record import Summary
@@ -69,18 +67,12 @@ def _until_first_drop(summary: Summary, tracer: str, users: Sequence[int]) -> Ro
 
 def _gone(summary: Summary, seed: int) -> Interval | None:
     """Return the share that is gone, with Fieller's interval; None without blocks that have all levels."""
-    by_block: dict[int, dict[str, float]] = {}
-    for trial in summary.trials:
-        if trial.counts and trial.level in LEVELS and COST in trial.values:
-            by_block.setdefault(trial.block, {})[trial.level] = trial.values[COST]
-    blocks = [[costs[level] for level in LEVELS] for costs in by_block.values() if len(costs) == len(LEVELS)]
-    if len(blocks) < 2:
+    left = overhead_ratio(summary, COST, STREAMING, SDK, [UNSAMPLED], seed)
+    if left is None:
         return None
-    found = evidence("overhead ratio", np.array(blocks), seed, summary.block_correlation.get(COST, 0.0))
-    if found.estimate is None:
-        return None
-    low, high = found.interval(summary.confidence) or (None, None)
-    return Interval(1 - found.estimate, None if high is None else 1 - high, None if low is None else 1 - low)
+    return Interval(
+        1 - left.mean, None if left.high is None else 1 - left.high, None if left.low is None else 1 - left.low
+    )
 
 
 def _most(summary: Summary, metric: str, name: str, most_percent: float) -> Row:

@@ -4,21 +4,26 @@ from collections.abc import Sequence
 
 from lab.analysis.checklist import MISSING, Row, at_least, at_most, judged, within
 from lab.analysis.effects import Effect
+from lab.analysis.metrics.jvm import SETTLED_JIT_FRACTION
 from lab.analysis.sets import MOST_REJECTED_PERCENT, rejected_percent
 from lab.record import Estimate, Summary
 
 QUESTION = "Is the cost of a warm JVM known well enough?"
+COMPILING = "jit_cpu_fraction"
 
-# Issue 20: six sets within an hour, each ratio to ±3 points, and no change of 3 % while a set is measured.
-LEAST_SETS = 6
+# Issue 20: six sets of 60 rounds within an hour, each ratio to ±3 points, no change of 3 % while a set is measured.
+LEAST_SETS, LEAST_ROUNDS = 6, 60
 MOST_MINUTES = 60.0
 # A point is 0.01 of a ratio.
 MOST_POINTS = 3.0
 MOST_CHANGE = 0.03
 
 
-def required(summary: Summary, minutes: float, halves: Sequence[Effect]) -> list[Row]:
-    """Judge a run that took so long. `halves`: its second half by its first; empty where its raw records are gone."""
+def required(summary: Summary, minutes: float, halves: Sequence[Effect], rounds: int | None) -> list[Row]:
+    """Judge a run that took so long. `halves`: its second half by its first; empty where its raw records are gone.
+
+    `rounds`: of each set, as recorded; None where they are not.
+    """
     names = [name for name in summary.levels if name not in summary.compared_with]
     rows = {row.level: row for row in summary.estimates if row.metric == summary.headline.primary}
     changes = [
@@ -26,11 +31,29 @@ def required(summary: Summary, minutes: float, halves: Sequence[Effect]) -> list
     ]
     return [
         at_least("settled sets", min(level.trials for level in summary.levels.values()), LEAST_SETS),
+        _long(rounds),
         at_most("sets rejected", rejected_percent(summary), MOST_REJECTED_PERCENT, " %"),
         at_most("from set-up to report", minutes, MOST_MINUTES, " min"),
         *(_precise(name, rows.get(name)) for name in names),
+        _compiling(summary),
         *(changes or [judged("second half / first", MISSING, f"within ±{MOST_CHANGE:.0%}", passed=False)]),
     ]
+
+
+def _long(rounds: int | None) -> Row:
+    name = "rounds of a set"
+    if rounds is None:
+        return judged(name, MISSING, f"at least {LEAST_ROUNDS}", passed=False)
+    return at_least(name, rounds, LEAST_ROUNDS)
+
+
+def _compiling(summary: Summary) -> Row:
+    """Require compilers to use as little in the windows as they do of a settled system."""
+    name, most = "CPU of compilers, largest of a level", 100 * SETTLED_JIT_FRACTION
+    shares = [100 * row.mean for row in summary.estimates if row.metric == COMPILING]
+    if not shares:
+        return judged(name, MISSING, f"at most {most:g} %", passed=False)
+    return at_most(name, max(shares), most, " %")
 
 
 def _precise(level: str, row: Estimate | None) -> Row:

@@ -6,14 +6,14 @@ One module and one row in `BACKENDS` per backend. `absent` is the backend of a l
 from lab.backend.absent import Absent
 from lab.backend.backend import Backend, settled
 from lab.backend.collector import Collector
-from lab.backend.collectors import Collectors
+from lab.backend.collectors import Collectors, receives_traces
 from lab.backend.http import Http
 from lab.backend.jaeger import Jaeger, JaegerBadger, span_counters
 from lab.backend.prometheus import Prometheus
 from lab.backend.sink import Sink
 from lab.backend.zipkin import Zipkin
 
-__all__ = ["BACKENDS", "Backend", "Http", "Sink", "settled", "span_counters"]
+__all__ = ["BACKENDS", "Backend", "Http", "Sink", "receives_traces", "settled", "span_counters"]
 
 BACKENDS: dict[str, type[Backend]] = {
     "none": Absent,

@@ -1,5 +1,6 @@
 """An OpenTelemetry Collector between the services and Jaeger."""
 
+from lab.backend.collectors import receives_traces
 from lab.backend.jaeger import Jaeger, span_counters
 
 
@@ -10,8 +11,8 @@ class Collector(Jaeger):
     images = ("collector", "jaeger")
 
     def ready(self) -> bool:
-        """See `Backend.ready`. The Collector starts its receivers last: any answer of theirs is enough."""
-        return super().ready() and self.http.answers("COLLECTOR_PORT", "/v1/traces", below=500)
+        """See `Backend.ready`."""
+        return super().ready() and receives_traces(self.http, "COLLECTOR_PORT")
 
     def counters(self) -> dict[str, float]:
         """See `Backend.counters`: the Collector's names begin with `collector_`."""

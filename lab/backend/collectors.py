@@ -1,8 +1,14 @@
 """Several OpenTelemetry Collectors that take spans in each other's place, in front of the lab's sink."""
 
+from lab.backend.http import Http
 from lab.backend.sink import Sink
 
 PORTS = {name: f"{name.replace('-', '_').upper()}_PORT" for name in ("collector-a", "collector-b", "collector-c")}
+
+
+def receives_traces(http: Http, port_variable: str) -> bool:
+    """Whether a Collector is ready. It starts its receivers last, so any answer of theirs will do."""
+    return http.answers(port_variable, "/v1/traces", below=500)
 
 
 class Collectors(Sink):
@@ -13,5 +19,5 @@ class Collectors(Sink):
     endpoints = tuple(PORTS)
 
     def ready(self) -> bool:
-        """See `Backend.ready`. A Collector starts its receivers last: any answer of theirs is enough."""
-        return super().ready() and all(self.http.answers(port, "/v1/traces", below=500) for port in PORTS.values())
+        """See `Backend.ready`."""
+        return super().ready() and all(receives_traces(self.http, port) for port in PORTS.values())

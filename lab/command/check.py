@@ -10,10 +10,11 @@ import typer
 from lab.analysis import span_costs, span_pipeline, steady_state
 from lab.analysis.checklist import Row
 from lab.analysis.collector import predicted, required
+from lab.analysis.components import components
 from lab.analysis.effects import SliceCost, half_effects, place_effects, predecessor_effects, slice_costs
 from lab.analysis.generator_rates import held
 from lab.analysis.known_answer import known_answer
-from lab.analysis.repeated import QUESTION, repeated
+from lab.analysis.repeated import AGENT, QUESTION, repeated
 from lab.analysis.searches import known_rate, search_spread
 from lab.analysis.sick_receivers import sick
 from lab.analysis.tracing_costs import changes, precise
@@ -53,8 +54,8 @@ def quick(
     """Checks whether quick gives an answer in each of several runs, and the same."""
     known = [read_run(folder) for folder in runs]
     reject_other_designs(known, runs)
-    rows = repeated(known)
-    _conclude(QUESTION, rows)
+    round_sds = [sd for folder, run in zip(runs, known, strict=True) for sd in _round_sds(folder, run.summary)]
+    _conclude(QUESTION, repeated(known, round_sds))
 
 
 @app.command(epilog="Example: lab check steady docs/results/steady")
@@ -63,7 +64,7 @@ def steady(run: Run = None) -> None:
     folder = _folder(run, "steady")
     summary = read_summary(folder / "summary.json")
     halves = half_effects(slice_costs(raw_trials(folder, summary)), summary.compared_with, _seed(folder))
-    _conclude(steady_state.QUESTION, steady_state.required(summary, _minutes(folder), halves))
+    _conclude(steady_state.QUESTION, steady_state.required(summary, _minutes(folder), halves, _rounds(folder)))
 
 
 @app.command(epilog="Example: lab check model results/collector-model/latest results/collector-model-tail/latest")
@@ -202,6 +203,18 @@ def _seed(folder: Path) -> int:
 def _minutes(folder: Path) -> float:
     """How long a run took, from its set-up to its report."""
     return sum(durations_s(read_manifest(folder)).values()) / 60
+
+
+def _rounds(folder: Path) -> int | None:
+    """How many rounds each set of a run had, as its first set found it; None where systems did not take turns."""
+    found = read_manifest(folder).get("calibration", {})
+    return int(found["rounds"]) if "rounds" in found else None
+
+
+def _round_sds(folder: Path, summary: Summary) -> list[float]:
+    """By how much the agent's ratio scatters between the rounds of a set; nothing where the raw records are gone."""
+    found = components(slice_costs(raw_trials(folder, summary)), summary.compared_with)
+    return [one.round_sd for one in found if one.level == AGENT]
 
 
 def _print_effects(folder: Path, summary: Summary, costs: Sequence[SliceCost]) -> None:

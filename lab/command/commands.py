@@ -19,7 +19,7 @@ from lab.command.paths import LOCK, RESULTS, shown
 from lab.engine import images, require_engine
 from lab.engine.lock import only_run
 from lab.errors import UserError
-from lab.record import read_manifest, read_summary, write_json_atomic
+from lab.record import Summary, read_manifest, write_json_atomic
 from lab.report.numbers import duration
 from lab.run import runner
 from lab.run.progress import Progress
@@ -39,12 +39,11 @@ def experiment(lab: Lab, name: str, overrides: Sequence[str], levels: str, resum
     """Runs, analyses and reports; see `lab experiment --help`."""
     folder = _measure(lab, name, overrides, levels, resume)
     started_s = time.monotonic()
-    analyse(lab, folder)
+    summary = analyse(lab, folder)
     report(folder)
     manifest = read_manifest(folder)
     manifest["durations_s"]["report"] = round(time.monotonic() - started_s, 1)
     write_json_atomic(folder / "manifest.json", manifest)
-    summary = read_summary(folder / "summary.json")
     if empty := [name for name, level in summary.levels.items() if not level.trials]:
         raise NoValidTrials(f"no valid trial of: {', '.join(empty)}", "the report says why each was rejected")
     check_rejected(summary)
@@ -55,14 +54,16 @@ def run(lab: Lab, name: str, overrides: Sequence[str], levels: str, resume: bool
     say(f"records: {shown(_measure(lab, name, overrides, levels, resume))}")
 
 
-def analyse(lab: Lab, folder: Path) -> None:
-    """Computes and prints the summary of a results folder."""
+def analyse(lab: Lab, folder: Path) -> Summary:
+    """Computes, prints and returns the summary of a results folder."""
     experiment, target = lab.recorded(folder)
     summary = analysis.analyse(folder, experiment, target)
     if experiment.claims:
-        verdicts = judge(summary, prepare.read_claims(lab, experiment), experiment.protocol.seed)
-        write_verdicts(folder / "claims.json", verdicts)
+        write_verdicts(
+            folder / "claims.json", judge(summary, prepare.read_claims(lab, experiment), experiment.protocol.seed)
+        )
     table(folder, None)
+    return summary
 
 
 # Matplotlib takes a second to load, which a mistake in a command's words is not to wait for.

@@ -22,6 +22,7 @@ from lab.engine.machine import CpuSplit, engine_cores, engine_memory_bytes, spli
 from lab.engine.meanwhile import Wait, beside
 from lab.engine.observed import await_observed
 from lab.engine.place import OBSERVER, SPINNER, Place
+from lab.engine.scraped import await_scraped
 from lab.engine.starting import await_ready
 
 __all__ = [
@@ -43,6 +44,7 @@ __all__ = [
     "Wait",
     "await_observed",
     "await_ready",
+    "await_scraped",
     "beside",
     "engine_cores",
     "engine_memory_bytes",

@@ -208,13 +208,11 @@ class ComposeDriver:
         return {name for what in listed for name in self._docker(*what, *of_item).split()}
 
     def _log(self, service: str, *options: str) -> str:
-        return subprocess.run(
-            ["docker", "logs", *options, self.ids[service]],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            check=False,
-            timeout=COMMAND_TIMEOUT_S,
-        ).stdout.decode(errors="replace")
+        try:
+            return self._docker("logs", *options, self.ids[service], stderr=subprocess.STDOUT)
+        except EngineRejected as rejected:
+            # A log that cannot be read is no reason to lose what was measured.
+            return f"{rejected.message}\n"
 
     def _compose(self, *arguments: str, environment: Mapping[str, str] | None = None) -> str:
         return self._docker(
@@ -230,7 +228,11 @@ class ComposeDriver:
         )
 
     def _docker(
-        self, *arguments: str, timeout_s: float = COMMAND_TIMEOUT_S, environment: Mapping[str, str] | None = None
+        self,
+        *arguments: str,
+        timeout_s: float = COMMAND_TIMEOUT_S,
+        environment: Mapping[str, str] | None = None,
+        stderr: int = subprocess.PIPE,
     ) -> str:
         variables = {**os.environ, **self.environment, **(environment or {}), "COMPOSE_PROJECT_NAME": self.project}
         command = ["docker", *arguments]
@@ -239,7 +241,8 @@ class ComposeDriver:
                 command,
                 # `compose run` would read the terminal.
                 stdin=subprocess.DEVNULL,
-                capture_output=True,
+                stdout=subprocess.PIPE,
+                stderr=stderr,
                 env=variables,
                 check=False,
                 timeout=timeout_s,
@@ -253,8 +256,8 @@ class ComposeDriver:
                 "read the engine's log, restart it, then continue with --resume",
             ) from None
         if done.returncode == 0:
-            return done.stdout.decode()
-        last = _last_line(done.stderr.decode(errors="replace"))
+            return done.stdout.decode(errors="replace")
+        last = _last_line((done.stderr or done.stdout).decode(errors="replace"))
         if not engine_answers():
             raise EngineGone(f"the Docker engine no longer answers ({last})", "restart it, then continue with --resume")
         raise EngineRejected(f"`{_short(command)}` failed: {last}", "run `make doctor`")

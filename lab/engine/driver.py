@@ -132,7 +132,7 @@ class Driver(Protocol):
 
 
 def start_failed(driver: Driver, container: str, what: str) -> StartFailed:
-    """Return the error with what a container did, and the end of its log."""
+    """Return the error with what a container did, and the end of its log. Raises `EngineGone` without an engine."""
     lines = driver.last_log_lines(container, LAST_LOG_LINES)
     shown = "\n".join(f"  | {line}" for line in lines) or "  (its log is empty)"
     return StartFailed(f"container {container} {what}", f"its last log lines:\n{shown}")

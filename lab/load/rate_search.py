@@ -19,31 +19,19 @@ FIRST_TRIAL_S, LAST_TRIAL_S = 2.0, 10.0
 # Seconds of trials at the rates that become the bounds.
 SECONDS_PER_BOUND = 30.0
 MOST_TRIALS_S = 600.0
-# What a trial that only failed counts as: the next one is then at half of the rate.
-LOSS_OF_FAILED = 0.5
 # MLRsearch wants counts. A loss ratio is one of this many.
 _PARTS = 1_000_000
 
-Measure = Callable[[float, float], float | bool]
-"""A trial: duration in seconds and rate, to the loss ratio (0 to 1), or whether it failed."""
+Measure = Callable[[float, float], float]
+"""A trial: duration in seconds and rate, to the loss ratio (0 to 1)."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """What a search found. `low` met the objective, `high` did not; None: not even the search's highest rate failed.
-
-    `trials`: how many there were, `trials_s`: how long they took together.
-    """
+    """What a search found. `low` met the objective, `high` did not; None: not even the search's highest rate failed."""
 
     low: float
     high: float | None
-    trials: int
-    trials_s: float
-
-    @property
-    def rate(self) -> float:
-        """The geometric middle of the bounds; without an upper bound, the rate is at least this."""
-        return self.low if self.high is None else math.sqrt(self.low * self.high)
 
 
 def search(measure: Measure, lowest: float, highest: float) -> Found:
@@ -64,22 +52,20 @@ def search(measure: Measure, lowest: float, highest: float) -> Found:
     )
     # The time limit is kept by the trials themselves: MLRsearch's own counts also the time between them.
     config = Config(goals=[goal], min_load=lowest, max_load=highest, search_duration_max=math.inf)
-    trials = _Trials(measure)
-    found = MultipleLossRatioSearch(config=config).search(measurer=trials)[goal]
+    found = MultipleLossRatioSearch(config=config).search(measurer=_Trials(measure))[goal]
     low, high = found.relevant_lower_bound, found.relevant_upper_bound
     if low is None:
         raise UserError(
             f"the search found no rate: its lowest, {lowest:g}/s, already fails", "search from a lower rate on"
         )
-    return Found(float(low), None if high is None else float(high), trials.count, trials.spent_s)
+    return Found(float(low), None if high is None else float(high))
 
 
 @dataclass
 class _Trials(AbstractMeasurer):  # type: ignore[misc]  # The library has no types.
-    """The trials, counted."""
+    """The trials, and how long they took so far."""
 
     measure_once: Measure
-    count: int = field(default=0, init=False)
     spent_s: float = field(default=0.0, init=False)
 
     def measure(self, intended_duration: float, intended_load: float) -> MeasurementResult:
@@ -88,9 +74,6 @@ class _Trials(AbstractMeasurer):  # type: ignore[misc]  # The library has no typ
                 f"the search did not end within {MOST_TRIALS_S:g} s of trials: some fail and some do not at one rate",
                 "something else may use the machine: see `lab doctor`",
             )
-        outcome = self.measure_once(intended_duration, intended_load)
-        self.count += 1
+        lost = math.ceil(self.measure_once(intended_duration, intended_load) * _PARTS)
         self.spent_s += intended_duration
-        loss = LOSS_OF_FAILED * outcome if isinstance(outcome, bool) else outcome
-        lost = math.ceil(loss * _PARTS)
         return MeasurementResult(intended_duration, intended_load, offered_count=_PARTS, loss_count=lost)

@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
+from lab.engine import await_scraped
 from lab.load.by_files import ByFiles
 from lab.load.generator import SECOND_NS, Loaded, LoadPlan, Stage
 from lab.load.objective import Objective
@@ -87,7 +88,7 @@ class Traces(ByFiles):
         send = partial(self._send, plan, stage, carried)
         if carried.get("returns"):
             self._connect(stage, send)
-        sending = _sending(plan, stage.out, send, request)
+        sending = _sending(plan, stage, send, request)
         lasts_s = self.bound_s(plan)
         counters = read_generator(send(lasts_s, sending))
         write_results(stage.out, "generator", Results(values=counted(counters, lasts_s, sending)))
@@ -134,7 +135,7 @@ def counted(counters: Fields, lasts_s: float, sending: Mapping[str, Any]) -> Map
     return {**values, "load_s": lasts_s}
 
 
-def _sending(plan: LoadPlan, out: Path, send: Send, request: Mapping[str, Any]) -> Mapping[str, Any]:
+def _sending(plan: LoadPlan, stage: Stage, send: Send, request: Mapping[str, Any]) -> Mapping[str, Any]:
     """Returns how the trial's traces are sent. A search is made now, and leaves `search.json`."""
     schedule = _schedule(plan)
     if not isinstance(schedule, Search):
@@ -148,15 +149,23 @@ def _sending(plan: LoadPlan, out: Path, send: Send, request: Mapping[str, Any]) 
         path = send(lasts_s, loop(schedule.at(traces_per_s), changed))
         log = read_traces(path.with_name(f"traces-{_number(path)}.csv"))
         _forget(path)
-        scraped = out / STREAMS["collectors"].file
-        collectors = read_collectors(scraped) if scraped.exists() else {}
-        return objective.judge(log, collectors, lasts_s, traces_per_s)
+        return objective.judge(log, _collectors(stage), lasts_s, traces_per_s)
 
     # The observer has to see the generator before the first trial, whose CPU may decide.
     _forget(send(LEAD_S, loop(schedule.at(schedule.lowest_traces_per_s), changed)))
     found = search_rate(send_short, schedule.lowest_traces_per_s, schedule.highest_traces_per_s, plan.seed)
-    write_search(out, found)
+    write_search(stage.out, found)
     return loop(schedule.at(found.low or schedule.lowest_traces_per_s), changed)
+
+
+def _collectors(stage: Stage) -> Mapping[str, Fields]:
+    """Return what Collectors counted until after the load that has just ended; nothing where none is scraped."""
+    record = stage.out / STREAMS["collectors"].file
+    if not record.exists():
+        return {}
+    # The scraper lags by up to a second. What is dropped in this time belongs to this trial, not to the next one.
+    await_scraped(record, stage.driver.time_ns(), stage.clock)
+    return read_collectors(record)
 
 
 def _forget(answer: Path) -> None:

@@ -1,6 +1,6 @@
 """The files of a results folder: models, readers and writers."""
 
-from lab.record.combined import Combined, CombinedEstimate, CombinedRun, RunValue, read_combined, write_combined
+from lab.record.combined import Combined, CombinedEstimate, CombinedRun, RunValue, write_combined
 from lab.record.counters import Fields, observed_until_ns, read_counters, write_targets
 from lab.record.data import TrialData, read_trial, streams_in
 from lab.record.faults import ENDED, Action, Course, FaultLog, Injection, Seen, ended_on_purpose
@@ -128,7 +128,6 @@ __all__ = [
     "newest_end_ns",
     "observed_until_ns",
     "packed",
-    "read_combined",
     "read_counters",
     "read_json",
     "read_manifest",

@@ -4,10 +4,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
-from lab.record.files import Record, read_json, validated, write_json_atomic
+from lab.record.files import Record, write_json_atomic
 from lab.record.summary import Finding, Headline, MetricSummary
-
-FORMAT, VERSION = "tollbooth.combined", 1
 
 
 class CombinedRun(Record):
@@ -85,8 +83,3 @@ class Combined(Record):
 def write_combined(path: Path, combined: Combined) -> None:
     """Write `combined.json` completely or not at all."""
     write_json_atomic(path, combined.model_dump(mode="json"))
-
-
-def read_combined(path: Path) -> Combined:
-    """Read `combined.json`. Raises `UserError` if it is missing, broken, or of another version."""
-    return validated(Combined, read_json(path, FORMAT, VERSION), path)

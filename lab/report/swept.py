@@ -1,14 +1,21 @@
-"""Up to which number a claim holds that its publication does not state."""
+"""At which tested numbers a claim holds, where its publication does not state the number."""
 
-from itertools import takewhile
+from collections.abc import Mapping, Sequence
 
-from lab.analysis.claims.records import Judged
+from lab.analysis.claims.records import Judged, Verdict
 from lab.analysis.claims.swept import Swept
 from lab.report.numbers import interval, number
 
+_VERBS: Mapping[Verdict, str] = {
+    "holds here": "holds",
+    "inconclusive": "is inconclusive",
+    "does not hold here": "does not hold",
+    "not tested here": "is not tested",
+}
+
 
 def along(judged: Judged, said: str) -> str:
-    """Return what is said of a claim with the number that it was judged at, and the largest at which it holds."""
+    """Return what is said of a claim with the number that it was judged at, and of each tested number."""
     swept = judged.swept
     return said if swept is None else f"{_at(swept)}: {said}. It {_holds(swept)}"
 
@@ -22,11 +29,10 @@ def _at(swept: Swept) -> str:
 
 
 def _holds(swept: Swept) -> str:
-    """Say up to where it holds at every tested number."""
-    held = [at for at, _ in takewhile(lambda one: one[1] == "holds here", swept.verdicts)]
-    if not held:
-        at, verdict = swept.verdicts[0]
-        return f"{'does not hold' if verdict == 'does not hold here' else 'is inconclusive'} at {at:g} already"
-    return f"holds up to {held[-1]:g} {swept.what}" + (
-        ", the largest tested" if len(held) == len(swept.verdicts) else ""
-    )
+    """Say at which tested numbers it holds, and at which it does not: what fails at one may hold at larger ones."""
+    tested = {verb: [f"{at:g}" for at, found in swept.verdicts if found == verdict] for verdict, verb in _VERBS.items()}
+    return "; ".join(f"{verb} at {_listed(numbers)}" for verb, numbers in tested.items() if numbers) + f" {swept.what}"
+
+
+def _listed(numbers: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(numbers[:-1]), numbers[-1])))

@@ -13,7 +13,7 @@ from lab.engine import SPINNER
 from lab.load.generator import SECOND_NS
 from lab.load.schedule import Slices
 from lab.record import SlicesPart, TrialPart
-from lab.run.at_once import run_at_once, start_at, used_ns
+from lab.run.at_once import run_at_once, seen_ns, start_at
 from lab.run.measure import Load, Measured, window
 from lab.run.ordered import joined, measuring
 from lab.run.progress import minutes
@@ -93,5 +93,5 @@ def _cores(starts: Sequence[Start], timeline: Timeline) -> float:
 
     What is used in the gaps between slices is work of the slices.
     """
-    used = sum(used_ns(start.out, timeline.first_ns, timeline.last_ns, without=[SPINNER]) for start in starts)
+    used = sum(seen_ns(start.out, timeline.first_ns, timeline.last_ns, without=[SPINNER]) for start in starts)
     return used / (timeline.slice_ns * sum(map(len, timeline.rounds)))

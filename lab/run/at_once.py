@@ -6,7 +6,8 @@ from typing import Any
 
 from lab.analysis.metrics.window import known
 from lab.engine import OBSERVER, SPINNER
-from lab.record import OthersPart, read_counters
+from lab.record import OthersPart
+from lab.run.cost import cpu_counters
 from lab.run.measure import Load, Measured, measured_of, removed_after
 from lab.run.start import Context, Start
 from lab.spec import Level, Protocol
@@ -47,14 +48,12 @@ def run_at_once(starts: Sequence[Start], load: Callable[[], list[Load]]) -> list
     return _measured(starts, loads)
 
 
-def used_ns(out: Path, start_ns: int, end_ns: int, without: Collection[str] = ()) -> float:
+def seen_ns(out: Path, start_ns: int, end_ns: int, without: Collection[str] = ()) -> float:
     """The CPU time of a system's containers, recorded in `out`; 0 of one that the observer did not see to the end.
 
     Such a trial is rejected by its own checks, whatever its neighbours' sums say.
     """
-    containers = read_counters(out / "counters.jsonl").containers
-    cpu = [fields["cpu_usage_ns"] for name, fields in containers.items() if name not in without]
-    return sum(known(counter.increase, start_ns, end_ns) or 0.0 for counter in cpu)
+    return sum(known(counter.increase, start_ns, end_ns) or 0.0 for counter in cpu_counters(out, without))
 
 
 def _measured(starts: Sequence[Start], loads: Sequence[Load]) -> list[Measured]:
@@ -74,4 +73,4 @@ def _cores(start: Start, load: Load, without: Collection[str] = ()) -> float:
     if load.loaded is None:
         return 0.0
     start_ns, end_ns = load.loaded.window_start_ns, load.loaded.window_end_ns
-    return used_ns(start.out, start_ns, end_ns, without) / (end_ns - start_ns)
+    return seen_ns(start.out, start_ns, end_ns, without) / (end_ns - start_ns)

@@ -14,7 +14,7 @@ from lab.run.measure import Load, Measured, window
 from lab.run.ordered import joined, measuring, received
 from lab.run.progress import minutes
 from lab.run.start import Context, Start
-from lab.run.turns import DRAIN_S, LEAD_S
+from lab.run.turns import DRAIN_S, ORDERED_AHEAD_S
 from lab.spec import Level
 
 # After the window, so that requests of its end do not meet systems that fall idle.
@@ -65,7 +65,7 @@ def _load(starts: Sequence[Start], say: Callable[[str], None]) -> list[Load]:
 
 def _window(now_ns: int, window_s: float) -> Window:
     """The window of a load that begins soon: when exporters have sent what they held of the warm-up."""
-    first_ns = now_ns + round(LEAD_S * SECOND_NS)
+    first_ns = now_ns + round(ORDERED_AHEAD_S * SECOND_NS)
     start_ns = first_ns + round(DRAIN_S * SECOND_NS)
     return Window(load_start_ns=first_ns, start_ns=start_ns, end_ns=start_ns + round(window_s * SECOND_NS))
 

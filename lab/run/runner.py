@@ -260,7 +260,12 @@ def _judge_set(run: Run, trials: Sequence[Trial], reasons: Sequence[Sequence[str
 
 def gather(start: Path, requests: Path | None, folder: Path) -> None:
     """Makes a trial's folder of what its start left, by links: several trials may share all but their loads."""
-    shutil.copytree(start, folder, copy_function=os.link, ignore=shutil.ignore_patterns("requests*", "load-*.json"))
+    shutil.copytree(
+        start,
+        folder,
+        copy_function=os.link,
+        ignore=shutil.ignore_patterns("requests*", "joined-*", "load-*.json"),
+    )
     if requests is not None:
         os.link(requests, folder / "requests.csv")
 

@@ -100,12 +100,14 @@ def settle(
 def jit_fractions(start: Start, sent: Path) -> list[float]:
     """What compilers used of a system's CPU in each block that was sent; nothing while the observer lags behind.
 
-    A block ends where the next one begins, and the last with its last answer.
+    A block ends where the next one begins, and the last with its last answer. What is left over belongs to the last:
+    a few requests, in which nothing happened to be compiled, are no quiet block.
     """
     requests = read_requests(sent)
     containers = read_counters(start.out / "counters.jsonl").containers
     services = [name for name, role in start.deployment.roles().items() if role not in OTHER_ROLES]
-    edges_ns = [*np.sort(requests.start_ns)[::BLOCK_REQUESTS].tolist(), requests.last_end_ns()]
+    in_blocks = len(requests) - len(requests) % BLOCK_REQUESTS
+    edges_ns = [*np.sort(requests.start_ns)[:in_blocks:BLOCK_REQUESTS].tolist(), requests.last_end_ns()]
     try:
         jit, cpu = ([containers[name][field] for name in services] for field in ("jit_cpu_ns", "cpu_usage_ns"))
         if min(int(series.t_ns[-1]) for series in (*jit, *cpu)) < edges_ns[-1]:

@@ -14,6 +14,8 @@ DRAIN_S = 6.0
 """Without load after a warm-up, and after the last round: exporters send what they hold every 5 s."""
 LEAD_S = 1.0
 """Generators read their loads, and connect, before the first slice."""
+ORDERED_AHEAD_S = 4.0
+"""The same right after a warm-up, when compilers still use the CPUs; with one second, one came too late."""
 
 
 def williams_square(size: int) -> list[list[int]]:

@@ -6,19 +6,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from lab.engine import SPINNER
 from lab.load.generator import SECOND_NS, TurnsGenerator
 from lab.load.schedule import Slices
 from lab.record import TrialPart, read_requests
-from lab.run.at_once import used_ns
+from lab.run.cost import calibration_ns
 from lab.run.ordered import received
 from lab.run.settling import Settling, settle
 from lab.run.start import Context, Start
-from lab.run.turns import Timeline, in_squares, orders, whole_squares
+from lab.run.turns import ORDERED_AHEAD_S, Timeline, in_squares, orders, whole_squares
 
 LONGEST_S = 20 * 60.0
-# Generators read their turns while compilers use the CPUs; with one second, one came too late.
-ORDERED_AHEAD_S = 4.0
 # Of each system, alone, to know what its requests cost.
 COST_REQUESTS = 30
 
@@ -131,10 +128,14 @@ def _rounds(schedule: Slices, per_s: float, systems: int) -> int:
 
 
 def _cost_ms(start: Start, sent: Path) -> float:
-    """The CPU of all containers of a system, its instruments included, per request that was sent."""
+    """The CPU of all containers of a system, its instruments included, in ms per request that was sent.
+
+    Raises `UserError` if the observer did not see all of it.
+    """
     requests = read_requests(sent)
     # Nothing else is sent to the system: with a sample before and one after it, all of the work is counted.
     sample_ns = round(SECOND_NS / start.context.experiment.observer.rate_hz)
     start_ns, end_ns = requests.first_start_ns() - sample_ns, requests.last_end_ns() + sample_ns
-    start.await_observed(end_ns)
-    return used_ns(start.out, start_ns, end_ns, without=[SPINNER]) / 1e6 / len(requests)
+    # A tick samples one container after the other, and only the last one's time is waited for: hence a tick more.
+    start.await_observed(end_ns + sample_ns)
+    return calibration_ns(start.out, start_ns, end_ns) / 1e6 / len(requests)

@@ -3,15 +3,11 @@
 from collections.abc import Collection
 from pathlib import Path
 
-from lab.engine import Place, wait_until
-from lab.record.traces import newest_scrape_ns
+from lab.engine import Place, await_scraped
 
 SCRAPER = "scraper"
 RECORD = "collector.jsonl"
 METRICS_PORT = 8888
-# The scraper reads once a second, and waits 2 s for an answer.
-SCRAPED_BOUND_S = 5.0
-LOOK_EVERY_S = 0.1
 
 
 def services(collectors: Collection[str]) -> tuple[str, ...]:
@@ -27,8 +23,7 @@ def variables(collectors: Collection[str]) -> dict[str, str]:
 
 def await_scrape(place: Place, out: Path) -> None:
     """Wait until the Collectors' counters were read once more. One that has crashed keeps its last reading."""
-    path, now_ns = out / RECORD, place.driver.time_ns()
-    wait_until(lambda: newest_scrape_ns(path) > now_ns, SCRAPED_BOUND_S, LOOK_EVERY_S, place.clock)
+    await_scraped(out / RECORD, place.driver.time_ns(), place.clock)
 
 
 def begin(place: Place, collectors: Collection[str]) -> None:

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from typing import get_args
 
 import pytest
 import yaml
@@ -12,12 +13,13 @@ from lab.engine.envoy_check import reject_invalid
 from lab.errors import UserError
 from lab.record.trial import PASSTHROUGH
 from lab.target.guarded import guarded
-from lab.target.mesh.sidecars import SIDES, Node, Side, files, load, parse_mode
+from lab.target.mesh.sidecars import Node, Side, files, load, parse_mode
 from lab.target.mesh.sidecars.modes import contradiction, named_sets
 from lab.target.proxy import configuration as proxies
 
 pytestmark = [pytest.mark.containers, pytest.mark.beside, pytest.mark.timeout(300)]
 
+SIDES: tuple[Side, ...] = get_args(Side)
 SOURCE = load(paths.ROOT / "envoy")
 MODES = [PASSTHROUGH, *named_sets(SOURCE.patterns), *SOURCE.patterns]
 NODES = [

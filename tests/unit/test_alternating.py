@@ -1,5 +1,6 @@
 """Systems that take turns: who gets load when, what is counted, and what rejects a set."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -25,6 +26,7 @@ from tests import benches, synthetic
 from tests.benches import complete
 from tests.fake_turns import SilentBackend, Turns, systems
 from tests.labs import MESH, analyse, parse
+from tests.synthetic.truth import EPOCH_NS
 
 SPEC = """
 format: tollbooth.experiment
@@ -163,6 +165,27 @@ def test_the_rate_is_found_once_for_all_sets(finished: tuple[Context, Run, str])
     assert said.count("measuring what a request of each costs") == 1
     # The dearest of QUICK takes some 52 ms and its backend 5, of two CPUs of which half shall be used.
     assert found["requests_per_s"] == pytest.approx(0.5 * 2 * 1000 / 57, rel=0.25)
+
+
+def test_a_container_that_is_not_seen_while_the_rate_is_found_ends_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    observe = Turns._observe
+
+    def unseen(driver: Turns) -> None:
+        """Leave out what the observer's own container used after the first seconds."""
+        observe(driver)
+        path = driver._out / "counters.jsonl"
+        lines = path.read_text().splitlines(keepends=True)
+        gone = [line for line in lines if '"kind": "container"' in line and '"name": "observer"' in line]
+        early = {line for line in gone if json.loads(line)["t_ns"] < EPOCH_NS}
+        path.write_text("".join(line for line in lines if line not in gone or line in early))
+
+    monkeypatch.setattr(Turns, "_observe", unseen)
+    on, drivers = alternating()
+    with pytest.raises(UserError, match="the observer did not see the calibration to its end"):
+        complete(on, tmp_path)
+    assert [driver.done[-1] for driver in drivers] == ["remove"] * 4
 
 
 def test_a_rate_of_the_file_is_not_measured(tmp_path: Path) -> None:

@@ -42,6 +42,8 @@ NEW = (
     "engine/meanwhile.py",
     # What all targets do while containers start.
     "engine/starting.py",
+    # Waiting for the scraper of Collectors, which targets and the generator of traces do.
+    "engine/scraped.py",
     "load/telemetrygen.py",
     "load/open_loop.py",
     # A closed loop without pauses, and what it shares with the open one.
@@ -61,6 +63,8 @@ NEW = (
     # Tracers that count what became of their spans.
     "analysis/ledger.py",
     "analysis/known_answer.py",
+    # A ratio of overheads, for known_answer and span_pipeline.
+    "analysis/overheads.py",
     "analysis/repeated.py",
     # What is required of `steady`; the append-only list of an experiment's runs.
     "analysis/steady_state.py",

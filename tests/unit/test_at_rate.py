@@ -12,6 +12,7 @@ from lab.record import read_trial, read_trial_record
 from lab.report.build import build
 from lab.report.terminal import print_results
 from lab.run.start import Context
+from lab.run.turns import ORDERED_AHEAD_S
 from tests import benches, synthetic
 from tests.benches import complete
 from tests.fake_turns import SilentBackend, Turns, systems
@@ -75,6 +76,15 @@ def test_no_two_systems_get_a_request_at_the_same_time(tmp_path: Path) -> None:
     first_ns = [driver.loads_sent[1]["starts_ns"][0] for driver in drivers]
     assert [start_ns - first_ns[0] for start_ns in first_ns] == [0, BETWEEN_NS + 1, 2 * BETWEEN_NS + 1]
     assert [len(driver.loads_sent) for driver in drivers] == [4] * SYSTEMS
+
+
+def test_loads_are_ordered_early_enough_for_generators_whose_compilers_are_still_busy(tmp_path: Path) -> None:
+    on, _ = at_rate()
+    run, _ = complete(on, tmp_path)
+    for folder in run.folder.glob("trials/*"):
+        requests = read_trial(folder).requests
+        # The warm-up has 20 requests.
+        assert requests.start_ns[20] - requests.end_ns[19] >= ORDERED_AHEAD_S * 10**9
 
 
 def test_each_system_has_poisson_arrivals_of_its_own(tmp_path: Path) -> None:

@@ -328,7 +328,7 @@ def test_the_sink_and_the_collector_are_read_before_they_end(tmp_path: Path, mon
         return True
 
     monkeypatch.setattr("lab.backend.http.Http.get", get)
-    monkeypatch.setattr("lab.target.scraping.wait_until", awaited)
+    monkeypatch.setattr("lab.engine.scraped.wait_until", awaited)
     deployment.CollectorDeployment(level(), place(driver), tmp_path).drain()
     assert done[-3:] == ["scraped False", "scraped True", "stop collector scraper observer"]
     assert read_results(tmp_path / "results-sink.json").values == {"spans_delivered": 86}

@@ -1,13 +1,14 @@
 """The driver against a `docker` that is a script: what it does about an engine's moods."""
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from lab.command import prepare
 from lab.engine.compose import ComposeDriver
-from lab.engine.driver import EngineRejected
+from lab.engine.driver import EngineGone, EngineRejected, start_failed
 
 # Says that the project has one network, and fails to remove it as often as the file `refusals` has lines.
 DOCKER = """#!/bin/sh
@@ -99,3 +100,40 @@ esac
 """)
     prepare.remove_all()
     assert (folder / "removed").exists()
+
+
+def with_log(folder: Path, log: str) -> ComposeDriver:
+    """Return a driver with one container; `log`: the script's answer to `docker logs`."""
+    (folder / "docker").write_text(f'#!/bin/sh\n[ "$1" = logs ] || exit 0\n{log}\n')
+    driver = ComposeDriver(folder, folder)
+    driver.ids = {"a1": "id1"}
+    return driver
+
+
+def test_a_log_has_what_a_container_wrote_to_either_stream_in_order(folder: Path) -> None:
+    driver = with_log(folder, "echo one; echo two >&2; printf 'thr\\377e\\n'")
+    assert driver.last_log_lines("a1", 3) == ["one", "two", "thr\N{REPLACEMENT CHARACTER}e"]
+    driver.save_logs(folder / "logs")
+    assert (folder / "logs" / "a1.log").read_text().splitlines()[:2] == ["one", "two"]
+
+
+def test_in_place_of_a_log_that_the_engine_does_not_give_is_the_reason(folder: Path) -> None:
+    driver = with_log(
+        folder, "echo 'Error response from daemon: the logging driver does not support reading' >&2; exit 1"
+    )
+    driver.save_logs(folder / "logs")
+    assert "failed: Error response from daemon: the logging driver" in (folder / "logs" / "a1.log").read_text()
+    # What a container did is still said.
+    failed = start_failed(driver, "a1", "ended with exit code 1")
+    assert failed.message == "container a1 ended with exit code 1"
+    assert "failed: Error response from daemon" in failed.hint
+
+
+def test_an_engine_that_hangs_while_it_gives_a_log_is_gone(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def hangs(command: list[str], timeout: float, **_: object) -> None:
+        raise subprocess.TimeoutExpired(command, timeout)
+
+    driver = with_log(folder, "")
+    monkeypatch.setattr("lab.engine.compose.subprocess.run", hangs)
+    with pytest.raises(EngineGone, match="did not answer `docker logs 8 id1` in 120 s"):
+        driver.last_log_lines("a1", 8)

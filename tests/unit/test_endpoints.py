@@ -14,6 +14,7 @@ from lab.analysis.metrics.endpoints import accepting, first_endpoint_share, span
 from lab.analysis.metrics.window import known
 from lab.backend.collectors import PORTS, Collectors
 from lab.backend.http import Http
+from lab.engine.scraped import BOUND_S
 from lab.record.data import TrialData
 from lab.record.faults import Action, Injection
 from lab.record.results import Results
@@ -118,12 +119,12 @@ def test_the_scraper_reads_once_more_before_it_is_stopped(tmp_path: Path) -> Non
     began_s = driver.clock.now_s()
     scraping.await_scrape(place(driver), tmp_path)
     # Nothing is written meanwhile.
-    assert driver.clock.now_s() - began_s >= scraping.SCRAPED_BOUND_S
+    assert driver.clock.now_s() - began_s >= BOUND_S
     path.write_text(f"{json.dumps(header)}\n{json.dumps({**line, 't_ns': driver.time_ns() + SECOND_NS})}\n")
     began_s = driver.clock.now_s()
     scraping.end(place(driver), tmp_path, NAMES)
     assert driver.done == ["stop"]
-    assert driver.clock.now_s() - began_s < scraping.SCRAPED_BOUND_S
+    assert driver.clock.now_s() - began_s < BOUND_S
 
 
 @pytest.mark.parametrize("silent", [None, "SINK_PORT", *PORTS.values()])

@@ -16,7 +16,7 @@ from lab.analysis.profile.records import ProfileRecord
 from lab.backend.backend import record
 from lab.engine.archive import CONTENTS, read_contents
 from lab.load.traces import COUNTED
-from lab.record.combined import read_combined
+from lab.record.combined import Combined
 from lab.record.counters import parse_counters, parse_speed, write_targets
 from lab.record.data import STREAMS
 from lab.record.faults import parse_injections
@@ -101,6 +101,10 @@ def of_model(read: Callable[[Path], BaseModel]) -> Callable[[str, Path], None]:
 
 
 HEAD = {"format": 0, "version": 0}
+
+
+def read_combined(path: Path) -> Combined:
+    return Combined.model_validate(read_json(path, "tollbooth.combined", 1))
 
 
 def read_profile(path: Path) -> ProfileRecord:

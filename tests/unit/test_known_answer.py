@@ -19,6 +19,7 @@ from tests.labs import LAB, MESH, ROOT
 EXPERIMENT = load_experiment(ROOT / "experiments" / "known-answer.yaml", LAB.grammar)
 SEED = EXPERIMENT.protocol.seed
 BASE_MS, AGENT_MS, BURN_MS, IDLE_CORES_OF_ALL = 24.0, 34.0, 5.0, 0.002
+BURNS_APART = "(b) burn / (a) burn"
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Level:
     cost_ms: float
     without_idle_ms: float
     idle_cores: float = IDLE_CORES_OF_ALL
-    noise: float = 0.003
+    noise: float = 0.00075
     burned_ms: float | None = None
     burned_cores: float | None = None
 
@@ -66,7 +67,7 @@ def summary(truth: Mapping[str, Level] = TRUTH, sets: int = 8, rejected: int = 0
     trials = []
     for block in range(sets + rejected):
         # The same in all levels, so that a burn of milliseconds stays one.
-        machine = float(draw.lognormal(sigma=0.01))
+        machine = float(draw.lognormal(sigma=0.0025))
         trials += [
             TrialSummary(
                 trial=f"{block:03d}-{name}",
@@ -94,7 +95,7 @@ def row(found: Summary, name: str) -> Row:
 def test_a_run_that_finds_what_is_known_passes() -> None:
     rows = known_answer(summary(), SEED)
     assert [row.name for row in rows if not row.passed] == []
-    assert len(rows) == 12
+    assert len(rows) == 16
     assert row(summary(), "(a) in the request: found").bound == "contains 5.00 ms"
     assert row(summary(), "(c) while idle: found").bound == "contains 0.0100 cores"
 
@@ -106,13 +107,15 @@ def with_level(name: str, level: Level) -> Mapping[str, Level]:
 @pytest.mark.parametrize(
     ("truth", "names"),
     [
-        (with_level(PLACEBO, replace(BASE, cost_ms=BASE_MS * 1.006)), {"placebo / baseline"}),
+        (with_level(PLACEBO, replace(BASE, cost_ms=BASE_MS * 1.0015)), {"placebo / baseline"}),
         (with_level("burn-in-request", replace(BURNS, burned_ms=5.1)), {"(a) in the request: burned"}),
         (with_level("burn-in-request", replace(BURNS, burned_ms=None)), {"(a) in the request: burned"}),
-        (with_level("burn-in-request", replace(BURNS, cost_ms=28.7)), {"(a) in the request: found"}),
+        (with_level("burn-in-request", replace(BURNS, cost_ms=28.7)), {"(a) in the request: found", BURNS_APART}),
+        (with_level("burn-in-request", replace(BURNS, idle_cores=0.0035)), {"(a) in the request: idle CPU"}),
         (with_level("burn-later", replace(BURNS, burned_ms=3.0)), {"(b) 2 s later: burned"}),
-        (with_level("burn-later", replace(BURNS, cost_ms=29.3)), {"(b) 2 s later: found"}),
-        (with_level("burn-later", replace(BURNS, cost_ms=26.0)), {"(b) 2 s later: found", "(b) / (a)"}),
+        (with_level("burn-later", replace(BURNS, cost_ms=29.3)), {"(b) 2 s later: found", BURNS_APART}),
+        (with_level("burn-later", replace(BURNS, cost_ms=26.0)), {"(b) 2 s later: found", "(b) / (a)", BURNS_APART}),
+        (with_level("burn-later", replace(BURNS, idle_cores=0.0005)), {"(b) 2 s later: idle CPU"}),
         (with_level("burn-idle", replace(TRUTH["burn-idle"], burned_cores=0.0102)), {"(c) while idle: burned"}),
         (with_level("burn-idle", replace(TRUTH["burn-idle"], idle_cores=0.0132)), {"(c) while idle: found"}),
         (
@@ -120,6 +123,7 @@ def with_level(name: str, level: Level) -> Mapping[str, Level]:
             {"(c) / baseline, without idle CPU"},
         ),
         (with_level("otel-agent-again", replace(AGENT, cost_ms=35.0)), {"(d) second agent / first"}),
+        (with_level("otel-agent-again", replace(AGENT, idle_cores=0.0035)), {"(d) second agent: idle CPU"}),
     ],
 )
 def test_each_row_can_fail(truth: Mapping[str, Level], names: set[str]) -> None:
@@ -146,6 +150,13 @@ def test_a_single_set_has_no_interval_and_fails() -> None:
     rows = {row.name: row for row in known_answer(summary(sets=1), SEED)}
     assert not rows["(a) in the request: found"].passed
     assert "(" not in rows["(a) in the request: found"].value
+
+
+def test_the_ratio_of_burns_is_that_of_what_is_above_the_baseline() -> None:
+    """0.4 ms are 1.4 % of the cost, and 8 % of the burn."""
+    found = summary(with_level("burn-later", replace(BURNS, cost_ms=29.4)))
+    assert row(found, "(b) / (a)").passed
+    assert float(row(found, BURNS_APART).value.split()[0]) == pytest.approx(5.4 / 5, abs=0.02)
 
 
 def test_another_run_is_not_judged() -> None:

@@ -135,18 +135,22 @@ def test_blocks_that_do_not_reach_it_are_counted() -> None:
     assert "as published (2 blocks do not reach this, and are left out): " in said(claim)
 
 
-def test_the_report_says_up_to_which_number_it_holds() -> None:
+def test_the_report_says_at_which_numbers_it_holds() -> None:
     claim, _ = judged(run())
     text = said(claim)
     assert text.startswith("At 13.1 (13.0 to 13.2) requests at once, as published: ")
-    assert text.endswith(". It holds up to 10 requests at once")
+    assert text.endswith(". It holds at 5 and 10; does not hold at 20 and 40 requests at once")
     assert claim.swept is not None
     everywhere = tuple((number, "holds here") for number, _ in claim.swept.verdicts)
     nowhere = tuple((number, "does not hold here") for number, _ in claim.swept.verdicts)
     endings = {
-        "It holds up to 40 requests at once, the largest tested": everywhere,
-        "It does not hold at 5 already": nowhere,
-        "It is inconclusive at 5 already": ((5, "inconclusive"), *everywhere[1:]),
+        "It holds at 5, 10, 20 and 40 requests at once": everywhere,
+        "It does not hold at 5, 10, 20 and 40 requests at once": nowhere,
+        "It holds at 10, 20 and 40; is inconclusive at 5 requests at once": ((5, "inconclusive"), *everywhere[1:]),
+        "It does not hold at 10, 20 and 40; is not tested at 5 requests at once": (
+            (5, "not tested here"),
+            *nowhere[1:],
+        ),
     }
     for ending, verdicts in endings.items():
         swept = claim.swept.model_copy(update={"verdicts": verdicts})

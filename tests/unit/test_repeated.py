@@ -83,6 +83,33 @@ def test_runs_without_a_number_may_leave_attempts_out() -> None:
     assert failed([*TEN[:9], replace(TEN[9], manifest=unnumbered)]) == {"attempts left out"}
 
 
+def with_half_width(of: Run, points: float) -> Run:
+    """The run, with such an interval of the agent's ratio."""
+    ends = {"ratio_low": 1.4 - points / 100, "ratio_high": 1.4 + points / 100}
+    estimates = [
+        row.model_copy(update=ends) if (row.metric, row.level) == (COST, "otel-agent") else row
+        for row in of.summary.estimates
+    ]
+    return replace(of, summary=of.summary.model_copy(update={"estimates": estimates}))
+
+
+@pytest.mark.parametrize(
+    ("round_sds", "said", "bound"),
+    [
+        ([], "scatter of rounds not known", "at most 5 points"),
+        ([0.07, 0.081, 0.13], "rounds scatter by 8.1 % (from 3 of 10 runs)", "at most 5 points"),
+        ([0.08] * 10, "rounds scatter by 8.0 % (from 10 of 10 runs)", "at most 4 points"),
+    ],
+)
+def test_intervals_have_to_be_narrower_where_rounds_scatter_little(
+    round_sds: Sequence[float], said: str, bound: str
+) -> None:
+    runs = [with_half_width(one, 4.5) for one in TEN]
+    (row,) = [row for row in repeated(runs, round_sds) if row.name == "half-width of otel-agent, median"]
+    assert (row.value, row.bound) == (f"4.5 points; {said}", bound)
+    assert row.passed == (bound == "at most 5 points")
+
+
 def test_wide_intervals_fail() -> None:
     assert "half-width of otel-agent, median" in failed([run(number, noise=0.06) for number in range(10)])
 
@@ -113,4 +140,6 @@ def test_other_runs_are_not_judged() -> None:
 def test_the_command_prints_the_rows_and_exits() -> None:
     done = lab("check", "quick", *[str(path) for path in sorted((ROOT / "docs" / "results").glob("quick*/"))])
     assert "runs that find otel-agent" in done.stdout
+    # One of them is kept with its raw records.
+    assert "points; rounds scatter" in done.stdout
     assert done.returncode == int("FAIL" in done.stdout)

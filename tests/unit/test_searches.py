@@ -93,6 +93,19 @@ def test_each_row_can_fail(trials: list[TrialSummary], fails: set[str]) -> None:
     assert failed(known_rate(summary(trials))) == fails
 
 
+def test_rejected_searches_are_counted_one_by_one() -> None:
+    one_of_eleven = known_rate(summary([*searches(NEAR), search(10, 0, valid=False)]))
+    assert failed(one_of_eleven) == set()
+    assert next(row.value for row in one_of_eleven if row.name == "searches rejected") == "9.09 %"
+
+
+def test_rejected_searches_of_levels_that_are_not_judged_do_not_count() -> None:
+    others = [search(number, 0, valid=False).model_copy(update={"level": "tail"}) for number in range(5)]
+    rows = search_spread(summary([*searches([50_000.0, 51_000, 49_000, 52_000, 48_000]), *others], known=None))
+    assert failed(rows) == set()
+    assert next(row.value for row in rows if row.name == "searches rejected") == "0 %"
+
+
 def test_searches_of_a_collector_are_compared_with_their_median() -> None:
     rates = [50_000.0, 51_000, 49_000, 52_000, 48_000]
     rows = search_spread(summary(searches(rates), known=None))

@@ -1,9 +1,12 @@
 """Rejected trials by level, and how many rejected sets fail a run."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from lab import cli
 from lab.analysis.metrics.alternating import IDLE
 from lab.analysis.sets import WITH_ITS_SET, TooManyRejected, check_rejected, rejections
 from lab.record import LevelSummary, MetricSummary, Summary, TrialSummary
@@ -38,6 +41,20 @@ def test_a_tenth_of_the_sets_may_be_rejected() -> None:
     with pytest.raises(TooManyRejected, match=r"^2 of 10 sets were rejected \(limit 10 %\)$") as failed:
         check_rejected(summary(10, {3: ["agent"], 5: ["baseline", "agent"]}))
     assert failed.value.exit_code not in range(6)
+
+
+def test_lab_analyse_fails_after_its_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    printed = list[Path]()
+    recorded = SimpleNamespace(claims=()), None
+    (tmp_path / "manifest.json").write_text("{}")
+    monkeypatch.setattr(cli, "LAB", SimpleNamespace(recorded=lambda folder: recorded))
+    monkeypatch.setattr("lab.command.commands.table", lambda folder, metric: printed.append(folder))
+    found = [summary(10, {3: ["agent"]}), summary(10, {3: ["agent"], 5: ["agent"]})]
+    monkeypatch.setattr("lab.analysis.analyse.analyse", lambda *_: found.pop(0))
+    cli.analyse(tmp_path)
+    with pytest.raises(TooManyRejected):
+        cli.analyse(tmp_path)
+    assert printed == [tmp_path, tmp_path]
 
 
 def test_a_run_whose_systems_do_not_alternate_has_no_sets() -> None:

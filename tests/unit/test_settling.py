@@ -4,16 +4,18 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
+import numpy as np
 import pytest
 
-from lab.record import read_summary
+from lab.record import Requests, Series, read_summary
 from lab.report.findings import remarks
-from lab.run.settling import BLOCK_REQUESTS, QUIET_BLOCKS, Settling, settle
+from lab.run.settling import BLOCK_REQUESTS, QUIET_BLOCKS, Settling, jit_fractions, settle
 from lab.run.start import Start
 from tests.fake import FakeClock
 
 KEPT = Path(__file__).parents[2] / "docs" / "results"
 QUIET, BUSY = 0.01, 0.011
+MS_NS = 1_000_000
 
 
 def settling(*systems: list[float]) -> Settling:
@@ -72,6 +74,22 @@ def test_blocks_are_judged_once_the_observer_has_seen_them(monkeypatch: pytest.M
     assert found.settled
     assert found.fractions == [[QUIET] * QUIET_BLOCKS]  # of the first load
     assert len(files) == 2
+
+
+@pytest.mark.parametrize(
+    ("requests", "fractions"), [(600, [0.02, 0.02, 0.02]), (608, [0.02, 0.02, 0.02 * 200 / 208]), (199, [])]
+)
+def test_a_rest_is_no_block_of_its_own(requests: int, fractions: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
+    """A request each ms and one core busy. Compilers use 2 % of it, and nothing after the first 600 requests."""
+    start_ns, zeros = np.arange(requests) * MS_NS, np.zeros(requests, dtype=np.int64)
+    sent = Requests(zeros, np.full(requests, "a1"), start_ns, start_ns, start_ns + MS_NS, zeros, zeros, False)
+    t_ns = np.array([0, 600, 700]) * MS_NS
+    used = {"cpu_usage_ns": Series(t_ns, t_ns), "jit_cpu_ns": Series(t_ns, np.array([0, 12, 12]) * MS_NS)}
+    monkeypatch.setattr("lab.run.settling.read_requests", lambda path: sent)
+    monkeypatch.setattr("lab.run.settling.read_counters", lambda path: SimpleNamespace(containers={"a1": used}))
+    deployment = SimpleNamespace(roles=lambda: {"a1": "service", "sink": "backend"})
+    start = cast(Start, SimpleNamespace(out=Path(), deployment=deployment))
+    assert jit_fractions(start, Path("requests.csv")) == pytest.approx(fractions)
 
 
 def test_a_run_that_did_not_wait_is_compared_with_the_limit() -> None:

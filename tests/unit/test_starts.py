@@ -236,7 +236,8 @@ def test_the_trials_of_a_start_have_each_their_own_number_of_requests_at_once(
 def test_a_trials_folder_has_what_its_start_left_but_only_its_own_load(tmp_path: Path) -> None:
     start = tmp_path / "start"
     (start / "logs").mkdir(parents=True)
-    for name in ("counters.jsonl", "logs/s1.log", "requests-1.csv", "requests-2.csv", "load-1.json"):
+    loads = ("joined-requests-1.csv", "requests-1.csv", "requests-2.csv", "load-1.json")
+    for name in ("counters.jsonl", "logs/s1.log", *loads):
         (start / name).write_text(name)
     gather(start, start / "requests-2.csv", tmp_path / "trial")
     found = {
@@ -244,3 +245,7 @@ def test_a_trials_folder_has_what_its_start_left_but_only_its_own_load(tmp_path:
     }
     assert found == {"counters.jsonl", "logs/s1.log", "requests.csv"}
     assert (tmp_path / "trial" / "requests.csv").read_text() == "requests-2.csv"
+    # The first load, with the warm-up's requests.
+    gather(start, start / "joined-requests-1.csv", tmp_path / "first")
+    assert sorted(path.name for path in (tmp_path / "first").iterdir()) == ["counters.jsonl", "logs", "requests.csv"]
+    assert (tmp_path / "first" / "requests.csv").read_text() == "joined-requests-1.csv"

@@ -1,6 +1,7 @@
 """The search for a rate: what fails a short trial, how trials follow one another, and what is made of the search."""
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -164,6 +165,35 @@ class Device:
         (self.out / f"generator-{number}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
 
 
+class Dropping(Device):
+    """A device that answers at once. Its Collector drops what is above `capacity`, and is read once a second."""
+
+    def __init__(self, out: Path, capacity: float) -> None:
+        super().__init__(out, math.inf)
+        self.serves, self.dropped = capacity, 0
+        self.now_s, self.readings = 0.0, list[dict[str, Any]]()
+        self._read()
+
+    def time_ns(self) -> int:
+        return START_NS + round(self.now_s * SECOND_NS)
+
+    def answer(self, now_s: float) -> None:
+        self.now_s = now_s
+        if now_s >= len(self.readings):
+            self._read()
+        answered = len(self.loads)
+        super().answer(now_s)
+        for load in self.loads[answered:]:
+            rate = load.get("decoupled", {"traces_per_s": 0})["traces_per_s"]
+            self.dropped += SPANS * round(max(0, rate - self.serves) * load["duration_s"])
+
+    def _read(self) -> None:
+        reading = {"t_ns": self.time_ns(), "name": "collector", "failed_scrapes": 0, "dropped_spans": self.dropped}
+        self.readings.append(reading)
+        lines = [{"format": "tollbooth.collector", "version": 1, "t_ns": START_NS}, *self.readings]
+        (self.out / STREAMS["collectors"].file).write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
 class Clock(FakeClock):
     """A clock in whose pauses the device works."""
 
@@ -189,8 +219,10 @@ CARRIED: Mapping[str, Any] = {
 }
 
 
-def searched_by(tmp_path: Path, capacity: float, highest: float = 800, seed: int = 7) -> tuple[Device, Search]:
-    device = Device(tmp_path, capacity)
+def searched_by(
+    tmp_path: Path, capacity: float, highest: float = 800, seed: int = 7, kind: type[Device] = Device
+) -> tuple[Device, Search]:
+    device = kind(tmp_path, capacity)
     stage = Stage(device, Clock(device), tmp_path, lambda name, what: RuntimeError(f"{name} {what}"))  # type: ignore[arg-type]
     schedule = SearchSchedule(
         kind="search", lowest_traces_per_s=10, highest_traces_per_s=highest, delay_p99_ms=200, traces_per_request=2
@@ -222,6 +254,14 @@ def test_the_rate_of_a_device_with_a_queue_is_found(capacity: float, tmp_path: P
         f"generator-{last}.jsonl",
         f"traces-{last}.csv",
     ]
+
+
+def test_what_is_dropped_is_charged_to_the_trial_in_which_it_was(tmp_path: Path) -> None:
+    """The Collector is read up to a second after a trial's end, when the next one could already be under way."""
+    _, found = searched_by(tmp_path, 130, kind=Dropping)
+    assert found.rate == pytest.approx(130, rel=0.05)
+    for one in found.trials:
+        assert one.failed_by == ("dropped" if round((one.traces_per_s - 130) * one.duration_s) > 0 else None)
 
 
 def test_a_system_recovers_from_each_trial_that_failed_before_the_next_one(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 If errors start at one value of a quantity, that value is the same on all levels, whatever else they change. So the
 first error follows the quantity whose logarithm differs least between levels. Two spreads of the same levels are
 compared by the test of Pitman ("A note on normal correlation", Biometrika 31, 1939) and Morgan (same volume), which
-allows for their correlation. The source (003_101369019085b88c.txt) asserts the trace rate, with one level.
+allows for their correlation. The source asserts the trace rate, with one level.
 """
 
 from collections.abc import Mapping, Sequence

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab.backend import Http, Sink, settled
+from lab.backend import Http, Sink, receives_traces, settled
 from lab.contract import Endpoint, Measuring
 from lab.engine import OBSERVER, Place, Stack, await_ready, literal, ports, start_failed
 from lab.record import Results, TrialPart, write_results
@@ -157,6 +157,5 @@ class CollectorDeployment:
         return Sink(ports.port)
 
     def _ready(self) -> bool:
-        # The Collector starts its receivers last, so any answer of theirs will do.
         sink = self.level.settings.returns or self._sink.ready()
-        return sink and self.http.answers("COLLECTOR_PORT", "/v1/traces", below=500)
+        return sink and receives_traces(self.http, "COLLECTOR_PORT")

@@ -1,6 +1,5 @@
 """What Envoy counted over the life of its process, by the lab's names. Pure."""
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -29,11 +28,6 @@ OF_EXPORTS = {
 REQUIRED = ("spans_sent", "timer_flushes")
 # What `export_values` needs, as a regular expression of Envoy's names.
 EXPORTS = r"^(cluster\.receiver\.upstream_rq_total|tracing\.[a-z]+\.spans_sent)$"
-
-
-def numbers(stats: bytes) -> dict[str, int]:
-    """Return the counters of an answer to `/stats?format=json`, by Envoy's names."""
-    return {stat["name"]: stat["value"] for stat in json.loads(stats)["stats"] if "value" in stat}
 
 
 def proxy_values(counters: Mapping[str, int], tracer: str | None) -> dict[str, float]:

@@ -6,20 +6,20 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
-from lab.backend import Http, Sink, settled, span_counters
+from lab.backend import Http, Sink, receives_traces, settled, span_counters
 from lab.contract import Endpoint, Measuring
 from lab.engine import OBSERVER, Place, Stack, Wait, await_ready, beside, ports, start_failed, wait_until
 from lab.engine.image_recipes import TABLE
 from lab.fault.run import ContainerTime
 from lab.fault.sink import Receiver, behave, counted
 from lab.record import Results, TrialPart, write_results
-from lab.target.guarded import as_measured, guarded
+from lab.target.guarded import as_measured, guarded, numbers, runtime_path
 from lab.target.measuring import NothingAdded
 from lab.target.proxy.changing import RECORD, Changing
 from lab.target.proxy.configuration import Source, prefix, text
-from lab.target.proxy.counted import EXPORTS, attribute_values, export_values, numbers, proxy_values
+from lab.target.proxy.counted import EXPORTS, attribute_values, export_values, proxy_values
 from lab.target.proxy.declaration import COLLECTOR, PROTOCOL, SERVER, SINK, receivers
 from lab.target.proxy.settings import CURRENT, DEFAULT_FLUSH_INTERVAL_MS, PROXY, ProxyLevel, ProxyLevelSettings
 from lab.target.proxy.sick import injecting
@@ -209,7 +209,7 @@ class ProxyDeployment:
 
     def _set_runtime(self) -> None:
         """Set the values that change, for all further spans. Raises `OSError` if Envoy does not take them."""
-        status, answer = self.http.send("POST", ADMIN, f"/runtime_modify?{urlencode(self.settings.runtime_change)}")
+        status, answer = self.http.send("POST", ADMIN, runtime_path(self.settings.runtime_change))
         if status != OK:
             raise OSError(f"answered with {status}: {answer.decode().strip()}")
 
@@ -242,8 +242,7 @@ class ProxyDeployment:
             raise start_failed(driver, parts[-1], f"was not ready after {READY_BOUND_S:.0f} s")
 
     def _behind_ready(self) -> bool:
-        # The Collector starts its receivers last, so any answer of theirs will do.
-        collector = self.settings.receiver == SINK or self.http.answers("COLLECTOR_PORT", "/v1/traces", below=500)
+        collector = self.settings.receiver == SINK or receives_traces(self.http, "COLLECTOR_PORT")
         return collector and self._sink.ready() and self.http.answers(SERVER_ADMIN, "/healthz")
 
     def _await_flushed(self) -> None:

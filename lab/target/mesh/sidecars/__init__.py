@@ -5,14 +5,13 @@ From a level's `sidecar` text to Envoy's configuration everything is pure: `load
 """
 
 from lab.target.mesh.sidecars.admin import Admin
-from lab.target.mesh.sidecars.configuration import ADMIN_PORT, SIDES, Side, configuration, files, overlay, sidecar
+from lab.target.mesh.sidecars.configuration import ADMIN_PORT, Side, configuration, files, overlay, sidecar
 from lab.target.mesh.sidecars.modes import Mode, parse_mode
 from lab.target.mesh.sidecars.nodes import Node, nodes
 from lab.target.mesh.sidecars.source import Source, load
 
 __all__ = [
     "ADMIN_PORT",
-    "SIDES",
     "Admin",
     "Mode",
     "Node",

@@ -4,10 +4,9 @@ import http.client
 import json
 import re
 from collections.abc import Mapping
-from urllib.parse import quote, urlencode
 
 from lab.record import RETRIES
-from lab.target.guarded import CHANGES
+from lab.target.guarded import CHANGES, numbers, runtime_path
 
 TIMEOUT_S = 10.0
 # After `cluster.inbound.` or `cluster.outbound-<peer>.`
@@ -96,8 +95,7 @@ class Admin:
 
     def set_runtime(self, values: Mapping[str, int | str]) -> None:
         """Sets runtime values for all further requests; "" removes one."""
-        # Envoy leaves a "+" as it is: a blank has to be "%20".
-        self._request("POST", f"/runtime_modify?{urlencode(values, quote_via=quote)}")
+        self._request("POST", runtime_path(values))
 
     def _request(self, method: str, path: str) -> str:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=TIMEOUT_S)
@@ -120,8 +118,3 @@ def kept(numbers: dict[str, int]) -> dict[str, int]:
     Some are begun by what they count (`retry.*`, codes), others by a pattern: what is not there has counted nothing.
     """
     return {name: value for name, value in numbers.items() if KEPT.fullmatch(name)}
-
-
-def numbers(stats: str) -> dict[str, int]:
-    """Name and value of all counters or gauges in an answer to `/stats?format=json`."""
-    return {stat["name"]: stat["value"] for stat in json.loads(stats)["stats"]}

@@ -13,7 +13,6 @@ from lab.target.mesh.sidecars.source import Part, Pattern, Source, added, merged
 from lab.target.mesh.topology import DOMAIN
 
 Side = Literal["front", "both"]
-SIDES: tuple[Side, ...] = ("front", "both")
 
 ADMIN_PORT = 9901
 OUTBOUND = "127.0.0.1:15001"

@@ -1,0 +1,35 @@
+"""What one level adds to baselines, by what another one adds to them. Pure."""
+
+from collections.abc import Sequence
+from statistics import fmean
+
+import numpy as np
+
+from lab.analysis.claims.evidence import evidence
+from lab.analysis.stats.intervals import Interval
+from lab.record import Summary
+
+
+def overhead_ratio(
+    summary: Summary, metric: str, first: str, second: str, baselines: Sequence[str], seed: int
+) -> Interval | None:
+    """Return the first level's overhead by the second's, both above the mean of `baselines`, with Fieller's interval.
+
+    None where fewer than two blocks have all of these levels, or where the second overhead is not found.
+    """
+    by_block: dict[int, dict[str, float]] = {}
+    for trial in summary.trials:
+        if trial.counts and metric in trial.values:
+            by_block.setdefault(trial.block, {})[trial.level] = trial.values[metric]
+    blocks = [
+        [found[first], found[second], fmean(found[name] for name in baselines)]
+        for found in by_block.values()
+        if {first, second, *baselines} <= found.keys()
+    ]
+    if len(blocks) < 2:
+        return None
+    ratio = evidence("overhead ratio", np.array(blocks), seed, summary.block_correlation.get(metric, 0.0))
+    if ratio.estimate is None:
+        return None
+    low, high = ratio.interval(summary.confidence) or (None, None)
+    return Interval(ratio.estimate, low, high)
