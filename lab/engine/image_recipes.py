@@ -35,10 +35,10 @@ def _from_folder(name: str, variable: str, bases: Mapping[str, str], official: s
     return Image((folder,), folder, f"{folder}/Dockerfile", variable, official, bases=bases)
 
 
-def _from_module(name: str, **bases: str) -> Image:
-    """One of the programs of the lab's own Go module."""
+def _from_module(name: str, *shared: str, **bases: str) -> Image:
+    """One of the programs of the lab's own Go module. `shared`: what it reads besides its own folder."""
     return Image(
-        ("go.mod", "go.sum", name, "internal"), ".", f"{name}/Dockerfile", bases={"TOOLCHAIN": "toolchain-go", **bases}
+        ("go.mod", "go.sum", name, *shared), ".", f"{name}/Dockerfile", bases={"TOOLCHAIN": "toolchain-go", **bases}
     )
 
 
@@ -153,9 +153,9 @@ TABLE: dict[str, Image] = {
         "services/exporter-model/Dockerfile",
         bases={"TOOLCHAIN": "toolchain-java", "JRE": "jre"},
     ),
-    "observer": _from_module("observer"),
-    "sink": _from_module("sink"),
-    "testserver": _from_module("testserver"),
+    "observer": _from_module("observer", "internal"),
+    "sink": _from_module("sink", "internal/serve"),
+    "testserver": _from_module("testserver", "internal/serve"),
     "spinner": _from_module("spinner", BASE="debian"),
 }
 

@@ -152,6 +152,27 @@ def test_a_changed_base_rebuilds_what_is_built_on_it(tree: Path) -> None:
     assert engine.built == ["jre", "services"]
 
 
+def imported(folder: str) -> set[str]:
+    """Return the folders of the module's shared packages that the programs in a folder are made of."""
+    found = set[str]()
+    left = {folder}
+    while left:
+        sources = [path for path in (ROOT / left.pop()).rglob("*.go") if not path.name.endswith("_test.go")]
+        packages = {name for path in sources for name in re.findall(r'"tollbooth/(internal/\w+)"', path.read_text())}
+        left |= packages - found
+        found |= packages
+    return found
+
+
+@pytest.mark.parametrize("name", ["observer", "sink", "testserver", "spinner", "ghz", "fortio", "open-loop", "traces"])
+def test_a_go_program_is_built_again_when_a_package_that_it_imports_changes(name: str) -> None:
+    inputs = set(TABLE[name].inputs)
+    (folder,) = inputs & {name, f"loadgen/{name}"}
+    shared = {path for path in inputs if path.startswith("internal")}
+    # The observer's folder has several programs, which together import nearly all of them.
+    assert shared == ({"internal"} if name == "observer" else imported(folder))
+
+
 def test_a_readme_and_built_classes_are_no_inputs(tree: Path) -> None:
     before = wanted_digests(tree, PINNED)
     (tree / "services/README.md").write_text("words")
