@@ -50,14 +50,16 @@ def contains(name: str, found: Interval | None, truth: float, decimals: int = 3,
     return judged(name, shown(found, decimals, unit), f"contains {truth:.{decimals}f}{unit}", passed)
 
 
-def at_least(name: str, found: float, least: float) -> Row:
-    """Require a number of at least `least`."""
-    return judged(name, f"{found:g}", f"at least {least:g}", found >= least)
+def at_least(name: str, found: float | None, least: float) -> Row:
+    """Require a number of at least `least`. It fails where none is known."""
+    value = MISSING if found is None else f"{found:g}"
+    return judged(name, value, f"at least {least:g}", found is not None and found >= least)
 
 
-def at_most(name: str, found: float, most: float, unit: str = "") -> Row:
-    """Require a number of at most `most`."""
-    return judged(name, f"{found:.3g}{unit}", f"at most {most:g}{unit}", found <= most)
+def at_most(name: str, found: float | None, most: float, unit: str = "") -> Row:
+    """Require a number of at most `most`. It fails where none is known."""
+    value = MISSING if found is None else f"{found:.3g}{unit}"
+    return judged(name, value, f"at most {most:g}{unit}", found is not None and found <= most)
 
 
 def shown(found: Interval | None, decimals: int, unit: str = "") -> str:

@@ -31,7 +31,7 @@ def required(summary: Summary, minutes: float, halves: Sequence[Effect], rounds:
     ]
     return [
         at_least("settled sets", min(level.trials for level in summary.levels.values()), LEAST_SETS),
-        _long(rounds),
+        at_least("rounds of a set", rounds, LEAST_ROUNDS),
         at_most("sets rejected", rejected_percent(summary), MOST_REJECTED_PERCENT, " %"),
         at_most("from set-up to report", minutes, MOST_MINUTES, " min"),
         *(_precise(name, rows.get(name)) for name in names),
@@ -40,24 +40,14 @@ def required(summary: Summary, minutes: float, halves: Sequence[Effect], rounds:
     ]
 
 
-def _long(rounds: int | None) -> Row:
-    name = "rounds of a set"
-    if rounds is None:
-        return judged(name, MISSING, f"at least {LEAST_ROUNDS}", passed=False)
-    return at_least(name, rounds, LEAST_ROUNDS)
-
-
 def _compiling(summary: Summary) -> Row:
     """Require compilers to use as little in the windows as they do of a settled system."""
-    name, most = "CPU of compilers, largest of a level", 100 * SETTLED_JIT_FRACTION
     shares = [100 * row.mean for row in summary.estimates if row.metric == COMPILING]
-    if not shares:
-        return judged(name, MISSING, f"at most {most:g} %", passed=False)
-    return at_most(name, max(shares), most, " %")
+    return at_most("CPU of compilers, largest of a level", max(shares, default=None), 100 * SETTLED_JIT_FRACTION, " %")
 
 
 def _precise(level: str, row: Estimate | None) -> Row:
-    name = f"half-width of {level}'s ratio"
-    if row is None or row.ratio_low is None or row.ratio_high is None:
-        return judged(name, MISSING, f"at most {MOST_POINTS:g} points", passed=False)
-    return at_most(name, 100 * (row.ratio_high - row.ratio_low) / 2, MOST_POINTS, " points")
+    half_width = None
+    if row is not None and row.ratio_low is not None and row.ratio_high is not None:
+        half_width = 100 * (row.ratio_high - row.ratio_low) / 2
+    return at_most(f"half-width of {level}'s ratio", half_width, MOST_POINTS, " points")
