@@ -33,7 +33,7 @@ def run_alternating(
 ) -> list[Measured]:
     """Runs a trial of each of `levels` in one set; raw records go below `out`.
 
-    `found`: the rate and the number of rounds of the run's earlier sets; empty in the first, which finds them.
+    `found`: the rate and the number of rounds of the run's valid sets; empty before the first, which finds them.
     `say` reports progress. Raises `StartFailed` if a container does not do its part, `NotRemoved`, and the
     driver's errors.
     """

@@ -233,8 +233,10 @@ def _keep(
         reasons = [_judge(context, run, *one) for one in zip(trials, levels, measured, strict=False)]
         if context.experiment.load.schedule.alternates:
             reasons = _judge_set(run, trials, reasons)
-            run.manifest["calibration"] = measured[0].found
-            run.save()
+            # A rate at which a set was rejected is found again, from the next one.
+            if not any(reasons):
+                run.manifest["calibration"] = measured[0].found
+                run.save()
         for trial, _ in zip(trials, measured, strict=False):
             folder = _folder(run, trial, len(_attempts(run, trial)) + 1)
             (_judged(run) / str(trial.number)).rename(folder)

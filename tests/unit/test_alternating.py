@@ -217,9 +217,11 @@ def test_a_plan_says_what_the_last_run_lets_expect(finished: tuple[Context, Run,
 def test_one_rejected_system_rejects_its_set(tmp_path: Path) -> None:
     on, drivers = alternating()
     drivers[2].slow_ns = 5 * SECOND_NS
-    run, _ = complete(on, tmp_path)
+    run, said = complete(on, tmp_path)
     trials = [read_trial_record(path.parent) for path in sorted(run.folder.glob("trials/*/trial.json"))]
     assert not any(trial.valid for trial in trials)
+    assert said.count("measuring what a request of each costs") == 2
+    assert "calibration" not in run.manifest
     slow = {trial.level for trial in trials if any("answered in another system's turn" in why for why in trial.reasons)}
     others = [trial for trial in trials if trial.level not in slow]
     assert slow
