@@ -27,7 +27,7 @@ OPENS = re.compile(r"open_run\(.*\)")
 OF_THE_STUDY = ("show-bytes", "show-inside", "show-errors", "show-claims")
 
 # A cell with figures besides the intervals, where that is not the latency of each request.
-FIGURES = {"proxy-tracing": "show-batching"}
+FIGURES = {"proxy-tracing": "show-batching", "span-pipeline": "show-ladders"}
 
 # What a call may be made of.
 PARTS = (ast.Call, ast.Attribute, ast.Name, ast.Constant, ast.keyword, ast.expr_context)
