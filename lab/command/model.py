@@ -75,7 +75,10 @@ def size_(
         raise UserError(f"the model has no pipeline '{pipeline}'; {meant}", f"the model is {shown(path)}")
     wait_s = _wait_s(decision_wait, pipeline, known.pipelines[pipeline])
     load = Load(spans_per_s, span_bytes, attributes, spans_per_trace, wait_s)
-    found = size(known, load, pipeline)
+    try:
+        found = size(known, load, pipeline)
+    except ValueError as other:
+        raise UserError(f"{shown(path)}: {other}", "fit it again: lab model RUN...") from other
     print_tables([size_table(found, load, pipeline)], console)
     print_lines([*remarks(found, known, pipeline), f"model: {shown(path)}"], console)
 

@@ -26,12 +26,16 @@ from lab.errors import UserError
 
 NOISE = 0.03
 NUM_TRACES = 50_000
-WAKE_UP_US = 20.0
+SECOND_US, WAKE_UP_US = 8_000.0, 20.0
 
 
 def cpu_us(load: Load, span: float, trace: float) -> float:
-    """A span with these parts, 2 ns per byte and 0.3 µs per attribute; a trace wakes a Collector in its idle time."""
+    """A span with these parts, 2 ns per byte and 0.3 µs per attribute; a trace wakes a Collector in its idle time.
+
+    8 ms in each second are the Collector's own.
+    """
     woken = span + 0.002 * load.span_bytes + 0.3 * load.attributes + (trace + WAKE_UP_US) / load.spans_per_trace
+    woken += SECOND_US / load.spans_per_s
     return woken / (1 + WAKE_UP_US / load.spans_per_trace * load.spans_per_s / 1e6)
 
 
@@ -39,14 +43,14 @@ def noisy(load: Load, cpu: float, memory: float, random: np.random.Generator, no
     return Trial(load, *(np.array([cpu, memory]) * (1 + noise * random.standard_normal(2))))
 
 
-def passing(seed: int, noise: float = NOISE) -> list[Trial]:
+def passing(seed: int, noise: float = NOISE, trace: float = 10) -> list[Trial]:
     """A grid of four variables. A span: 4 µs, a trace: 10 µs. 80 MiB and 0.5 s of data."""
     random = np.random.default_rng(seed)
     trials = []
     for rate, span_bytes, attributes, spans in product((4_000, 20_000), (200, 800, 3_200), (0, 10, 30), (1, 10, 100)):
         load = Load(rate, span_bytes, attributes, spans)
         memory = 80 + 0.5 * rate * span_bytes / MIB + 30 * rate * attributes / 1e6 + 1_000 * rate / spans / 1e6
-        trials.append(noisy(load, cpu_us(load, 4, 10), memory, random, noise))
+        trials.append(noisy(load, cpu_us(load, 4, trace), memory, random, noise))
     return trials
 
 
@@ -78,22 +82,51 @@ def model() -> CapacityModel:
 
 def test_without_noise_the_coefficients_are_exact() -> None:
     forward = fit_pipeline(passing(1, noise=0))
-    assert forward.cpu_us_per_span.coefficients == pytest.approx([4, 0.002, 0.3, 10, WAKE_UP_US])
+    assert forward.cpu_us_per_span.coefficients == pytest.approx([4, 0.002, 0.3, 10, SECOND_US, WAKE_UP_US])
     assert forward.memory_mib.coefficients == pytest.approx([80, 0.5, 30, 1_000])
     assert forward.cpu_us_per_span.residual_sd == pytest.approx(0, abs=1e-9)
     tail = fit_pipeline(tail_sampling(1, noise=0), NUM_TRACES)
     assert tail.memory_mib.coefficients == pytest.approx([60, 4, 0.5, 80, 2.5])
 
 
-def test_prediction_intervals_cover_new_trials_as_often_as_they_say() -> None:
-    random, covered, repetitions = np.random.default_rng(7), 0, 400
-    load = Load(10_000, 800, 10, 10)
+def covered(load: Load, trace: float, repetitions: int = 400) -> Count:
+    """How often the interval of a fit contains the cores of a new trial."""
+    random, inside = np.random.default_rng(7), 0
     for seed in range(repetitions):
-        fitted = CapacityModel(machine={}, runs=[], pipelines={"forward": fit_pipeline(passing(seed))})
+        fitted = CapacityModel(machine={}, runs=[], pipelines={"forward": fit_pipeline(passing(seed, trace=trace))})
         cores = size(fitted, load, "forward").cores
-        new = 0.01 * cpu_us(load, 4, 10) * (1 + NOISE * random.standard_normal())
-        covered += cores.low <= new <= cores.high
-    assert clopper_pearson(Count(covered, repetitions), 0.95).covers(0.95)
+        new = load.spans_per_s / 1e6 * cpu_us(load, 4, trace) * (1 + NOISE * random.standard_normal())
+        inside += cores.low <= new <= cores.high
+    return Count(inside, repetitions)
+
+
+def test_prediction_intervals_cover_new_trials_as_often_as_they_say() -> None:
+    assert clopper_pearson(covered(Load(10_000, 800, 10, 10), 10), 0.95).covers(0.95)
+
+
+def test_where_a_part_is_zero_intervals_cover_at_least_as_often() -> None:
+    """Half of these fits would have a negative part of a trace."""
+    assert clopper_pearson(covered(Load(10_000, 800, 10, 1), 0), 0.95).high >= 0.95
+
+
+def test_no_coefficient_is_negative_so_no_load_is_too_large_for_more_collectors() -> None:
+    """A trace's part is -15 µs, and 20 µs if it wakes the Collector: it would be half busy at any rate."""
+    trials = passing(1, noise=0, trace=-15)
+    rows = [
+        (1, one.span_bytes, one.attributes, per_span, 1 / one.spans_per_s, trial.idle * per_span)
+        for trial in trials
+        for one in [trial.load]
+        for per_span in [1 / one.spans_per_trace]
+    ]
+    unconstrained = np.linalg.lstsq(np.array(rows), [trial.cpu_us_per_span for trial in trials])[0]
+    assert unconstrained[3] == pytest.approx(-15)
+    fitted = fit_pipeline(trials)
+    assert min(fitted.cpu_us_per_span.coefficients) == fitted.cpu_us_per_span.coefficients[3] == 0
+    assert min(fitted.memory_mib.coefficients) >= 0
+    known = CapacityModel(machine={}, runs=[], pipelines={"forward": fitted})
+    needed = [size(known, Load(rate, 200, 0, 1), "forward") for rate in (1e4, 1e6, 1e8)]
+    assert needed[0].collectors < needed[1].collectors < needed[2].collectors
+    assert all(one.cores.value <= MOST_BUSY for one in needed)
 
 
 def test_size_is_in_cores_and_mib() -> None:
@@ -115,7 +148,8 @@ def test_a_larger_load_is_shared_by_the_fewest_collectors_that_are_not_too_busy(
     found = size(model(), load, "forward")
     assert found.collectors > 1
     assert found.cores.value <= MOST_BUSY
-    assert cpu_us(replace(load, spans_per_s=200_000 / (found.collectors - 1)), 4, 10) * 0.2 > MOST_BUSY
+    fewer = replace(load, spans_per_s=load.spans_per_s / (found.collectors - 1))
+    assert size(model(), fewer, "forward").collectors > 1
 
 
 def test_what_is_outside_the_grid_is_named() -> None:

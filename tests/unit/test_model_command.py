@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from lab.analysis.collector.required import required
 from lab.analysis.runs import Run
 from lab.command import model
 from lab.command.model import fitted, required_rows
+from lab.command.runs import read_run
 from lab.errors import UserError
 from lab.record import Summary, TrialSummary
 from lab.spec import load_experiment
@@ -169,6 +171,52 @@ def test_more_traces_than_were_measured_are_extrapolated(file: str) -> None:
 def test_without_a_model_of_this_machine_the_kept_one_is_taken(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(model, "OWN", tmp_path / "none.json")
     assert read_model(model._newest()).pipelines
+
+
+def test_a_model_with_other_terms_is_rejected(file: str, tmp_path: Path) -> None:
+    """Such as one of before a second had a part, whose coefficients may be negative."""
+    known, path = read_model(Path(file)), tmp_path / "earlier.json"
+    basic = known.pipelines["basic"]
+    terms = [term for term in basic.cpu_us_per_span.terms if term != "second per span"]
+    cpu = basic.cpu_us_per_span.model_copy(update={"terms": terms})
+    earlier = {"basic": basic.model_copy(update={"cpu_us_per_span": cpu})}
+    write_model(path, known.model_copy(update={"pipelines": earlier}))
+    assert "the model has other terms than span, span byte" in one_line(
+        lab(*SIZE, "--pipeline", "basic", "--model", str(path))
+    )
+
+
+@pytest.mark.parametrize("spans", [1, 10, 50, 500])
+@pytest.mark.parametrize(("span_bytes", "attributes"), [(70, 0), (360, 8), (2_000, 24)])
+@pytest.mark.parametrize("pipeline", ["basic", "mutate", "batched", "tail-sampling"])
+def test_by_the_kept_model_more_spans_need_more(
+    pipeline: str, span_bytes: float, attributes: float, spans: float
+) -> None:
+    known = read_model(model.KEPT)
+    wait_s = 10 if known.pipelines[pipeline].num_traces else 0
+    rates = [10 ** (half / 2) for half in range(17)]
+    sizes = [size(known, Load(rate, span_bytes, attributes, spans, wait_s), pipeline) for rate in rates]
+    assert all(less.collectors <= more.collectors for less, more in pairwise(sizes))
+    assert all(
+        less.collectors * less.cores.value <= more.collectors * more.cores.value for less, more in pairwise(sizes)
+    )
+    # 100 times the rate, from one that a Collector has enough to do with.
+    hundredfold = zip(rates, sizes, sizes[4:], strict=False)
+    assert all(less.collectors < more.collectors for rate, less, more in hundredfold if rate >= 1e4)
+
+
+def test_the_kept_model_has_no_negative_term_and_all_pipelines_are_tried() -> None:
+    known = read_model(model.KEPT)
+    assert set(known.pipelines) == {"basic", "mutate", "batched", "tail-sampling"}
+    for pipeline in known.pipelines.values():
+        assert min(*pipeline.cpu_us_per_span.coefficients, *pipeline.memory_mib.coefficients) >= 0
+
+
+def test_the_kept_model_is_what_the_kept_runs_are_fitted_to() -> None:
+    again = fitted([read_run(model.KEPT.parent), read_run(model.KEPT.parent.with_name(TAIL))])
+    for name, kept in read_model(model.KEPT).pipelines.items():
+        assert again.pipelines[name].cpu_us_per_span.coefficients == pytest.approx(kept.cpu_us_per_span.coefficients)
+        assert again.pipelines[name].memory_mib.coefficients == pytest.approx(kept.memory_mib.coefficients)
 
 
 def test_what_the_model_cannot_say_of_a_load_is_said(file: str) -> None:

@@ -4,7 +4,8 @@ No published benchmark found normalises span size, pipeline and unit (issue 21; 
 per second range from 0.065 to 2.4 cores). A model is of Collectors with one CPU each, and a larger load needs more of
 them. CPU per span is a sum: a part per span, per byte, per attribute, and a trace's part divided among its spans. A
 trace's part is larger if the Collector is idle when the trace arrives: then it has to be woken. So a busy Collector
-needs less CPU per span (in a first ramp 28 µs, and 77 µs at a tenth of the rate). Memory is a base and what is held:
+needs less CPU per span (in a first ramp 28 µs, and 77 µs at a tenth of the rate). And each second has a part, for what
+a Collector does at any load; it is divided among the second's spans. Memory is a base and what is held:
 
 - A pipeline that passes traces on holds what arrives in some time: bytes, attributes and traces per second.
 - Tail sampling holds every trace for the decision wait, and until the next decision (`TICK_S`), but at most
@@ -12,7 +13,8 @@ needs less CPU per span (in a first ramp 28 µs, and 77 µs at a tenth of the ra
   span, attribute and byte of them.
 """
 
-import itertools
+import math
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -28,7 +30,7 @@ from lab.spec.model import Shape, validate
 from lab.spec.problems import SpecError
 
 FORMAT, VERSION = "tollbooth.capacity-model", 1
-CPU_TERMS = ("span", "span byte", "attribute", "trace per span", "wake-up per span")
+CPU_TERMS = ("span", "span byte", "attribute", "trace per span", "second per span", "wake-up per span")
 PASSING_TERMS = ("base", "byte per second", "attribute per second", "trace per second")
 HOLDING_TERMS = ("base", "trace held", "span held", "attribute held", "byte held")
 LEAST_HELD_BACK = 12
@@ -144,15 +146,23 @@ def fit_pipeline(trials: Sequence[Trial], num_traces: int | None = None) -> Pipe
 def size(model: CapacityModel, load: Load, pipeline: str) -> Size:
     """Say how many Collectors share a load, so that none is busier than `MOST_BUSY`, and what each of them needs.
 
-    Raises `KeyError` for a pipeline that the model does not have.
+    There are at most as many as spans per second. Raises `KeyError` for a pipeline that the model does not have, and
+    `ValueError` if its terms are not today's.
     """
     fitted = model.pipelines[pipeline]
-    for collectors in itertools.count(1):
-        each = replace(load, spans_per_s=load.spans_per_s / collectors)
-        cpu, memory = _predicted(fitted, each)
-        cores = cpu.times(each.spans_per_s / 1e6)
-        if cores.value <= MOST_BUSY:
-            break
+    if tuple(fitted.cpu_us_per_span.terms) != CPU_TERMS:
+        raise ValueError(f"the model has other terms than {', '.join(CPU_TERMS)}")
+
+    def share(collectors: int) -> Load:
+        return replace(load, spans_per_s=load.spans_per_s / collectors)
+
+    # A Collector with less to do is not busier.
+    most = math.ceil(load.spans_per_s)
+    collectors = 1 + bisect_left(
+        range(1, most), True, key=lambda count: _cores(fitted, share(count)).value <= MOST_BUSY
+    )
+    each = share(collectors)
+    cores, (_, memory) = _cores(fitted, each), _predicted(fitted, each)
     outside = (
         name for name, bounds in fitted.bounds.items() if not bounds.low <= float(getattr(each, name)) <= bounds.high
     )
@@ -217,20 +227,25 @@ def _predicted(fitted: Pipeline, load: Load) -> tuple[Predicted, Predicted]:
     return predict(fitted.cpu_us_per_span, of_cpu), predict(fitted.memory_mib, of_memory)
 
 
+def _cores(fitted: Pipeline, load: Load) -> Predicted:
+    return _predicted(fitted, load)[0].times(load.spans_per_s / 1e6)
+
+
 def _idle(fitted: Fit, load: Load) -> float:
     """Return the share of time in which the CPU is idle. Less idle means fewer wake-ups, and so less work."""
     (row,) = _rows_of_cpu([load], [1.0])
     cores_if_always_woken = float(row @ fitted.coefficients) * load.spans_per_s / 1e6
     wake_up_cores = float(row[-1] * fitted.coefficients[-1]) * load.spans_per_s / 1e6
     # busy = cores_if_always_woken - wake_up_cores * busy
-    return min(1.0, max(0.0, 1 - cores_if_always_woken / max(1.0, 1 + wake_up_cores)))
+    return max(0.0, 1 - cores_if_always_woken / (1 + wake_up_cores))
 
 
 def _rows_of_cpu(loads: Sequence[Load], idle: Sequence[float]) -> NDArray[np.float64]:
     return np.array(
         [
-            (1.0, load.span_bytes, load.attributes, 1 / load.spans_per_trace, share / load.spans_per_trace)
+            (1.0, load.span_bytes, load.attributes, per_span, 1 / load.spans_per_s, share * per_span)
             for load, share in zip(loads, idle, strict=True)
+            for per_span in [1 / load.spans_per_trace]
         ]
     )
 

@@ -1,7 +1,10 @@
-"""Least squares on relative errors: a sum of terms, fitted to a grid of trials, with prediction intervals.
+"""Least squares on relative errors: a sum of costs, fitted to a grid of trials, with prediction intervals.
 
 Costs span orders of magnitude over a grid, and are judged by relative error. So each trial's row is divided by its
 value (weighted least squares; Draper and Smith, "Applied Regression Analysis", 3rd edition, 1998, chapter 9).
+
+No coefficient is negative, because nothing pays for being done (non-negative least squares; Lawson and Hanson, "Solving
+Least Squares Problems", 1995, chapter 23). With a negative one, a cost could have a limit that no load exceeds.
 """
 
 from collections.abc import Sequence
@@ -19,7 +22,8 @@ FloatArray = NDArray[np.float64]
 class Fit(Shape):
     """Coefficients of the named terms, their covariance, and the standard deviation of relative errors.
 
-    `freedom`: the number of trials less that of terms.
+    `covariance`: as if coefficients could be negative. Where one is 0, intervals are too wide rather than too narrow.
+    `freedom`: the number of trials less that of terms, also of those that are 0.
     """
 
     terms: Sequence[str]
@@ -54,7 +58,7 @@ def fit(terms: Sequence[str], rows: ArrayLike, values: ArrayLike) -> Fit:
     freedom = len(found) - len(terms)
     if freedom < 1 or np.any(scales == 0) or np.linalg.matrix_rank(relative / scales) < len(terms):
         raise ValueError(f"{len(found)} trials do not determine {', '.join(terms)}: vary more, or add trials")
-    scaled = np.linalg.lstsq(relative / scales, np.ones(len(found)))[0]
+    scaled = scipy.optimize.nnls(relative / scales, np.ones(len(found)))[0]
     errors = 1 - relative / scales @ scaled
     variance = float(errors @ errors) / freedom
     inverse = np.linalg.inv((relative / scales).T @ (relative / scales)) / np.outer(scales, scales)
