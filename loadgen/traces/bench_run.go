@@ -37,6 +37,9 @@ type ran struct {
 
 func (r ran) perCPUSecond() float64 { return float64(r.traces) / r.cpuS }
 
+// held says whether a rate was held. It was not if nothing came: the rate is no number then.
+func (r ran) held(perS float64) bool { return r.failed == 0 && r.tracesPerS >= heldShare*perS }
+
 // delay is a quantile of how late traces were sent.
 func (r ran) delay(quantile float64) time.Duration {
 	if len(r.late) == 0 {
@@ -104,9 +107,9 @@ func execute(command *exec.Cmd) (log string, found ran, err error) {
 	return out.String(), found, nil
 }
 
-// send has the generator send loads in a process of its own. What it returns is about the last of them; CPU time and
+// runSelf has the generator send loads in a process of its own. What it returns is about the last of them; CPU time and
 // traces are of all.
-func (b *bench) send(loads ...load) (found ran, err error) {
+func (b *bench) runSelf(loads ...load) (found ran, err error) {
 	folder, err := os.MkdirTemp("", "traces-bench-")
 	if err != nil {
 		return found, err
@@ -183,9 +186,9 @@ type settings struct{ workers, batch int }
 
 var generated = regexp.MustCompile(`traces generated\s+\{.*"traces": (\d+)`)
 
-// opponent has telemetrygen generate as many traces of the same number of spans as it can. A trace counts where it was
-// generated: of those, it drops what its queue has no room for.
-func (b *bench) opponent(s settings, lasts time.Duration) (found ran, err error) {
+// runTelemetrygen has telemetrygen generate as many traces of the same number of spans as it can. A trace counts where
+// it was generated: of those, it drops what its queue has no room for.
+func (b *bench) runTelemetrygen(s settings, lasts time.Duration) (found ran, err error) {
 	log, found, err := execute(exec.Command(b.telemetrygen, "traces", "--otlp-endpoint", sinkTarget, "--otlp-insecure",
 		"--child-spans", strconv.Itoa(spansInTrace-1), "--workers", strconv.Itoa(s.workers), "--rate", "0",
 		"--batch-size", strconv.Itoa(s.batch), "--duration", lasts.String()))

@@ -30,6 +30,7 @@ type openLoop struct {
 	batches     sync.Pool
 	records     *recorder
 	onAnswer    outcome // of a trace that its target accepted
+	most        int64   // requests under way at once; what is due beyond them is not sent
 	underWay    atomic.Int64
 	ended       sync.WaitGroup
 }
@@ -54,7 +55,7 @@ func (r *run) decoupled(ctx context.Context, next schedule) error {
 		if err != nil {
 			return err
 		}
-		return cmp.Or(r.sendAll(ctx, next, records, success), records.finish())
+		return cmp.Or(r.newOpenLoop(records, success).sendAll(ctx, next), records.finish())
 	}
 	sent, err := r.record("sent", "csv", recordHeader)
 	if err != nil {
@@ -72,7 +73,7 @@ func (r *run) decoupled(ctx context.Context, next schedule) error {
 		came.add(text)
 	}})
 	before := r.receiver.spans.Load()
-	err = r.sendAll(ctx, next, sent, accepted)
+	err = r.newOpenLoop(sent, accepted).sendAll(ctx, next)
 	r.awaitReturns(ctx, before)
 	r.receiver.to.Store(nil)
 	ended := r.clock.Now()
@@ -82,16 +83,20 @@ func (r *run) decoupled(ctx context.Context, next schedule) error {
 	return r.match(sent.path, came.path, ended)
 }
 
-// sendAll sends the schedule's requests when they are due, and returns when all have ended.
-func (r *run) sendAll(ctx context.Context, next schedule, records *recorder, onAnswer outcome) error {
-	o := &openLoop{run: r, records: records, onAnswer: onAnswer}
+// newOpenLoop is an open loop that logs its traces. Those that their target accepted have this outcome.
+func (r *run) newOpenLoop(records *recorder, onAnswer outcome) *openLoop {
+	o := &openLoop{run: r, records: records, onAnswer: onAnswer, most: maxInFlight}
 	o.batches.New = func() any { return &batch{drawer: newDrawer(r.load.Plan, r.load.Seed), ids: newIdentifier()} }
-	var err error
-	if o.connections, err = r.openAll(r.load.connections()); err != nil {
+	return o
+}
+
+// sendAll sends the schedule's requests when they are due, and returns when all have ended.
+func (o *openLoop) sendAll(ctx context.Context, next schedule) (err error) {
+	if o.connections, err = o.openAll(o.load.connections()); err != nil {
 		return err
 	}
 	runtime.GC() // what the last load left
-	ready := make(chan *batch, max(2, tracesAhead/r.load.tracesPerRequest()))
+	ready := make(chan *batch, max(2, tracesAhead/o.load.tracesPerRequest()))
 	go o.prepare(ctx, next, ready)
 	clock.Precisely(func() { o.loop(ctx, ready) })
 	o.ended.Wait()
@@ -135,7 +140,7 @@ func (o *openLoop) send(ctx context.Context, b *batch) {
 	defer o.ended.Done()
 	defer o.underWay.Add(-1)
 	defer o.batches.Put(b)
-	tooMany := o.underWay.Add(1) > maxInFlight
+	tooMany := o.underWay.Add(1) > o.most
 	o.counters.sent.Add(uint64(b.sent))
 	var s sending
 	switch {
@@ -165,11 +170,11 @@ func (o *openLoop) draw(b *batch, request due) (clients int) {
 		b.drawer.draw(request.worker, number, t)
 		b.ids.identify(t)
 		t.begin = b.due - t.lasts().Nanoseconds()
-		if request.spans != none && request.spans != len(t.spans) {
-			o.fail(fmt.Errorf("replay: trace %d of worker %d had %d spans, and has %d by this plan and seed",
-				number, request.worker, request.spans, len(t.spans)))
-		}
 		logged := recordOf(request.worker, number, b.due, t)
+		if request.logged != unlogged && request.logged != logged.shape() {
+			o.fail(fmt.Errorf("replay: trace %d of worker %d was logged with %s, and has %s by this plan and seed",
+				number, request.worker, request.logged, logged.shape()))
+		}
 		logged.loop = began - b.due
 		b.records = append(b.records, logged)
 		if len(t.spans) > 0 {

@@ -16,7 +16,7 @@ const (
 	maxDurationS        = 86_400
 	maxTimeoutMs        = 3_600_000
 	maxWorkers          = 50_000
-	maxTracesPerS       = 1_000_000
+	maxTracesPerS       = 2_000_000
 	maxTracesPerRequest = 10_000
 	maxInFlight         = 10_000
 )

@@ -38,7 +38,7 @@ func TestALoadThatMakesNoSenseIsOneClearLine(t *testing.T) {
 		"coupled.workers_per_s: is -0.5, must be from 0 to 50000":            func(l *load) { l.Coupled.WorkersPerS = -0.5 },
 		"coupled.shared_connections: is -1, must be from 0 to 50000":         func(l *load) { l.Coupled.Shared = -1 },
 		"decoupled.traces_per_s: must be above 0":                            func(l *load) { *l = rate(0, 1) },
-		"decoupled.traces_per_s: is 2000000, must be from 0 to 1000000":      func(l *load) { *l = rate(2e6, 1) },
+		"decoupled.traces_per_s: is 3000000, must be from 0 to 2000000":      func(l *load) { *l = rate(3e6, 1) },
 		"decoupled.traces_per_request: is 0, must be from 1 to 10000":        func(l *load) { *l = rate(1, 0) },
 		`decoupled.arrivals: must be "fixed" or "poisson"`:                   func(l *load) { *l = rate(1, 1); l.Decoupled.Arrivals = "often" },
 		"decoupled.connections: is 0, must be from 1 to 50000":               func(l *load) { *l = rate(1, 1); l.Decoupled.Connections = 0 },

@@ -47,6 +47,29 @@ func recordOf(worker int, number uint64, intended int64, t *trace) record {
 	}
 }
 
+// shape is what plan and seed determine of a trace, as far as its record has it. A replay holds one for each trace of a
+// log, which may have millions.
+type shape struct {
+	spans, sent, durationMs, attributes, attributeBytes, clients int32
+	risky, failed                                                bool
+}
+
+// unlogged is of a trace that no log has.
+var unlogged = shape{spans: none}
+
+func (r *record) shape() shape {
+	return shape{
+		int32(r.spans), int32(r.spansSent), int32(r.spanDurationMs), int32(r.attributes), int32(r.attributeBytes),
+		int32(r.clients), r.risky, r.failed,
+	}
+}
+
+// String describes the shape in a message.
+func (s shape) String() string {
+	return fmt.Sprintf("%d spans (%d sent) of %d ms, %d attributes of %d bytes, clients: %d, risky: %t, error: %t",
+		s.spans, s.sent, s.durationMs, s.attributes, s.attributeBytes, s.clients, s.risky, s.failed)
+}
+
 // append appends the record's line.
 func (r *record) append(line []byte) []byte {
 	line = hex.AppendEncode(line, r.id[:])

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"go.opentelemetry.io/collector/pdata/ptrace/ptraceotlp"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -29,6 +31,7 @@ type relay struct {
 	to       connection
 	accepts  atomic.Pointer[func(context.Context) error] // answers a request; nil: at once
 	keeps    func(traceID) bool                          // nil: everything
+	looks    atomic.Pointer[func(message)]               // at what it accepts; nil: nobody
 	server   *grpc.Server
 	passing  sync.WaitGroup
 	requests atomic.Int64
@@ -82,6 +85,9 @@ func (r *relay) export(ctx context.Context, taken message) error {
 			return err
 		}
 	}
+	if look := r.looks.Load(); look != nil {
+		(*look)(taken)
+	}
 	parts, err := tally(taken, nil)
 	if err != nil {
 		return err
@@ -97,6 +103,39 @@ func (r *relay) export(ctx context.Context, taken message) error {
 		_ = r.to.send(context.Background(), time.Second, b)
 	})
 	return nil
+}
+
+// clientsSeen is how many requests of each client came to a relay.
+type clientsSeen struct {
+	mutex    sync.Mutex
+	requests map[string]int
+}
+
+// watch has the relay count from now on whose spans it gets.
+func (r *relay) watch() *clientsSeen {
+	seen := &clientsSeen{requests: map[string]int{}}
+	look := func(taken message) {
+		request := ptraceotlp.NewExportRequest()
+		if err := request.UnmarshalProto(taken); err != nil {
+			r.t.Error(err)
+		}
+		seen.mutex.Lock()
+		defer seen.mutex.Unlock()
+		for _, resource := range request.Traces().ResourceSpans().All() {
+			if client, named := resource.Resource().Attributes().Get(serviceName); named {
+				seen.requests[client.Str()]++
+			}
+		}
+	}
+	r.looks.Store(&look)
+	return seen
+}
+
+// names are the clients whose spans came.
+func (s *clientsSeen) names() []string {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return slices.Sorted(maps.Keys(s.requests))
 }
 
 // message is a request as it came.
@@ -326,15 +365,17 @@ func TestSpansOfSeveralClientsGoToSeveralTargets(t *testing.T) {
 	e := startEndpoint(t)
 	first, second := startRelay(t, e.grpcAddress), startRelay(t, e.grpcAddress)
 	for _, l := range []load{rate(500, 3), someLoad()} {
-		l.Plan.Spans, l.Plan.Clients, l.Plan.IncompleteProbability, l.Plan.SiblingProbability = bounds{2, 20}, bounds{2, 5}, 0.3, 0.5
-		before := second.requests.Load()
+		// A trace of one span is one request, and not one to each target.
+		l.Plan.Spans, l.Plan.Clients, l.Plan.IncompleteProbability, l.Plan.SiblingProbability = bounds{1, 20}, bounds{2, 5}, 0.3, 0.5
+		atFirst, atSecond := first.watch(), second.watch()
 		records, c := sentBy(t, e, l, first.address, second.address)
 		found := byOutcome(t, records, c)
 		if found[success] < 100 || found[success]+found[shutdown] != len(records) {
 			t.Errorf("%v", found)
 		}
-		if second.requests.Load()-before < 50 {
-			t.Errorf("%d requests went to the second target", second.requests.Load()-before)
+		even, odd := []string{"client-0", "client-2", "client-4"}, []string{"client-1", "client-3"}
+		if !slices.Equal(atFirst.names(), even) || !slices.Equal(atSecond.names(), odd) {
+			t.Errorf("the first target got spans of %q, the second of %q", atFirst.names(), atSecond.names())
 		}
 	}
 }

@@ -16,7 +16,7 @@ type due struct {
 	worker int    // whose connection it takes
 	number uint64 // of its first trace
 	traces int
-	spans  int // that its trace had when it was logged; none: it was not
+	logged shape // of its trace, when it was sent before; unlogged: it was not
 }
 
 // schedule returns the next request, and false after the last one.
@@ -33,7 +33,8 @@ func (d *decoupled) schedule(seed uint64, lasts time.Duration) schedule {
 			after = poisson.Next()
 		}
 		next := due{
-			after.Nanoseconds(), int(request % uint64(d.Connections)), request * uint64(d.TracesPerRequest), d.TracesPerRequest, none,
+			after.Nanoseconds(), int(request % uint64(d.Connections)),
+			request * uint64(d.TracesPerRequest), d.TracesPerRequest, unlogged,
 		}
 		request++
 		return next, after < lasts
@@ -46,7 +47,7 @@ func readReplay(path string) ([]due, error) {
 	err := readLines(path, recordHeader, func(line []byte) error {
 		r, err := parseRecord(line)
 		if err == nil && r.sendStart != never {
-			found = append(found, due{r.intended + r.sendStart, r.worker, r.number, 1, r.spans})
+			found = append(found, due{r.intended + r.sendStart, r.worker, r.number, 1, r.shape()})
 		}
 		return err
 	})

@@ -24,7 +24,7 @@ func TestAFixedRateHasEqualDistances(t *testing.T) {
 		t.Fatalf("%d requests", len(found))
 	}
 	for i, request := range found {
-		if want := (due{int64(i) * 1e7, i % 3, uint64(10 * i), 10, none}); request != want {
+		if want := (due{int64(i) * 1e7, i % 3, uint64(10 * i), 10, unlogged}); request != want {
 			t.Errorf("request %d: %+v, want %+v", i, request, want)
 		}
 	}
@@ -57,7 +57,8 @@ func TestAReplayHasTheLogsSendTimes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []due{{0, 2, 12, 1, 6}, {2000, 3, 13, 1, 7}, {4000, 0, 10, 1, 4}}
+	with := func(spans int32) shape { return shape{spans, 6, 113, 4, 16, 2, true, false} }
+	want := []due{{0, 2, 12, 1, with(6)}, {2000, 3, 13, 1, with(7)}, {4000, 0, 10, 1, with(4)}}
 	if found := all(replaying(logged, time.Second)); !slices.Equal(found, want) {
 		t.Errorf("%+v, want %+v", found, want)
 	}

@@ -96,12 +96,12 @@ func (a *grpcAnswer) headers(block []byte, complete, own, last bool) error {
 
 // verdict is how a request ended that was answered.
 func (a *grpcAnswer) verdict() verdict {
-	code, err := strconv.Atoi(a.status)
+	code, err := strconv.ParseUint(a.status, 10, 31) // digits only: no sign
 	switch {
 	case err != nil: // no gRPC
 		return verdict{sendError, int(codes.Unknown)}
-	case code != int(codes.OK):
-		return verdict{sendError, code}
+	case code != uint64(codes.OK):
+		return verdict{sendError, int(code)}
 	}
 	rejected := int64(0)
 	message, err := a.unpacked()

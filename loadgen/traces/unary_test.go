@@ -3,14 +3,18 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"net"
+	"os"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"go.opentelemetry.io/collector/pdata/ptrace/ptraceotlp"
 	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -225,29 +229,177 @@ func TestATargetThatSpeaksNoHTTP2IsASendError(t *testing.T) {
 	}
 }
 
-// FuzzUnary has a target answer anything: the request ends in time, and does not succeed but by a correct answer.
-func FuzzUnary(f *testing.F) {
-	f.Add([]byte("HTTP/1.1 200 OK\r\n\r\n"))
-	f.Add([]byte("\x00\x00\x00\x04\x00\x00\x00\x00\x00\x00\x00\x08\x06\x00\x00\x00\x00\x0012345678"))
-	f.Add([]byte("\x00\x00\x04\x03\x00\x00\x00\x00\x01\x00\x00\x00\x07"))
-	f.Add([]byte("\x00\x00\x08\x07\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"))
-	f.Fuzz(func(t *testing.T, answer []byte) {
-		own, other := net.Pipe()
-		defer own.Close()
-		go func() {
-			go func() { _, _ = io.Copy(io.Discard, other) }()
-			_, _ = other.Write(answer)
-			time.Sleep(time.Millisecond)
+const (
+	firstStream = 1
+	// How long a request may last in a test. Its deadline is earlier.
+	patience = 10 * time.Second
+)
+
+// exchangeOver sends a request over a socket, and returns how it ends.
+func exchangeOver(socket net.Conn) (verdict, error) {
+	u := &unaryConnection{opener: &opener{dialer: &dialer{target: "pipe"}}, header: requestHeader("pipe", false)}
+	begin := u.begin(context.Background(), socket)
+	u.stream, u.share = firstStream, u.firstShare
+	_, err := u.write(begin, []byte("message"))
+	for err == nil && !u.answer.ended {
+		err = u.readFrame()
+	}
+	if err != nil {
+		return verdict{outcome: sendError}, err
+	}
+	return u.answer.verdict(), nil
+}
+
+// answeredBy is how a request ends whose target answers these bytes, and then closes the connection or says nothing. A
+// request that does not end fails the test.
+func answeredBy(t *testing.T, answer []byte, closes bool, within time.Duration) (ended verdict, err error) {
+	t.Helper()
+	own, other := net.Pipe()
+	defer other.Close()
+	defer own.Close()
+	if err := own.SetDeadline(time.Now().Add(within)); err != nil {
+		t.Fatal(err)
+	}
+	go func() { _, _ = io.Copy(io.Discard, other) }()
+	go func() {
+		_, _ = other.Write(answer)
+		if closes {
 			other.Close()
-		}()
-		u := &unaryConnection{opener: &opener{dialer: &dialer{target: "pipe"}}, header: requestHeader("pipe", false)}
-		begin := u.begin(context.Background(), own)
-		u.stream, u.share = 1, u.firstShare
-		written, err := u.write(begin, []byte("message"))
-		for err == nil && !u.answer.ended {
-			err = u.readFrame()
 		}
-		if err == nil && written && u.answer.verdict() == sentWell && !bytes.Contains(answer, []byte("grpc-status")) && len(answer) < 20 {
+	}()
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		ended, err = exchangeOver(own)
+	}()
+	select {
+	case <-over:
+	case <-time.After(patience):
+		t.Fatalf("a request does not end after %q", answer)
+	}
+	return ended, err
+}
+
+// isCorrect says whether an answer ends the first stream with gRPC's status 0 in a header. A status is digits only:
+// https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md
+func isCorrect(answer []byte) bool {
+	found, last := "", false
+	decoder := hpack.NewDecoder(0, func(field hpack.HeaderField) {
+		if field.Name == "grpc-status" {
+			found = field.Value
+		}
+	})
+	header := func(block []byte, complete bool) (ended bool, err error) {
+		if _, err := decoder.Write(block); err != nil || !complete {
+			return false, err
+		}
+		return last, decoder.Close()
+	}
+	framer := http2.NewFramer(io.Discard, bytes.NewReader(answer))
+	for ended := false; !ended; {
+		read, err := framer.ReadFrame()
+		if err == nil && read.Header().StreamID == firstStream {
+			switch frame := read.(type) {
+			case *http2.DataFrame:
+				ended = frame.StreamEnded()
+			case *http2.HeadersFrame:
+				last = frame.StreamEnded()
+				ended, err = header(frame.HeaderBlockFragment(), frame.HeadersEnded())
+			case *http2.ContinuationFrame:
+				ended, err = header(frame.HeaderBlockFragment(), frame.HeadersEnded())
+			}
+		}
+		if err != nil {
+			return false
+		}
+	}
+	return found != "" && strings.Trim(found, "0") == ""
+}
+
+// headersOf is a frame with headers on a stream.
+func headersOf(stream uint32, flags http2.Flags, fields ...[2]string) []byte {
+	var block bytes.Buffer
+	encoder := hpack.NewEncoder(&block)
+	encoder.SetMaxDynamicTableSize(0)
+	for _, field := range fields {
+		_ = encoder.WriteField(hpack.HeaderField{Name: field[0], Value: field[1]}) // a buffer in memory takes everything
+	}
+	return appendFrame(nil, http2.FrameHeaders, flags, stream, block.Bytes())
+}
+
+// rawAnswer is what a target writes, and whether it is a correct answer. After that it may close the connection.
+type rawAnswer struct {
+	name            string
+	bytes           []byte
+	correct, closes bool
+}
+
+func rawAnswers() []rawAnswer {
+	const settings = "\x00\x00\x00\x04\x00\x00\x00\x00\x00"
+	const begin = http2.FlagHeadersEndHeaders
+	const end = begin | http2.FlagHeadersEndStream
+	join := func(frames ...[]byte) []byte { return bytes.Join(frames, nil) }
+	ok := [2]string{":status", "200"}
+	code := func(value string) [2]string { return [2]string{"grpc-status", value} }
+	good := headersOf(firstStream, end, ok, code("0"))
+	begun := headersOf(firstStream, begin, ok)
+	message := appendFrame(begun, http2.FrameData, 0, firstStream, make([]byte, grpcPrefixBytes))
+	block := good[frameHeaderBytes:]
+	first := appendFrame(nil, http2.FrameHeaders, http2.FlagHeadersEndStream, firstStream, block[:5])
+	second := appendFrame(nil, http2.FrameContinuation, http2.FlagContinuationEndHeaders, firstStream, block[5:])
+	return []rawAnswer{
+		{"a status", good, true, false},
+		{"after settings", join([]byte(settings), good), true, false},
+		{"after a message", join(message, headersOf(firstStream, end, code("0"))), true, false},
+		{"in two frames", join(first, second), true, false},
+		{"after another request's", join(headersOf(3, end, ok, code("13")), good), true, false},
+		{"none", headersOf(firstStream, end, ok), false, false},
+		{"empty", headersOf(firstStream, end, ok, code("")), false, false},
+		{"a failure", headersOf(firstStream, end, ok, code("13")), false, false},
+		{"no digits", headersOf(firstStream, end, ok, code("+0")), false, false},
+		{"another request's", join(headersOf(3, end, ok, code("0")), headersOf(firstStream, end, ok)), false, false},
+		{"another header", headersOf(firstStream, end, ok, [2]string{"status", "0"}), false, false},
+		{"before the end", headersOf(firstStream, begin, ok, code("0")), false, true},
+		{"cut off", good[:len(good)-1], false, true},
+	}
+}
+
+func TestOnlyACorrectAnswerIsASuccess(t *testing.T) {
+	for _, c := range rawAnswers() {
+		ended, err := answeredBy(t, c.bytes, c.closes, patience/2)
+		if well := err == nil && ended == sentWell; well != c.correct {
+			t.Errorf("%s: %+v (%v)", c.name, ended, err)
+		}
+		if isCorrect(c.bytes) != c.correct {
+			t.Errorf("%s: correct: %v", c.name, !c.correct)
+		}
+	}
+}
+
+func TestARequestWithoutAnAnswerEndsAtItsDeadline(t *testing.T) {
+	for _, c := range rawAnswers() {
+		if !c.closes {
+			continue
+		}
+		if ended, err := answeredBy(t, c.bytes, false, 50*time.Millisecond); !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("%s: %+v (%v)", c.name, ended, err)
+		}
+	}
+}
+
+// FuzzUnary has a target answer anything, and close the connection or not: the request ends in time, and does not
+// succeed but by a correct answer.
+func FuzzUnary(f *testing.F) {
+	f.Add([]byte("HTTP/1.1 200 OK\r\n\r\n"), true)
+	f.Add([]byte("\x00\x00\x00\x04\x00\x00\x00\x00\x00\x00\x00\x08\x06\x00\x00\x00\x00\x0012345678"), false)
+	f.Add([]byte("\x00\x00\x04\x03\x00\x00\x00\x00\x01\x00\x00\x00\x07"), true)
+	f.Add([]byte("\x00\x00\x08\x07\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"), false)
+	for _, seed := range rawAnswers() {
+		f.Add(seed.bytes, seed.closes)
+	}
+	f.Fuzz(func(t *testing.T, answer []byte, closes bool) {
+		ended, err := answeredBy(t, answer, closes, 10*time.Millisecond)
+		if err == nil && ended == sentWell && !isCorrect(answer) {
 			t.Errorf("%q is a success", answer)
 		}
 	})

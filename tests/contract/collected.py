@@ -1,14 +1,16 @@
 """Releases of the lab's Collector on real containers, between the generator `traces` and where their pipelines send."""
 
 import csv
+import gzip
 import json
 import random
+import socket
 import subprocess
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,8 +28,13 @@ RELEASES = ("collector", "collector-earlier")
 MEASURED, GENERATOR, SINK = "measured", "traces", "sink"
 # Where a first stage sends to. The generator takes the place of the second stage.
 SECOND_STAGE = "collector"
-OTLP_HTTP, SINK_HTTP = 4318, 8888
-BAD_REQUEST = 400
+OTLP_GRPC, OTLP_HTTP, SINK_HTTP = 4317, 4318, 8888
+OK, BAD_REQUEST = 200, 400
+JSON, PROTOBUF = {"Content-Type": "application/json"}, {"Content-Type": "application/x-protobuf"}
+# What the generator answers where it cannot read a message.
+UNREADABLE = b"not an OTLP request: "
+# HTTP/2 begins with so many bytes that never change.
+PREFACE_BYTES = 24
 # Where every Collector has all pipelines.
 MOUNTED = "/etc/otelcol"
 SPANS = 4
@@ -131,12 +138,18 @@ class Surroundings:
         (self.out / "load").rename(self.out / f"load-{number}.json")
         return Load(self.out, number)
 
-    def garble(self, lasts_s: float) -> int:
-        """Post random bytes to the port where traces come back; return how many of these requests were rejected."""
-        draw, end_s, rejected = random.Random(1), time.monotonic() + lasts_s, 0
-        address = self._address(GENERATOR, OTLP_HTTP)
+    def garble(self, lasts_s: float) -> Mapping[str, int]:
+        """Send random bytes to the ports where traces come back; return how many were rejected, by how they came."""
+        over_grpc, over_http = self._address(GENERATOR, OTLP_GRPC), self._address(GENERATOR, OTLP_HTTP)
+        ways: Mapping[str, Callable[[bytes], bool]] = {
+            "plain": lambda garbage: unreadable(over_http, garbage),
+            "gzip": lambda garbage: unreadable(over_http, garbage, packed=True),
+            "raw": lambda garbage: cut_off(over_grpc, garbage),
+        }
+        draw, end_s, rejected = random.Random(1), time.monotonic() + lasts_s, dict.fromkeys(ways, 0)
         while time.monotonic() < end_s:
-            rejected += answer(address, draw.randbytes(draw.randrange(1, 1000))) == BAD_REQUEST
+            for way, send in ways.items():
+                rejected[way] += send(draw.randbytes(draw.randrange(1, 1000)))
         return rejected
 
     def start(self, name: str, image: str, options: Sequence[str], command: Sequence[str] = ()) -> None:
@@ -173,13 +186,39 @@ def answer(address: str, body: bytes | None = None) -> int:
         return 599
 
 
+def unreadable(address: str, message: bytes, *, packed: bool = False) -> bool:
+    """Return whether a receiver rejects a POST of OTLP. The only reason may be that its message is none."""
+    encoding = {"Content-Encoding": "gzip"} if packed else {}
+    try:
+        body = gzip.compress(message) if packed else message
+        status, _ = _http(f"http://{address}/v1/traces", body, {**PROTOBUF, **encoding})
+    except urllib.error.HTTPError as error:
+        said = error.read()
+        assert (error.code, said[: len(UNREADABLE)]) == (BAD_REQUEST, UNREADABLE), said
+        return True
+    # Random bytes may be OTLP.
+    assert status == OK
+    return False
+
+
+def cut_off(address: str, garbage: bytes) -> bool:
+    """Write bytes that are no HTTP/2 to a receiver's port for gRPC; return True when it has ended the connection."""
+    host, port = address.rsplit(":", 1)
+    with socket.create_connection((host, int(port)), timeout=10) as connection, suppress(ConnectionResetError):
+        # It looks at them when it has as many as its protocol begins with. That begins with a letter.
+        connection.sendall(b"\0" + garbage.ljust(PREFACE_BYTES, b"\0"))
+        while connection.recv(4096):
+            pass
+    return True
+
+
 def shown(address: str) -> dict[str, Any]:
     """Return the trace that a sink shows; nothing while it has none."""
     return json.loads(_http(f"http://{address}/trace")[1]) or {}
 
 
-def _http(url: str, body: bytes | None = None) -> tuple[int, bytes]:
-    request = urllib.request.Request(url, body, {"Content-Type": "application/json"})
+def _http(url: str, body: bytes | None = None, headers: Mapping[str, str] = JSON) -> tuple[int, bytes]:
+    request = urllib.request.Request(url, body, dict(headers))
     # These requests must not go through the user's proxy.
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     with opener.open(request, timeout=10) as answered:
@@ -249,7 +288,7 @@ def surroundings(name: str, out: Path, *, sink: bool = False) -> Iterator[Surrou
         if sink:
             around.start(SINK, references[SINK], ("--publish", f"127.0.0.1::{SINK_HTTP}"))
         target = ("--volume", f"{out}:/out", "--env", f"TARGET={MEASURED}:4317")
-        ports = ("--publish", f"127.0.0.1::{OTLP_HTTP}")
+        ports = [word for port in (OTLP_GRPC, OTLP_HTTP) for word in ("--publish", f"127.0.0.1::{port}")]
         around.start(GENERATOR, references[GENERATOR], ("--network-alias", SECOND_STAGE, *ports, *target))
         yield around
     finally:
