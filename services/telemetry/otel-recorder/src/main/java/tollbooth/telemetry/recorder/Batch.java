@@ -17,6 +17,7 @@ final class Batch {
   private long oldest = Long.MAX_VALUE;
   private int attempts = 1;
   private long notBeforeNanos;
+  private Connection sender;
 
   Batch(Segments segments) {
     this.segments = segments;
@@ -88,6 +89,16 @@ final class Batch {
       missing -= some;
     }
     return views;
+  }
+
+  /** Remembers who sends it. */
+  void sentBy(Connection connection) {
+    sender = connection;
+  }
+
+  /** Who sent it last. */
+  Connection sender() {
+    return sender;
   }
 
   /** Prepares one more sending, at this time or later. */

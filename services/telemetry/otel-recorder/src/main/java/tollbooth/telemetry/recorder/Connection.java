@@ -13,6 +13,7 @@ import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 
 /**
  * One endpoint's connection, with at most one unanswered request. Reconnects by itself. Only the
@@ -42,6 +43,7 @@ final class Connection {
   private final Selector selector;
   private final Segments segments;
   private final Settlement settlement;
+  private final Executor resolvers;
   private final Runnable wake;
   private final Outbox outbox = new Outbox();
   private final ByteBuffer input = ByteBuffer.allocateDirect(INPUT_BYTES);
@@ -63,12 +65,19 @@ final class Connection {
   private long openedAtNanos;
   private long progressAtNanos;
 
+  /**
+   * Makes one that connects at its first {@link #tick}.
+   *
+   * @param resolvers runs what looks a name up, in another thread
+   * @param wake makes the recorder's thread look at its connections; any thread may call it
+   */
   Connection(
       Endpoint endpoint,
       RecorderSettings settings,
       Selector selector,
       Segments segments,
       Settlement settlement,
+      Executor resolvers,
       Runnable wake,
       long nowNanos) {
     this.endpoint = endpoint;
@@ -76,6 +85,7 @@ final class Connection {
     this.selector = selector;
     this.segments = segments;
     this.settlement = settlement;
+    this.resolvers = resolvers;
     this.wake = wake;
     head = Frames.head(endpoint, settings);
     connectAtNanos = nowNanos;
@@ -179,6 +189,7 @@ final class Connection {
 
   private void open(Batch opened, long nowNanos) {
     batch = opened;
+    batch.sentBy(this);
     state = State.OPEN;
     openedAtNanos = nowNanos;
     outbox.add(head.duplicate());
@@ -245,17 +256,21 @@ final class Connection {
     progressAtNanos = nowNanos;
     CompletableFuture<InetAddress> found = new CompletableFuture<>();
     address = found;
-    Thread.ofPlatform()
-        .daemon()
-        .name("span-resolver")
-        .start(() -> {
-          try {
-            found.complete(InetAddress.getByName(endpoint.resolvable()));
-          } catch (IOException unknown) {
-            found.completeExceptionally(unknown);
-          }
-          wake.run();
-        });
+    try {
+      resolvers.execute(() -> lookUp(found));
+    } catch (Throwable noThread) {
+      // An Error where the process can have no more threads. Later it may have one for this again.
+      fail(new IOException("no thread to look its name up: " + noThread, noThread), nowNanos);
+    }
+  }
+
+  private void lookUp(CompletableFuture<InetAddress> found) {
+    try {
+      found.complete(InetAddress.getByName(endpoint.resolvable()));
+    } catch (IOException unknown) {
+      found.completeExceptionally(unknown);
+    }
+    wake.run();
   }
 
   private void connect(long nowNanos) {

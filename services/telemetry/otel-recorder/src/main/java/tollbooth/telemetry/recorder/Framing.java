@@ -9,6 +9,6 @@ public enum Framing {
   CHUNK_PER_SPAN,
   /** All spans of one write: fewer bytes, but they all stay with the connection. */
   CHUNK_PER_WRITE,
-  /** As before, but all spans of one scope in a chunk also share their {@code ResourceSpans}. */
+  /** As before, but neighbouring spans of a scope in a chunk share their {@code ResourceSpans}. */
   GROUP_PER_WRITE
 }

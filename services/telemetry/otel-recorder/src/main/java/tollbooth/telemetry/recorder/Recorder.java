@@ -12,6 +12,7 @@ import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
@@ -48,7 +49,12 @@ public final class Recorder implements Sender {
   /** Waits until all messages below the target are settled. */
   private record Flush(long target, CompletableFuture<Boolean> done) {}
 
-  private Recorder(Source source, Ledger ledger, RecorderSettings settings, Selector selector) {
+  private Recorder(
+      Source source,
+      Ledger ledger,
+      RecorderSettings settings,
+      Selector selector,
+      Executor resolvers) {
     this.source = source;
     this.settings = settings;
     this.selector = selector;
@@ -59,15 +65,36 @@ public final class Recorder implements Sender {
     for (Endpoint endpoint : settings.endpoints()) {
       connections.add(
           new Connection(
-              endpoint, settings, selector, segments, settlement, this::wake, System.nanoTime()));
+              endpoint,
+              settings,
+              selector,
+              segments,
+              settlement,
+              resolvers,
+              this::wake,
+              System.nanoTime()));
     }
     thread = Thread.ofPlatform().daemon().name("span-recorder").unstarted(this::run);
   }
 
   /** Starts to send. */
   public static Recorder start(Source source, Ledger ledger, RecorderSettings settings) {
+    return start(source, ledger, settings, Recorder::startResolver);
+  }
+
+  private static void startResolver(Runnable lookUp) {
+    Thread.ofPlatform().daemon().name("span-resolver").start(lookUp);
+  }
+
+  /**
+   * Starts to send.
+   *
+   * @param resolvers runs what looks a name up, in another thread
+   */
+  static Recorder start(
+      Source source, Ledger ledger, RecorderSettings settings, Executor resolvers) {
     try {
-      Recorder recorder = new Recorder(source, ledger, settings, Selector.open());
+      Recorder recorder = new Recorder(source, ledger, settings, Selector.open(), resolvers);
       recorder.thread.start();
       return recorder;
     } catch (IOException noSelector) {
@@ -122,7 +149,7 @@ public final class Recorder implements Sender {
         turn();
       }
       closeSelector();
-    } catch (IOException | RuntimeException broken) {
+    } catch (IOException | RuntimeException | Error broken) {
       LOG.log(Logger.Level.ERROR, "the recorder ends", broken);
     } finally {
       giveUpAll();
@@ -148,7 +175,10 @@ public final class Recorder implements Sender {
         TimeUnit.NANOSECONDS.toMillis(waitNanos) + 1);
   }
 
-  /** Sends batches that are due again, then fresh spans, until no connection takes more. */
+  /**
+   * Sends batches that are due again, then fresh spans, until no connection takes more. In this
+   * order, so that an endpoint under load takes a due batch between two requests.
+   */
   private void distribute(long nowNanos) {
     first = (first + 1) % connections.size();
     for (int i = 0; i < connections.size(); i++) {
@@ -165,10 +195,22 @@ public final class Recorder implements Sender {
   }
 
   private void sendAgain(Connection connection, long nowNanos) {
-    Batch again = connection.isIdle(nowNanos) ? settlement.due(nowNanos) : null;
+    if (!connection.isIdle(nowNanos)) {
+      return;
+    }
+    Batch again = settlement.due(connection, isAlone(connection, nowNanos), nowNanos);
     if (again != null) {
       connection.sendAgain(again, nowNanos);
     }
+  }
+
+  /**
+   * Whether no other connection serves. Otherwise one leaves to the others what it failed to send:
+   * it is often the only idle one, just because its endpoint takes nothing.
+   */
+  private boolean isAlone(Connection connection, long nowNanos) {
+    return connections.stream()
+        .noneMatch(other -> other != connection && other.isServing(nowNanos));
   }
 
   private void sendToAny(long nowNanos) {
@@ -231,11 +273,14 @@ public final class Recorder implements Sender {
 
   private long nanosUntilDue(long nowNanos) {
     long limit = look.nextNanos(source.offered());
-    // Without an idle connection a due batch waits for one, and the selector signals when.
-    boolean idle = connections.stream().anyMatch(connection -> connection.isIdle(nowNanos));
-    long due = idle ? settlement.nanosUntilDue(nowNanos, limit) : limit;
+    long due = limit;
     for (Connection connection : connections) {
       due = Math.min(due, connection.nanosUntilDue(nowNanos, limit));
+      // Otherwise a due batch waits for an idle connection, and the selector signals when.
+      if (connection.isIdle(nowNanos)) {
+        boolean alone = isAlone(connection, nowNanos);
+        due = Math.min(due, settlement.nanosUntilDue(connection, alone, nowNanos, limit));
+      }
     }
     return due;
   }

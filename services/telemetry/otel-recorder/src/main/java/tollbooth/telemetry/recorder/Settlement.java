@@ -61,11 +61,16 @@ final class Settlement {
     waitingBytes += batch.bytes();
   }
 
-  /** Takes a batch whose time has come; null if there is none. */
-  Batch due(long nowNanos) {
+  /**
+   * Takes a batch whose time has come; null if there is none.
+   *
+   * @param taker who is about to send it
+   * @param ownToo whether that may be one which the taker itself failed to send
+   */
+  Batch due(Connection taker, boolean ownToo, long nowNanos) {
     for (Iterator<Batch> batches = waiting.iterator(); batches.hasNext(); ) {
       Batch batch = batches.next();
-      if (batch.notBeforeNanos() - nowNanos <= 0) {
+      if (suits(batch, taker, ownToo) && batch.notBeforeNanos() - nowNanos <= 0) {
         batches.remove();
         waitingBytes -= batch.bytes();
         ledger.countResent(batch.spans());
@@ -75,16 +80,25 @@ final class Settlement {
     return null;
   }
 
+  private static boolean suits(Batch batch, Connection taker, boolean ownToo) {
+    return ownToo || batch.sender() != taker;
+  }
+
   /** Without framing. */
   long waitingBytes() {
     return waitingBytes;
   }
 
-  /** The time until the next batch is due; the limit if that is later, or if there is none. */
-  long nanosUntilDue(long nowNanos, long limit) {
+  /**
+   * The time until {@link #due} has a batch; the limit if that is later, or if there is none. What
+   * the taker leaves to others does not count: it would look for that all the time.
+   */
+  long nanosUntilDue(Connection taker, boolean ownToo, long nowNanos, long limit) {
     long least = limit;
     for (Batch batch : waiting) {
-      least = Math.min(least, batch.notBeforeNanos() - nowNanos);
+      if (suits(batch, taker, ownToo)) {
+        least = Math.min(least, batch.notBeforeNanos() - nowNanos);
+      }
     }
     return Math.max(least, 0);
   }

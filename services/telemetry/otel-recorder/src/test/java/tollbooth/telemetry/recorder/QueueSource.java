@@ -4,12 +4,20 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 
 /** An unbounded queue of numbered messages, with their ledger. */
 final class QueueSource implements Source {
 
   final Ledger ledger = new Ledger();
   final AtomicInteger releases = new AtomicInteger();
+
+  /** How often the recorder asked how many messages came: once each time it looks around. */
+  final AtomicInteger looks = new AtomicInteger();
+
+  /** What the next look into the queue throws. */
+  final AtomicReference<Error> broken = new AtomicReference<>();
+
   private final Queue<Message> queue = new ConcurrentLinkedQueue<>();
   private final AtomicLong offered = new AtomicLong();
   volatile boolean closed;
@@ -28,11 +36,16 @@ final class QueueSource implements Source {
 
   @Override
   public Message poll() {
+    Error thrown = broken.getAndSet(null);
+    if (thrown != null) {
+      throw thrown;
+    }
     return queue.poll();
   }
 
   @Override
   public long offered() {
+    looks.incrementAndGet();
     return offered.get();
   }
 

@@ -16,8 +16,11 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -33,6 +36,7 @@ class RecorderTest {
 
   private static final Duration LONG = Duration.ofSeconds(30);
   private static final int SIZE = BytesMessage.LEAST_BYTES;
+  private static final String BUSY = "HTTP/1.1 503 Later\r\nContent-Length: 0\r\n\r\n";
 
   private final QueueSource source = new QueueSource();
 
@@ -214,18 +218,123 @@ class RecorderTest {
     }
   }
 
+  /** Even an answer that requests no wait leaves the endpoint time to recover. */
   @Test
   void givesUpAfterFiveAttempts() throws Exception {
     String busy = "HTTP/1.1 503 Later\r\nRetry-After: 0\r\nContent-Length: 0\r\n\r\n";
-    try (StubEndpoint endpoint = StubEndpoint.answering(busy, busy, busy, busy, busy);
+    try (StubEndpoint endpoint = StubEndpoint.always(busy);
         Recorder recorder = start(settings(endpoint))) {
       source.put(0, 3, SIZE);
+      long start = System.nanoTime();
       assertThat(recorder.flush(LONG)).isTrue();
 
+      assertThat(Duration.ofNanos(System.nanoTime() - start)).isGreaterThan(Duration.ofMillis(800));
       assertThat(endpoint.requests).hasSize(5);
       assertThat(source.ledger.counts()).isEqualTo(new Counts(3, 0, 0, 0, 0, 3, 12));
     }
     assertAllSettled(3);
+  }
+
+  /** The sick endpoint is often the only idle one, since the other has load. */
+  @Test
+  void sendsToAnotherEndpointWhatOneFailed() throws Exception {
+    int count = 0;
+    try (StubEndpoint sick = StubEndpoint.always(BUSY);
+        StubEndpoint healthy = StubEndpoint.answering();
+        Recorder recorder =
+            start(with(settings(sick, healthy), 30 * SIZE, LONG, Framing.CHUNK_PER_SPAN))) {
+      await().until(() -> sick.connections.get() == 1 && healthy.connections.get() == 1);
+      while (sick.requests.size() < 3) {
+        source.put(count++, 1, SIZE);
+        Thread.sleep(Duration.ofMillis(1));
+      }
+      assertThat(recorder.flush(LONG)).isTrue();
+
+      assertThat(sick.numbers(SIZE)).doesNotHaveDuplicates();
+      int failed = sick.numbers(SIZE).size();
+      assertThat(source.ledger.counts()).isEqualTo(new Counts(count, count, 0, 0, 0, 0, failed));
+      assertThat(new HashSet<>(healthy.numbers(SIZE))).hasSize(count);
+    }
+    assertAllSettled(count);
+  }
+
+  /** Looking again and again for a batch that only the other endpoint may take is of no use. */
+  @Test
+  void waitsForTheOtherEndpointWithoutLookingAllTheTime() throws Exception {
+    CountDownLatch over = new CountDownLatch(1);
+    try (StubEndpoint sick = StubEndpoint.always(BUSY);
+        StubEndpoint slow = StubEndpoint.running(StubEndpoint.after(over));
+        Recorder recorder =
+            start(with(settings(sick, slow), 10 * SIZE, LONG, Framing.CHUNK_PER_SPAN))) {
+      source.put(0, 20, SIZE);
+      await().until(() -> sick.requests.size() == 1);
+      int before = source.looks.get();
+      // After the first half of this time the batch is due, and the sick endpoint idle.
+      Thread.sleep(Duration.ofSeconds(2));
+
+      assertThat(source.looks.get() - before).isLessThan(200);
+      assertThat(sick.requests).hasSize(1);
+      over.countDown();
+      assertThat(recorder.flush(LONG)).isTrue();
+      assertThat(sick.requests).hasSize(1);
+      assertThat(source.ledger.counts()).isEqualTo(new Counts(20, 20, 0, 0, 0, 0, 10));
+    }
+    assertAllSettled(20);
+  }
+
+  @Test
+  void takesBackWhatItFailedIfNoOtherEndpointServes() throws Exception {
+    StubEndpoint probe = StubEndpoint.answering();
+    Endpoint gone = probe.endpoint();
+    probe.close();
+    try (StubEndpoint endpoint = StubEndpoint.answering(BUSY);
+        Recorder recorder = start(RecorderSettings.of(List.of(gone, endpoint.endpoint())))) {
+      source.put(0, 10, SIZE);
+      assertThat(recorder.flush(LONG)).isTrue();
+
+      assertThat(endpoint.requests).hasSize(2);
+      assertThat(source.ledger.counts()).isEqualTo(new Counts(10, 10, 0, 0, 0, 0, 10));
+    }
+    assertAllSettled(10);
+  }
+
+  /** As where the process may have no more threads. */
+  @Test
+  void triesAgainWhereNoThreadCanBeStarted() throws Exception {
+    AtomicBoolean full = new AtomicBoolean(true);
+    Executor resolvers =
+        lookUp -> {
+          if (full.getAndSet(false)) {
+            throw new OutOfMemoryError("unable to create native thread");
+          }
+          Thread.ofVirtual().start(lookUp);
+        };
+    try (StubEndpoint endpoint = StubEndpoint.answering();
+        Recorder recorder = Recorder.start(source, source.ledger, settings(endpoint), resolvers)) {
+      source.put(0, 10, SIZE);
+      assertThat(recorder.flush(LONG)).isTrue();
+
+      assertThat(full).isFalse();
+      assertThat(endpoint.numbers(SIZE)).containsExactly(numbers(10));
+    }
+    assertAllSettled(10);
+  }
+
+  @Test
+  void logsTheErrorThatEndsIt() throws Exception {
+    Error broken = new Error("broken");
+    source.broken.set(broken);
+    KeptLog log = new KeptLog();
+    Logger logger = Logger.getLogger(Recorder.class.getName());
+    logger.addHandler(log);
+    try (StubEndpoint endpoint = StubEndpoint.answering();
+        Recorder recorder = start(settings(endpoint))) {
+      await().until(() -> source.closed);
+      assertThat(recorder.flush(LONG)).isFalse();
+      assertThat(log.records).extracting(LogRecord::getThrown).containsExactly(broken);
+    } finally {
+      logger.removeHandler(log);
+    }
   }
 
   @Test

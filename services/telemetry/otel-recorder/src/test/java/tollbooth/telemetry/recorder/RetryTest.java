@@ -27,16 +27,26 @@ class RetryTest {
 
   @ParameterizedTest
   @CsvSource({
-    "0, 0",
+    "0, 100",
     "7, 7000",
     "999999999, 60000",
     "'Wed, 25 Nov 2026 22:00:03 GMT', 3000",
-    "'Wed, 25 Nov 2026 21:00:00 GMT', 0",
+    "'Wed, 25 Nov 2026 21:00:00 GMT', 100",
     "soon, 1000",
     "-1, 1000",
     ", 1000"
   })
   void waitsAsTheAnswerRequests(String retryAfter, long millis) {
     assertThat(Retry.after(retryAfter, 1, NOW)).isEqualTo(Duration.ofMillis(millis));
+  }
+
+  @Test
+  void waitsATenthOfTheUsualTimeAtLeast() {
+    assertThat(IntStream.rangeClosed(1, 4).mapToObj(attempts -> Retry.after("0", attempts, NOW)))
+        .containsExactly(
+            Duration.ofMillis(100),
+            Duration.ofMillis(150),
+            Duration.ofMillis(225),
+            Duration.ofNanos(337_500_000));
   }
 }

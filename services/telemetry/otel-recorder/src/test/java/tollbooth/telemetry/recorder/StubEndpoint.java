@@ -106,6 +106,16 @@ final class StubEndpoint implements AutoCloseable {
     });
   }
 
+  /** Gives every request the same answer. */
+  static StubEndpoint always(String answer) throws IOException {
+    return running((endpoint, socket, input) -> {
+      while (true) {
+        endpoint.readRequest(input);
+        socket.getOutputStream().write(answer.getBytes(ISO_8859_1));
+      }
+    });
+  }
+
   Endpoint endpoint() {
     return new Endpoint("127.0.0.1", server.getLocalPort(), "/v1/traces");
   }

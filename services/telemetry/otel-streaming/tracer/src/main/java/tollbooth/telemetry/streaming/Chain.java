@@ -15,6 +15,9 @@ final class Chain {
     TOO_LARGE
   }
 
+  /** Fewer dead bytes than this are not worth a compaction: the usual span has none. */
+  private static final int FEW_DEAD_BYTES = 4 * Buffer.SIZE;
+
   private final BufferPool pool;
   private final int mostBytes;
   private final Buffer head;
@@ -27,6 +30,9 @@ final class Chain {
 
   /** Bytes before the tail. */
   private int earlierBytes;
+
+  /** Those that {@link #remove} is going to remove: they do not count towards the limit. */
+  private int deadBytes;
 
   private Failure failure;
 
@@ -48,6 +54,7 @@ final class Chain {
   void clear() {
     shorten(head);
     earlierBytes = 0;
+    deadBytes = 0;
     position = 0;
     failure = null;
   }
@@ -168,7 +175,7 @@ final class Chain {
       position = 0;
       return;
     }
-    if (length() >= mostBytes) {
+    if (length() - deadBytes >= mostBytes) {
       fail(Failure.TOO_LARGE);
       return;
     }
@@ -188,6 +195,16 @@ final class Chain {
   private void fail(Failure why) {
     clear();
     failure = why;
+  }
+
+  /**
+   * Counts bytes that {@link #remove} is going to remove.
+   *
+   * @return whether it should do so now: they are more than all others, and not few
+   */
+  boolean countDead(int count) {
+    deadBytes += count;
+    return deadBytes > FEW_DEAD_BYTES && deadBytes > length() / 2;
   }
 
   /**
@@ -212,6 +229,7 @@ final class Chain {
         to.set(from.get());
       }
     }
+    deadBytes = 0;
     earlierBytes = to.offset - to.index;
     position = to.index;
     shorten(to.buffer);

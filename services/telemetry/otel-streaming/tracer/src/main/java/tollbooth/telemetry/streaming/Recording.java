@@ -18,6 +18,11 @@ final class Recording {
   private static final int END = 2;
   private static final int FIELDS = 3;
 
+  /** Room for replaced values: of an empty recording, and the most that it keeps for the next. */
+  private static final int LEAST_DEAD = 4;
+
+  private static final int MOST_DEAD_KEPT = 64;
+
   /** The span's bytes. */
   final Chain chain;
 
@@ -45,8 +50,10 @@ final class Recording {
   /** Names of keys without an id: the first one gets the id -1, the next one -2. Mostly null. */
   private List<String> looseNames;
 
-  private int[] deadStarts = new int[4];
-  private int[] deadEnds = new int[4];
+  /** Where replaced values are, in ascending order. */
+  private int[] deadStarts = new int[LEAST_DEAD];
+
+  private int[] deadEnds = new int[LEAST_DEAD];
   private int dead;
 
   /**
@@ -127,8 +134,20 @@ final class Recording {
     return slot;
   }
 
-  /** Keeps the ranges in ascending order. */
+  /** A value is replaced: its bytes are removed once there are many such, or at the end. */
   private void bury(int start, int end) {
+    if (chain.failure() != null) {
+      // Its bytes are worthless, and so is where they are.
+      return;
+    }
+    addDead(start, end);
+    if (chain.countDead(end - start)) {
+      compact();
+    }
+  }
+
+  /** Keeps the ranges in ascending order. */
+  private void addDead(int start, int end) {
     if (dead == deadStarts.length) {
       deadStarts = Arrays.copyOf(deadStarts, 2 * dead);
       deadEnds = Arrays.copyOf(deadEnds, 2 * dead);
@@ -141,6 +160,29 @@ final class Recording {
     }
     deadStarts[place] = start;
     deadEnds[place] = end;
+  }
+
+  private void compact() {
+    removeReplaced();
+    int removed = 0;
+    for (int i = 0; i < dead; i++) {
+      removed += deadEnds[i] - deadStarts[i];
+      // From here on, what was removed up to this range's end.
+      deadEnds[i] = removed;
+    }
+    for (int slot = 0; slot < count * FIELDS; slot += FIELDS) {
+      int before = removedBefore(attributes[slot + START]);
+      attributes[slot + START] -= before;
+      attributes[slot + END] -= before;
+    }
+    dead = 0;
+  }
+
+  private int removedBefore(int offset) {
+    int found = Arrays.binarySearch(deadStarts, 0, dead, offset);
+    // Only the value that is replaced now is found; where it is does not matter any more.
+    int ranges = found < 0 ? -1 - found : found;
+    return ranges == 0 ? 0 : deadEnds[ranges - 1];
   }
 
   /** Whether a limit rejected anything. */
@@ -166,9 +208,9 @@ final class Recording {
     chain.remove(deadStarts, deadEnds, dead);
   }
 
-  /** Whether it has memory that others may need: more than its first buffer, or names. */
+  /** Whether it has memory that others may need: more buffers than one, names, or large arrays. */
   boolean holdsMore() {
-    return chain.isLong() || looseNames != null;
+    return chain.isLong() || looseNames != null || deadStarts.length > MOST_DEAD_KEPT;
   }
 
   /** Becomes empty. */
@@ -179,6 +221,10 @@ final class Recording {
     seen = 0;
     rejected = 0;
     dead = 0;
+    if (deadStarts.length > MOST_DEAD_KEPT) {
+      deadStarts = new int[LEAST_DEAD];
+      deadEnds = new int[LEAST_DEAD];
+    }
     events = 0;
     links = 0;
   }

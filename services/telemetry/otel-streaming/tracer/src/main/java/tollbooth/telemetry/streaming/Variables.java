@@ -23,6 +23,10 @@ final class Variables {
   private static final Duration LONGEST = Duration.ofDays(1);
   private static final Pattern PRINTABLE = Pattern.compile("[\\x20-\\x7e]*");
 
+  /** Headers that say where a request goes, or how its body is sent. */
+  private static final Pattern OF_HTTP =
+      Pattern.compile("host|connection|transfer-encoding|content-.*", Pattern.CASE_INSENSITIVE);
+
   private final Map<String, String> given = new TreeMap<>();
   private final Set<String> known = new TreeSet<>();
 
@@ -152,12 +156,15 @@ final class Variables {
         });
   }
 
-  /** Pairs that become headers: no line breaks. */
+  /** Pairs that become headers: no line breaks, and none that would change the request itself. */
   Map<String, String> headers(String name) {
     Map<String, String> headers = pairs(name);
     headers.forEach((key, value) -> {
       if (!key.matches("[A-Za-z0-9!#$%&'*+.^_`|~-]+") || !PRINTABLE.matcher(value).matches()) {
         throw new IllegalArgumentException(name + ": '" + key + "' cannot be a header");
+      }
+      if (OF_HTTP.matcher(key).matches()) {
+        throw new IllegalArgumentException(name + ": '" + key + "' is set by the transport");
       }
     });
     return headers;

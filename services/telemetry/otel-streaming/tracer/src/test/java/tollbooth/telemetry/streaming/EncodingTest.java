@@ -88,6 +88,49 @@ class EncodingTest {
     }
   }
 
+  /** Each time the bytes are compacted, all others move. */
+  @Test
+  void replacesAValueManyTimes() {
+    Span span = tracer.spanBuilder("span").startSpan();
+    span.setAttribute("before", "first").setAttribute("before", "one");
+    for (int i = 0; i < 100_000; i++) {
+      span.setAttribute("progress", i);
+      if (i == 50_000) {
+        span.setAttribute("middle", "first").addEvent("event");
+      }
+    }
+    span.setAttribute("middle", "two").setAttribute("after", "three").end();
+
+    var sent = harness.sentSpans().getFirst();
+    assertThat(sent.getName()).isEqualTo("span");
+    assertThat(sent.getEvents(0).getName()).isEqualTo("event");
+    assertThat(sent.getAttributesList())
+        .extracting(attribute -> attribute.getKey())
+        .containsExactly("before", "progress", "middle", "after");
+    assertThat(sent.getAttributesList())
+        .extracting(attribute -> attribute.getValue().getStringValue())
+        .containsExactly("one", "", "two", "three");
+    assertThat(sent.getAttributes(1).getValue().getIntValue()).isEqualTo(99_999);
+    assertThat(harness.buffers.existing()).isLessThan(20);
+  }
+
+  @Test
+  void replacedValuesDoNotCountTowardsTheLimit() {
+    String large = "x".repeat(600_000);
+    Span span = tracer.spanBuilder("span").startSpan().setAttribute("large", large);
+    for (int i = 0; i < 100_000; i++) {
+      span.setAttribute("progress", i);
+    }
+    span.end();
+
+    var attributes = harness.sentSpans().getFirst().getAttributesList();
+    assertThat(attributes)
+        .extracting(attribute -> attribute.getKey())
+        .containsExactly("large", "progress");
+    assertThat(attributes.getFirst().getValue().getStringValue()).isEqualTo(large);
+    assertThat(attributes.getLast().getValue().getIntValue()).isEqualTo(99_999);
+  }
+
   @Test
   void encodesAKeyOnce() {
     AtomicInteger encodings = new AtomicInteger();

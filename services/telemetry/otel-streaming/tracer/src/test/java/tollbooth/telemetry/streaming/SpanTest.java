@@ -1,6 +1,7 @@
 package tollbooth.telemetry.streaming;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.opentelemetry.api.trace.Span;
 import io.opentelemetry.api.trace.Tracer;
@@ -15,11 +16,17 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import tollbooth.telemetry.recorder.Ledger.Counts;
 
 /** What the SDK does not show: buffers, drops and threads. */
 class SpanTest {
+
+  /** Of threads that write to a span while it ends, and their calls after its end. */
+  private static final int ROUNDS = 1_000;
+
+  private static final int LATE_CALLS = 50;
 
   @Test
   void childrenFollowTheirLocalParent() {
@@ -89,14 +96,29 @@ class SpanTest {
 
   @Test
   void losesNoSpanThatEndsWhileTheTracerIsClosed() throws Exception {
-    for (int round = 0; round < 200; round++) {
+    for (int round = 0; round < 1_000; round++) {
       Harness harness = Harness.of(Limits.DEFAULT);
       Span span = harness.provider.get("test").spanBuilder("span").startSpan();
-      Thread ending = Thread.ofPlatform().start(span::end);
+      AtomicInteger there = new AtomicInteger();
+      Thread ending = Thread.ofPlatform().start(() -> endTogether(span, there));
+      meet(there);
       harness.provider.close();
       ending.join();
 
       assertThat(harness.ledger.counts()).isEqualTo(new Counts(1, 0, 0, 0, 0, 1, 0));
+    }
+  }
+
+  private static void endTogether(Span span, AtomicInteger there) {
+    meet(there);
+    span.end();
+  }
+
+  /** Returns in two threads at the same time. A lock would wake one of them too late for a race. */
+  private static void meet(AtomicInteger there) {
+    there.incrementAndGet();
+    while (there.get() < 2) {
+      Thread.onSpinWait();
     }
   }
 
@@ -128,6 +150,33 @@ class SpanTest {
     assertThat(harness.sentSpans()).hasSize(1_000);
   }
 
+  /** In a method of its own, after which nothing refers to the spans. */
+  private static void forgetSpans(Harness harness) {
+    Tracer tracer = harness.provider.get("test");
+    List<Span> spans = new ArrayList<>();
+    for (int i = 0; i < 1_000; i++) {
+      spans.add(tracer.spanBuilder("forgotten").startSpan().setAttribute("key", i));
+    }
+    assertThat(harness.buffers.existing()).isEqualTo(100);
+    spans.clear();
+  }
+
+  private static boolean hasNoBufferAfterCollection(Harness harness) {
+    System.gc();
+    return harness.buffers.existing() == 0;
+  }
+
+  @Test
+  void takesBackTheBuffersOfForgottenSpans() {
+    Harness harness = new Harness(Limits.DEFAULT, Sampler.ALWAYS_ON, 100, 64);
+    forgetSpans(harness);
+    await().until(() -> hasNoBufferAfterCollection(harness));
+
+    harness.provider.get("test").spanBuilder("span").startSpan().end();
+    assertThat(harness.ledger.counts().queueFull()).isZero();
+    assertThat(harness.sentSpans()).hasSize(1);
+  }
+
   /** A span gets the buffers of the ones before while their writers still run. */
   @Test
   void noSpanHasTheBytesOfAnother() throws Exception {
@@ -135,15 +184,16 @@ class SpanTest {
     Tracer tracer = harness.provider.get("test");
     ByteArrayOutputStream sent = new ByteArrayOutputStream();
     AtomicBoolean over = new AtomicBoolean();
+    AtomicInteger late = new AtomicInteger();
     try (ExecutorService recorder = Executors.newSingleThreadExecutor();
-        ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+        ExecutorService threads = Executors.newCachedThreadPool()) {
       Future<?> drained =
           recorder.submit(() -> {
             while (!over.get()) {
               sent.writeBytes(harness.sentBytes());
             }
           });
-      for (int round = 0; round < 2_000; round++) {
+      for (int round = 0; round < ROUNDS; round++) {
         while (!harness.queue.isEmpty() && !drained.isDone()) {
           Thread.onSpinWait();
         }
@@ -151,12 +201,7 @@ class SpanTest {
         CountDownLatch both = new CountDownLatch(2);
         for (int writer = 0; writer < 2; writer++) {
           String name = "writer" + writer + ".";
-          threads.execute(() -> {
-            both.countDown();
-            for (int i = 0; i < 100; i++) {
-              span.setAttribute(name + i % 20, span.getSpanContext().getSpanId() + i);
-            }
-          });
+          threads.execute(() -> write(span, name, both, late));
         }
         both.await();
         span.end();
@@ -166,19 +211,42 @@ class SpanTest {
     }
     sent.writeBytes(harness.sentBytes());
     assertThat(harness.ledger.counts().queueFull()).isZero();
-    assertThat(checkIds(sent.toByteArray())).isEqualTo(2_000);
+    List<Integer> attributes = checkIds(sent.toByteArray());
+    assertThat(attributes).hasSize(ROUNDS).allMatch(count -> count >= 2);
+    assertThat(attributes).anyMatch(count -> count < Limits.DEFAULT.attributes());
+    assertThat(late).hasValue(2 * LATE_CALLS * ROUNDS);
   }
 
-  /** Every attribute starts with its span's id. */
-  private static int checkIds(byte[] sent) throws Exception {
-    var groups = ExportTraceServiceRequest.parseFrom(sent).getResourceSpansList();
-    for (var group : groups) {
+  /** Sets attributes until the span ends, and then some more. */
+  private static void write(Span span, String name, CountDownLatch begun, AtomicInteger late) {
+    String id = span.getSpanContext().getSpanId();
+    span.setAttribute(name, id);
+    begun.countDown();
+    // New keys come seldom, so that the span ends before it has all that fit.
+    for (int i = 0; span.isRecording(); i++) {
+      span.setAttribute(name + i / 1_000, id + i);
+    }
+    for (int i = 0; i < LATE_CALLS; i++) {
+      span.setAttribute(name + i, id);
+      late.incrementAndGet();
+    }
+  }
+
+  /**
+   * Checks that every attribute starts with its span's id.
+   *
+   * @return the number of each span's attributes
+   */
+  private static List<Integer> checkIds(byte[] sent) throws Exception {
+    List<Integer> counts = new ArrayList<>();
+    for (var group : ExportTraceServiceRequest.parseFrom(sent).getResourceSpansList()) {
       var span = group.getScopeSpans(0).getSpans(0);
       String id = HexFormat.of().formatHex(span.getSpanId().toByteArray());
       assertThat(span.getAttributesList())
           .allSatisfy(
               attribute -> assertThat(attribute.getValue().getStringValue()).startsWith(id));
+      counts.add(span.getAttributesCount());
     }
-    return groups.size();
+    return counts;
   }
 }
