@@ -3,9 +3,11 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"time"
 )
 
@@ -30,9 +32,11 @@ func (s *sink) read(p protocol, keep bool, w http.ResponseWriter, r *http.Reques
 		return 0, givenUp
 	}
 	connection := http.NewResponseController(w)
-	_ = connection.SetReadDeadline(time.Now().Add(readLimit)) // all servers here know deadlines
+	_ = connection.SetReadDeadline(time.Now().Add(s.readLimit)) // all servers here know deadlines
 	body, rejected := b.receive(r.Body)
-	_ = connection.SetReadDeadline(time.Time{})
+	if rejected != tooSlow { // the server reads on before it answers: it would wait for the rest
+		_ = connection.SetReadDeadline(time.Time{})
+	}
 	s.counters.bytes.Add(uint64(b.body.Len()))
 	if rejected != nil {
 		return 0, rejected
@@ -75,6 +79,9 @@ func (b *bodyReader) unpack(message []byte) ([]byte, *rejection) {
 func readInto(buffer *bytes.Buffer, source io.Reader) ([]byte, *rejection) {
 	buffer.Reset()
 	n, err := buffer.ReadFrom(io.LimitReader(source, bodyLimit+1))
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return nil, tooSlow
+	}
 	if err != nil {
 		return nil, malformed(fmt.Errorf("reading: %w", err))
 	}

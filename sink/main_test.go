@@ -13,8 +13,6 @@ import (
 
 func TestWrongOptionsAreOneLine(t *testing.T) {
 	for arguments, want := range map[string]string{
-		"surplus":                             `unexpected argument "surplus"`,
-		"--behavior slow":                     "not defined: -behavior",
 		"--behaviour slwo":                    `there is no behaviour "slwo"; give one of accept, slow, limited, refuse`,
 		"--delay 10":                          "invalid value",
 		"--behaviour slow --delay 0s":         "a delay of 0s is not possible",

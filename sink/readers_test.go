@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"testing"
@@ -43,6 +44,50 @@ func TestFifteenSlowBodiesLeaveAReaderForAQuickOne(t *testing.T) {
 		}
 	}
 	s.expectSpans(3*(streams+1), 0)
+}
+
+// A sender does not repeat what is malformed.
+func TestABodyThatTakesTooLongMayBeSentAgain(t *testing.T) {
+	for name, r := range requests() {
+		t.Run(name, func(t *testing.T) {
+			s := start(t, accept, time.Second)
+			s.sink.readLimit = 50 * time.Millisecond
+			body, sender := io.Pipe()
+			t.Cleanup(func() { sender.Close() })
+			go func() { _, _ = sender.Write(r.body[:1]) }()
+			got, err := s.stream(t.Context(), r, body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := outcome(got); got != "unavailable" {
+				t.Errorf("answer is %s", got)
+			}
+			s.expectSpans(0, 0)
+		})
+	}
+}
+
+func TestTheAnswerDoesNotWaitForTheRestOfABodyThatTakesTooLong(t *testing.T) {
+	s, body := start(t, accept, time.Second), threeSpans()
+	s.sink.readLimit = 50 * time.Millisecond
+	connection, err := net.Dial("tcp", s.addresses[httpPort])
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { connection.Close() })
+	fmt.Fprintf(connection, "POST /v1/traces HTTP/1.1\r\nHost: sink\r\nContent-Type: %s\r\n"+
+		"Content-Length: %d\r\n\r\n%s", protobufType, len(body), body[:1])
+	if err := connection.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	got, err := http.ReadResponse(bufio.NewReader(connection), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got.Body.Close()
+	if got.StatusCode != http.StatusServiceUnavailable {
+		t.Errorf("answer is %s", got.Status)
+	}
 }
 
 func sendChunk(connection net.Conn, content []byte) {

@@ -10,7 +10,7 @@ import (
 const (
 	requestLimit = 1024             // requests that wait or are answered at the same time
 	readerLimit  = 16               // bodies in memory at the same time; a streaming client's takes a second to come
-	readLimit    = 10 * time.Second // for the body of a request that has a reader
+	readLimit    = 10 * time.Second // what a body may take
 )
 
 // sink is what all ports share.
@@ -23,6 +23,7 @@ type sink struct {
 	readers   chan *bodyReader // those that are free
 	seen      *seenIDs         // nil: duplicates are not counted
 	stopping  chan struct{}    // closed when the sink stops
+	readLimit time.Duration    // for the body of a request that has a reader
 }
 
 // counters since the sink started.
@@ -32,10 +33,11 @@ type counters struct {
 
 func newSink(initial behaviour) *sink {
 	s := &sink{
-		traces:   newTraces(),
-		inFlight: make(chan struct{}, requestLimit),
-		readers:  make(chan *bodyReader, readerLimit),
-		stopping: make(chan struct{}),
+		traces:    newTraces(),
+		inFlight:  make(chan struct{}, requestLimit),
+		readers:   make(chan *bodyReader, readerLimit),
+		stopping:  make(chan struct{}),
+		readLimit: readLimit,
 	}
 	for range readerLimit {
 		s.readers <- &bodyReader{}
@@ -74,6 +76,7 @@ const (
 var (
 	setToRefuse = &rejection{http.StatusServiceUnavailable, grpcUnavailable, "this sink is set to refuse"}
 	givenUp     = &rejection{http.StatusServiceUnavailable, grpcUnavailable, "the sender no longer waits, or this sink is stopping"}
+	tooSlow     = &rejection{http.StatusServiceUnavailable, grpcUnavailable, "the body took longer than 10 s"}
 	tooMany     = &rejection{http.StatusServiceUnavailable, grpcUnavailable, "too many requests at the same time"}
 	tooLarge    = &rejection{http.StatusRequestEntityTooLarge, grpcResourceExhausted, "the body is larger than 4 MiB"}
 	wrongType   = &rejection{http.StatusUnsupportedMediaType, grpcUnimplemented, "this sink does not read that content type or encoding"}
@@ -92,7 +95,7 @@ func (s *sink) handler(p protocol) http.HandlerFunc {
 }
 
 // receive counts a request's spans; it returns nil if they are accepted. Spans are kept only where they are accepted at
-// once: senders repeat the others, and a trace would have them twice.
+// once: senders repeat the others.
 func (s *sink) receive(p protocol, w http.ResponseWriter, r *http.Request) *rejection {
 	select {
 	case s.inFlight <- struct{}{}:

@@ -81,11 +81,16 @@ func (s *stage) send(r request) answer {
 }
 
 func (s *stage) trySend(ctx context.Context, r request) (answer, error) {
+	return s.stream(ctx, r, bytes.NewReader(r.body))
+}
+
+// stream sends another body than the request's, as it comes.
+func (s *stage) stream(ctx context.Context, r request, body io.Reader) (answer, error) {
 	method := r.method
 	if method == "" {
 		method = http.MethodPost
 	}
-	sent, err := http.NewRequestWithContext(ctx, method, "http://"+s.addresses[r.port]+r.path, bytes.NewReader(r.body))
+	sent, err := http.NewRequestWithContext(ctx, method, "http://"+s.addresses[r.port]+r.path, body)
 	if err != nil {
 		return answer{}, err
 	}
@@ -101,8 +106,8 @@ func (s *stage) trySend(ctx context.Context, r request) (answer, error) {
 		return answer{}, err
 	}
 	defer got.Body.Close()
-	body, err := io.ReadAll(got.Body)
-	return answer{got.StatusCode, got.Header.Get("Grpc-Status") + got.Trailer.Get("Grpc-Status"), string(body)}, err
+	content, err := io.ReadAll(got.Body)
+	return answer{got.StatusCode, got.Header.Get("Grpc-Status") + got.Trailer.Get("Grpc-Status"), string(content)}, err
 }
 
 type counts struct {

@@ -146,15 +146,21 @@ func (t *traces) quiet() map[traceID][]rawSpan {
 	return quiet
 }
 
-// decoded returns nothing if one of the spans cannot be decoded.
+// decoded returns each span once, however often it was sent, and nothing if one of them cannot be decoded. A span is
+// known by its ID and its kind: in Zipkin's protocol the client's and the server's may share an ID.
 func decoded(raw []rawSpan) []span {
+	type identity struct{ id, kind string }
+	known := map[identity]bool{}
 	spans := make([]span, 0, len(raw))
 	for _, one := range raw {
 		decoded, err := one.decode(one.service, one.content)
 		if err != nil {
 			return nil
 		}
-		spans = append(spans, decoded)
+		if own := (identity{decoded.ID, decoded.Kind}); !known[own] {
+			known[own] = true
+			spans = append(spans, decoded)
+		}
 	}
 	return spans
 }

@@ -228,6 +228,19 @@ func TestTheLargestTraceIsShownOfSeveralTheOneThatStartedLast(t *testing.T) {
 	s.expect(large, 3)
 }
 
+func TestASpanThatCameAgainIsShownOnce(t *testing.T) {
+	s, again := newShelf(t), aTrace[:31]+"2"
+	whole, repeated := traceOf(aTrace, 1), traceOf(again, 2)
+	// The server's span has the client's ID, as in Zipkin's protocol.
+	s.put(whole[0], whole[1], ofService("a1", otlpSpan(aTrace, "0000000000000002", "0000000000000001", 2, 1)))
+	s.put(repeated[0], repeated[1], repeated[1])
+	s.time = s.time.Add(quietTime)
+	s.expect(aTrace, 4)
+	if spans := decoded(s.of(traceID(unhex(again)))); len(spans) != 3 {
+		t.Errorf("%d spans", len(spans))
+	}
+}
+
 func TestASpanThatCannotBeDecodedSpoilsItsTraceOnly(t *testing.T) {
 	s, whole := newShelf(t), traceOf(aTrace, 1)
 	other := aTrace[:31] + "2"

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping
 
 from lab.record import TrialData
+from lab.record.trial import DUPLICATES
 
 FATES = ("acknowledged", "queue_full", "too_large", "rejected", "given_up")
 COUNTED = ("ended", "resent", *FATES)
 COUNTING = "otel-streaming"
-DUPLICATES = "duplicate_spans"
 
 
 def spans_accounted_for(data: TrialData) -> Iterator[str]:
@@ -32,15 +32,16 @@ def spans_accounted_for(data: TrialData) -> Iterator[str]:
         sum(counts[name] for counts in ledgers.values()) for name in ("acknowledged", "resent", "given_up")
     )
     backend = data.trial.backend
-    if backend is None or backend.accepted_spans is None:
+    if backend is None or backend.distinct_spans is None:
         return
-    accepted, duplicates = backend.accepted_spans, backend.counters.get(DUPLICATES)
+    duplicates = backend.counters.get(DUPLICATES)
     # What was sent again, or given up after it was sent, may have arrived without an answer.
     unknown = resent + given_up if duplicates is None else 0
-    if not acknowledged <= accepted - (duplicates or 0) <= acknowledged + unknown:
+    if not acknowledged <= backend.distinct_spans <= acknowledged + unknown:
         known = "" if duplicates is None else f" {duplicates:.0f} of them duplicates,"
         yield (
-            f"the backend accepted {accepted} spans,{known} and the tracers count {acknowledged:.0f} acknowledged ones"
+            f"the backend accepted {backend.accepted_spans} spans,{known} and the tracers count {acknowledged:.0f} "
+            "acknowledged ones"
         )
 
 

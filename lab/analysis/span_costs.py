@@ -36,7 +36,7 @@ def required(summary: Summary, seed: int) -> list[Row]:
 
 
 def _last_byte(summary: Summary, seed: int) -> Iterator[Row]:
-    """Yield the best of both tracers and their ratio: without compression, and with it if both can."""
+    """Yield the best of both tracers and their ratio: without compression, and with it if the run has it of both."""
     tracers = _tracers(summary, LAST_BYTE, attributes=ATTRIBUTES)
     for compression in (PLAIN, GZIP):
         equal = {
@@ -44,11 +44,12 @@ def _last_byte(summary: Summary, seed: int) -> Iterator[Row]:
             for level, words in tracers.items()
             if DISCARD not in words and (GZIP in words) == (compression == GZIP)
         }
-        (sdk, sdks), (streaming, streamings) = (
-            _best(summary, [level for level, words in equal.items() if tracer in words]) for tracer in (SDK, STREAMING)
+        sdk_levels, streaming_levels = (
+            [level for level, words in equal.items() if tracer in words] for tracer in (SDK, STREAMING)
         )
-        if compression == GZIP and not (sdk and streaming):
+        if compression == GZIP and not (sdk_levels and streaming_levels):
             continue
+        (sdk, sdks), (streaming, streamings) = _best(summary, sdk_levels), _best(summary, streaming_levels)
         yield _chosen(f"SDK at its best, {compression}", sdk, sdks)
         yield _chosen(f"streaming at its best, {compression}", streaming, streamings)
         blocks = _blocks(summary)[CHOOSING_BLOCKS:]

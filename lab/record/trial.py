@@ -30,6 +30,8 @@ RETRIES = (
     "upstream_rq_retry_success",
 )
 """Envoy's counters of retries, which the sidecar study published."""
+DUPLICATES = "duplicate_spans"
+"""A backend's counter of accepted spans that it had accepted before."""
 
 
 class ContainerRecord(Record):
@@ -48,6 +50,11 @@ class BackendRecord(Record):
 
     accepted_spans: int | None
     counters: Mapping[str, float] = Field(default_factory=dict)
+
+    @property
+    def distinct_spans(self) -> int | None:
+        """The accepted spans, each once if the backend counts duplicates."""
+        return None if self.accepted_spans is None else self.accepted_spans - round(self.counters.get(DUPLICATES, 0))
 
 
 class SidecarRecord(Record):

@@ -35,6 +35,6 @@ def endpoints_table(summary: Summary) -> Table | None:
         [
             f"( ) are {percent(summary.confidence)} intervals. Its share: in the time of its fault, or else in the "
             "window. Dropped: of all spans that ended, those that found the queue full, that no endpoint took, or that "
-            "were given up. Not delivered: of the predicted spans; below 0 where spans arrived twice."
+            "were given up. Not delivered: of the predicted spans; what arrived twice counts once."
         ],
     )

@@ -16,6 +16,8 @@ from lab.grading.exercise import FOLDER, DrawnQuestion, Exercise, read_exercise
 from lab.grading.grade import answer_rows, concluded, grade, precision_rows, records_rows, repeat_command
 from lab.grading.keys import DRAWN, Key, key_of
 from lab.grading.study import Study, read_study
+from lab.grading.trial import StudentTrial
+from lab.record.trial import BackendRecord
 from lab.spec.experiment import Experiment
 from lab.spec.parse import load_experiment
 from tests import studies
@@ -94,6 +96,20 @@ def test_real_runs_of_other_designs_agree_with_themselves(name: str) -> None:
 
 
 # --- edited ones ------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("twice", [True, False])
+def test_spans_that_a_tracer_sent_twice_are_no_more_than_its_requests_make(twice: bool) -> None:
+    one = next(one for one in studies.recorded().trials if one.data.trial.expected_spans_per_request)
+    trial, requests = one.data.trial, len(one.data.requests)
+    assert trial.expected_spans_per_request
+    made = round(requests * trial.expected_spans_per_request)
+    backend = BackendRecord(accepted_spans=2 * made, counters={"duplicate_spans": made} if twice else {})
+    data = replace(one.data, trial=trial.model_copy(update={"backend": backend}))
+    found = StudentTrial(one.name, data, one.judgement, one.thinned).contradictions
+    assert found == (
+        [] if twice else [f"the backend accepted {2 * made} different spans, more than {requests} requests make"]
+    )
+
+
 @pytest.mark.parametrize("edit", studies.EDITS, ids=lambda edit: edit.__name__)
 def test_no_edited_run_passes(edit: Callable[[Study, random.Random], Study], quick: Experiment) -> None:
     study = studies.recorded()

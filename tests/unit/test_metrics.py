@@ -202,10 +202,15 @@ def test_a_level_without_a_backend_sends_nothing_and_delivers_no_spans(tmp_path:
     assert "metrics_per_service" not in found
 
 
-def test_spans_that_did_not_arrive_are_lost(tmp_path: Path) -> None:
+@pytest.mark.parametrize("twice", [0, 1230, 2000])
+def test_spans_that_did_not_arrive_are_lost_though_others_arrived_twice(twice: int, tmp_path: Path) -> None:
     lossy = Trial(1, 0, "otel-agent", replace(AGENT, lost_spans=1230))
     data = read_trial(write_trial(tmp_path, lossy, np.random.default_rng(1)))
-    assert values(data)["spans_lost_fraction"] == pytest.approx(10 / len(data.requests))
+    sent = 123 * len(data.requests)
+    backend = BackendRecord(accepted_spans=sent - 1230 + twice, counters={"duplicate_spans": twice} if twice else {})
+    found = values(replace(data, trial=data.trial.model_copy(update={"backend": backend})))
+    assert found["spans_lost_fraction"] == pytest.approx(10 / len(data.requests))
+    assert found["spans_accepted_per_request"] == pytest.approx((sent - 1230) / len(data.requests))
 
 
 def test_a_backends_memory_counts_once_it_has_stored_what_it_keeps(agent: TrialData) -> None:

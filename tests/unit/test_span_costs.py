@@ -132,15 +132,31 @@ def test_a_tracer_that_was_not_measured_fails() -> None:
     assert failed(rows) == ["SDK at its best, plain", "CPU per span, plain: SDK / streaming"]
 
 
+COMPRESSED: Mapping[str, Mapping[str, Any]] = {
+    "sdk-gzip": setting("LastByteBenchmark", "sdk-okhttp-512-gzip", attributes="10"),
+    "sdk-gzip-b": setting("LastByteBenchmark", "sdk-jdk-512-gzip", attributes="10"),
+    "streamed-gzip": setting("LastByteBenchmark", "streaming-chunk-per-write-gzip", attributes="10"),
+    "streamed-gzip-b": setting("LastByteBenchmark", "streaming-group-per-write-gzip", attributes="10"),
+}
+
+
+@pytest.mark.parametrize(
+    ("tracer", "best"), [("sdk", "SDK at its best, gzip"), ("streamed", "streaming at its best, gzip")]
+)
+def test_a_tracer_without_valid_compressed_trials_fails_and_one_without_such_levels_is_left_out(
+    tracer: str, best: str
+) -> None:
+    others = {level: words for level, words in COMPRESSED.items() if not level.startswith(tracer)}
+    costs = {level: {CPU: 6000 if level.startswith("sdk") else 1000} for level in others}
+    rows = benchmarks(costs, COMPRESSED)
+    assert failed(rows) == [best, "CPU per span, gzip: SDK / streaming"]
+    assert [row.value for row in rows if not row.passed] == ["not measured", "not measured"]
+    assert not [row for row in benchmarks(costs, others) if "gzip" in row.name]
+
+
 def test_equal_compression_is_compared() -> None:
-    more = {
-        "sdk-gzip": setting("LastByteBenchmark", "sdk-okhttp-512-gzip", attributes="10"),
-        "sdk-gzip-b": setting("LastByteBenchmark", "sdk-jdk-512-gzip", attributes="10"),
-        "streamed-gzip": setting("LastByteBenchmark", "streaming-chunk-per-write-gzip", attributes="10"),
-        "streamed-gzip-b": setting("LastByteBenchmark", "streaming-group-per-write-gzip", attributes="10"),
-    }
     costs = {"sdk-gzip": 4000, "sdk-gzip-b": 5000, "streamed-gzip": 1000, "streamed-gzip-b": 2000}
-    rows = benchmarks({level: {CPU: cost} for level, cost in costs.items()}, more)
+    rows = benchmarks({level: {CPU: cost} for level, cost in costs.items()}, COMPRESSED)
     assert failed(rows) == ["CPU per span, gzip: SDK / streaming"]
     assert [row.value for row in rows[3:6]] == ["sdk-gzip", "streamed-gzip", "4.00 (4.00 to 4.00)"]
 

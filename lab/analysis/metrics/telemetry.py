@@ -11,12 +11,13 @@ from lab.record import TrialData
 def _spans_accepted_per_request(data: TrialData) -> float | None:
     """Count over the complete load: a span reaches the backend seconds after its request's window.
 
-    Requests that were still under way at the load's end made spans too, so the value may be above the predicted.
+    A span that arrived twice counts once, if the backend counts duplicates. Requests that were still under way at the
+    load's end made spans too, so the value may be above the predicted.
     """
     backend = data.trial.backend
-    if backend is None or backend.accepted_spans is None or len(data.requests) == 0:
+    if backend is None or backend.distinct_spans is None or len(data.requests) == 0:
         return None
-    return backend.accepted_spans / len(data.requests)
+    return backend.distinct_spans / len(data.requests)
 
 
 def spans_lost_fraction(data: TrialData) -> float | None:

@@ -71,7 +71,7 @@ public class BurstBenchmark {
   /** Starts the tracer and the threads. */
   @Setup(Level.Trial)
   public void start() {
-    maker = SpanMakers.start(tracer, null, QUEUE);
+    maker = SpanMakers.startHolding(tracer, QUEUE);
     workers = Executors.newFixedThreadPool(threads);
     work = Collections.nCopies(threads, this::share);
   }

@@ -45,7 +45,7 @@ public class CallerBenchmark {
   /** Starts the tracer. */
   @Setup(Level.Trial)
   public void start() {
-    maker = SpanMakers.start(tracer, null, QUEUE);
+    maker = SpanMakers.startHolding(tracer, QUEUE);
   }
 
   /** Empties the queue. */

@@ -43,9 +43,14 @@ final class SdkMaker implements ApiMaker {
 
   /** Records, queues and drops. */
   static SdkMaker discarding(int queueSize) {
+    return discarding(queueSize, DEFAULT_BATCH);
+  }
+
+  /** Records and queues. Once a batch of spans is queued, or after a second, they are dropped. */
+  static SdkMaker discarding(int queueSize, int batchSize) {
     CountingExporter exporter =
         new CountingExporter(new DiscardingExporterProvider().createExporter(null));
-    return new SdkMaker(exporter, batching(exporter, DEFAULT_BATCH, queueSize));
+    return new SdkMaker(exporter, batching(exporter, batchSize, queueSize));
   }
 
   /** Records and queues. Its exporter never comes back from the first batch. */

@@ -41,6 +41,16 @@ final class SpanMakers {
     };
   }
 
+  /**
+   * Starts one that sends nothing. Its spans stay in the queue until it is settled, as long as they
+   * fill less than half of it. For this the SDK's batch is as large as its queue.
+   */
+  static SpanMaker startHolding(String name, int queueSize) {
+    return name.equals("sdk-discard")
+        ? SdkMaker.discarding(queueSize, queueSize)
+        : start(name, null, queueSize);
+  }
+
   private static SpanMaker streaming(String framing, String url, int queueSize) {
     return switch (framing) {
       case "discard" -> StreamingMaker.discarding(queueSize);

@@ -97,6 +97,23 @@ class SpanMakersTest {
     }
   }
 
+  /** In one of a few attempts: once a second, the SDK takes what there is. */
+  @Test
+  void nobodyTakesTheSdksSpansInTheMeasuredTime() throws InterruptedException {
+    long taken = Long.MAX_VALUE;
+    try (SpanMaker maker = SpanMakers.startHolding("sdk-discard", 4_096)) {
+      for (long made = 0; made < 3_000; made += 1_000) {
+        for (int i = 0; i < 1_000; i++) {
+          maker.make(0);
+        }
+        Thread.sleep(50);
+        taken = Math.min(taken, maker.delivered() - made);
+        Delivery.settle(maker, made + 1_000);
+      }
+    }
+    assertThat(taken).isZero();
+  }
+
   private static void makeAll(SpanMaker maker) {
     for (int i = 0; i < SPANS; i++) {
       maker.make(10);
