@@ -1,68 +1,42 @@
 package main
 
 import (
-	"bytes"
+	"context"
 	"errors"
 	"flag"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"tollbooth/internal/command"
 )
-
-// The tests run themselves as the observer to see its exit code and what it prints.
-const runAsObserver = "TOLLBOOTH_TEST_RUN_AS_OBSERVER"
-
-func TestMain(m *testing.M) {
-	if os.Getenv(runAsObserver) != "" {
-		main()
-		return
-	}
-	os.Exit(m.Run())
-}
-
-// run returns the observer's exit code and what it printed on each stream.
-func run(t *testing.T, arguments ...string) (code int, out, err string) {
-	t.Helper()
-	command := exec.Command(os.Args[0], arguments...)
-	command.Env = append(os.Environ(), runAsObserver+"=1")
-	var stdout, stderr bytes.Buffer
-	command.Stdout, command.Stderr = &stdout, &stderr
-	var exit *exec.ExitError
-	if err := command.Run(); err != nil && !errors.As(err, &exit) {
-		t.Fatal(err)
-	}
-	return command.ProcessState.ExitCode(), stdout.String(), stderr.String()
-}
 
 func TestWrongOptionsAreOneLine(t *testing.T) {
 	for arguments, want := range map[string]string{
-		"":                                         "--targets is missing",
-		"--targets t":                              "--out is missing",
-		"--targets t --out o surplus":              `unexpected argument "surplus"`,
-		"--targets t --out o --rate 10":            "not defined: -rate",
-		"--targets t --out o --interval 10":        "invalid value",
-		"--targets t --out o --interval 49ms":      "give 50ms or more",
+		"":                                    "--targets is missing",
+		"--targets t":                         "--out is missing",
+		"--targets t --out o --interval 10":   "invalid value",
+		"--targets t --out o --interval 49ms": "give 50ms or more",
 		"--targets t --out o --slow-interval 10ms": "give 1s or more",
 		"--targets t --out o --interval 2s":        "shorter than --interval",
 	} {
-		code, _, err := run(t, strings.Fields(arguments)...)
-		if code != exitUsage || !strings.Contains(err, want) || strings.Count(err, "\n") != 1 {
-			t.Errorf("%s: exit code %d, %q", arguments, code, err)
+		_, err := parse(strings.Fields(arguments), io.Discard)
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v", arguments, err)
 		}
 	}
 }
 
 func TestHelpShowsExamplesThatParse(t *testing.T) {
-	code, out, err := run(t, "--help")
-	if code != 0 || err != "" {
-		t.Errorf("exit code %d, %q", code, err)
+	var help strings.Builder
+	if _, err := parse([]string{"--help"}, &help); !errors.Is(err, flag.ErrHelp) {
+		t.Errorf("error is %v", err)
 	}
 	examples := 0
-	for _, line := range strings.Split(out, "\n") {
+	for _, line := range strings.Split(help.String(), "\n") {
 		words := strings.Fields(line)
 		if len(words) == 0 || words[0] != "observer" {
 			continue
@@ -83,12 +57,9 @@ func TestDefaults(t *testing.T) {
 		config.CgroupRoot != "/host/cgroup" || config.ProcRoot != "/proc" {
 		t.Errorf("config is %+v, error %v", config, err)
 	}
-	if _, err := parse([]string{"-h"}, io.Discard); !errors.Is(err, flag.ErrHelp) {
-		t.Errorf("error is %v", err)
-	}
 }
 
-func TestExitCodes(t *testing.T) {
+func TestOnlyAWrongTargetsFileIsTheCallersFault(t *testing.T) {
 	folder := t.TempDir()
 	targets := filepath.Join(folder, "targets.json")
 	if err := os.WriteFile(targets, []byte(`{"format":"tollbooth.targets","version":7}`), 0o644); err != nil {
@@ -97,16 +68,21 @@ func TestExitCodes(t *testing.T) {
 	host := []string{"--cgroup-root", "../internal/testdata/cgroup/v2-systemd", "--proc-root", "../internal/testdata/proc"}
 	for _, c := range []struct {
 		targets, out string
-		code         int
+		callers      bool
 		message      string
 	}{
-		{targets, filepath.Join(folder, "counters.jsonl"), exitUsage, targets + ": has format"},
-		{filepath.Join(folder, "later.json"), "/dev/full", exitFailed, "no space left on device"},
-		{targets, filepath.Join(folder, "missing/counters.jsonl"), exitFailed, "no such file or directory"},
+		{targets, filepath.Join(folder, "counters.jsonl"), true, targets + ": has format"},
+		{filepath.Join(folder, "later.json"), "/dev/full", false, "no space left on device"},
+		{targets, filepath.Join(folder, "missing/counters.jsonl"), false, "no such file or directory"},
 	} {
-		code, _, err := run(t, append(host, "--targets", c.targets, "--out", c.out)...)
-		if code != c.code || !strings.Contains(err, c.message) || strings.Count(err, "\n") != 1 {
-			t.Errorf("%s, %s: exit code %d, %q", c.targets, c.out, code, err)
+		config, err := parse(append(host, "--targets", c.targets, "--out", c.out), io.Discard)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = run(context.Background(), config)
+		if err == nil || errors.As(err, new(command.UsageError)) != c.callers ||
+			!strings.Contains(err.Error(), c.message) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s, %s: error is %v", c.targets, c.out, err)
 		}
 	}
 }

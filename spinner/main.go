@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
-	"syscall"
 	"time"
+
+	"tollbooth/internal/command"
 )
 
 const usage = `Usage: spinner --out FILE [options]
@@ -21,36 +21,18 @@ steps that were and how long they took. Give it the lowest priority: chrt --idle
 Options:
 `
 
-const (
-	exitFailed = 1 // an error of the machine: a file that cannot be written
-	exitUsage  = 2 // an error of the caller: wrong options
-)
+func main() { command.Main("spinner", parse, spinInto) }
 
-func main() {
-	options, err := parse(os.Args[1:], os.Stdout)
-	if errors.Is(err, flag.ErrHelp) {
-		return
-	}
+// spinInto spins until ctx ends and writes the record to a file.
+func spinInto(ctx context.Context, chosen options) error {
+	file, err := os.Create(chosen.out)
 	if err != nil {
-		exit(exitUsage, err)
+		return err
 	}
-	file, err := os.Create(options.out)
-	if err != nil {
-		exit(exitFailed, err)
+	if err := run(ctx, file, chosen.interval, ringBytes("/")); err != nil {
+		return err
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
-	defer stop()
-	if err := run(ctx, file, options.interval, ringBytes("/")); err != nil {
-		exit(exitFailed, err)
-	}
-	if err := file.Close(); err != nil {
-		exit(exitFailed, err)
-	}
-}
-
-func exit(code int, err error) {
-	fmt.Fprintln(os.Stderr, "spinner:", err)
-	os.Exit(code)
+	return file.Close()
 }
 
 type options struct {

@@ -3,15 +3,12 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
+	"tollbooth/internal/command"
 	"tollbooth/internal/serve"
 )
 
@@ -27,49 +24,20 @@ Examples:
 Options:
 `
 
-const (
-	exitFailed = 1 // the machine's fault: a port that is taken
-	exitUsage  = 2 // the caller's fault: wrong options
-)
-
 const longestDelay = time.Minute
 
 func main() {
-	delay, err := parse(os.Args[1:], os.Stdout)
-	if errors.Is(err, flag.ErrHelp) {
-		return
-	}
-	if err != nil {
-		exit(exitUsage, err)
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
-	defer stop()
-	if err := run(ctx, &server{delay: delay}, serve.Listen); err != nil {
-		exit(exitFailed, err)
-	}
-}
-
-func exit(code int, err error) {
-	fmt.Fprintln(os.Stderr, "testserver:", err)
-	os.Exit(code)
+	command.Main("testserver", parse, func(ctx context.Context, delay time.Duration) error {
+		return run(ctx, &server{delay: delay}, serve.Listen)
+	})
 }
 
 // parse reads the command line; the help text goes to help.
 func parse(arguments []string, help io.Writer) (time.Duration, error) {
 	flags := flag.NewFlagSet("testserver", flag.ContinueOnError)
-	flags.SetOutput(io.Discard) // an error is one line, without the help
 	delay := flags.Duration("delay", 10*time.Millisecond, "how long every answer is held back")
-	err := flags.Parse(arguments)
-	if errors.Is(err, flag.ErrHelp) {
-		fmt.Fprint(help, usage)
-		flags.SetOutput(help)
-		flags.PrintDefaults()
-	}
-	if err != nil {
+	if err := command.Parse(flags, usage, arguments, help); err != nil {
 		return 0, err
-	}
-	if flags.NArg() > 0 {
-		return 0, fmt.Errorf("unexpected argument %q; see --help", flags.Arg(0))
 	}
 	if *delay < 0 || *delay > longestDelay {
 		return 0, fmt.Errorf("a delay of %v is not possible; give 0 to %v", *delay, longestDelay)

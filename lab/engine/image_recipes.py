@@ -154,9 +154,9 @@ TABLE: dict[str, Image] = {
         bases={"TOOLCHAIN": "toolchain-java", "JRE": "jre"},
     ),
     "observer": _from_module("observer", "internal"),
-    "sink": _from_module("sink", "internal/serve"),
-    "testserver": _from_module("testserver", "internal/serve"),
-    "spinner": _from_module("spinner", BASE="debian"),
+    "sink": _from_module("sink", "internal/command", "internal/serve"),
+    "testserver": _from_module("testserver", "internal/command", "internal/serve"),
+    "spinner": _from_module("spinner", "internal/command", BASE="debian"),
 }
 
 # Seconds that a build takes on two cores. They decide the order of builds; all others count as quick.

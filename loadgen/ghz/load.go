@@ -19,9 +19,7 @@ type load struct {
 	Target           string   `json:"target"`
 	Operation        string   `json:"operation"`
 	Concurrency      *int     `json:"concurrency"`
-	LatencyMS        *uint32  `json:"latency_ms"`
 	ErrorProbability *float32 `json:"error_probability"`
-	Config           uint32   `json:"config"`
 	FirstCounter     uint32   `json:"first_counter"`
 }
 

@@ -40,14 +40,12 @@ func sendAll(t *testing.T, l load) []requests.Row {
 func TestEachRequestIsSentOnceWithItsOwnCounter(t *testing.T) {
 	s := serve(t, func(uint32) error { return nil })
 	l := to(s, 500)
-	l.Concurrency, l.FirstCounter, l.Config = pointer(7), 20_001, 2
-	l.LatencyMS, l.ErrorProbability = pointer[uint32](10), pointer[float32](0.2)
+	l.Concurrency, l.FirstCounter, l.ErrorProbability = pointer(7), 20_001, pointer[float32](0.2)
 	sendAll(t, l)
 	var counters []uint32
 	for _, request := range s.received {
 		counters = append(counters, field[uint32](request, "request_counter"))
-		if field[uint32](request, "config") != 2 || field[uint32](request, "latency") != 10 ||
-			field[float32](request, "error_probability") != 0.2 {
+		if field[float32](request, "error_probability") != 0.2 {
 			t.Fatalf("received %v", request)
 		}
 	}
@@ -67,10 +65,8 @@ func TestWhatIsNullIsNotSent(t *testing.T) {
 	l := to(s, 1)
 	l.Concurrency = pointer(1)
 	sendAll(t, l)
-	for _, name := range []string{"latency", "error_probability"} {
-		if s.received[0].HasFieldName(name) {
-			t.Errorf("%s was sent: %v", name, s.received[0])
-		}
+	if s.received[0].HasFieldName("error_probability") {
+		t.Errorf("sent: %v", s.received[0])
 	}
 }
 

@@ -77,17 +77,9 @@ func amount(l load) []runner.Option {
 // message is what the load's request of that number (from 0) carries.
 func message(l load, method *desc.MethodDescriptor, number uint32) (*dynamic.Message, error) {
 	one := dynamic.NewMessage(method.GetInputType())
-	fields := map[string]any{"config": l.Config, "request_counter": l.FirstCounter + number}
-	if l.LatencyMS != nil {
-		fields["latency"] = *l.LatencyMS
+	err := one.TrySetFieldByName("request_counter", l.FirstCounter+number)
+	if err == nil && l.ErrorProbability != nil {
+		err = one.TrySetFieldByName("error_probability", *l.ErrorProbability)
 	}
-	if l.ErrorProbability != nil {
-		fields["error_probability"] = *l.ErrorProbability
-	}
-	for name, value := range fields {
-		if err := one.TrySetFieldByName(name, value); err != nil {
-			return nil, err
-		}
-	}
-	return one, nil
+	return one, err
 }

@@ -34,7 +34,7 @@ func checkRates(out io.Writer, target, route string, each time.Duration) error {
 		if err := l.Check(); err != nil {
 			return err
 		}
-		rows, err := sender{target, timeout, say}.send(l)
+		rows, err := sender{target, timeout, maxInFlight, say}.send(l)
 		if err != nil {
 			return err
 		}

@@ -14,7 +14,6 @@ const (
 	maxRequests  = 3_000_000
 	maxDurationS = 3600
 	maxPerS      = 100_000
-	maxInFlight  = 10_000
 	maxSlices    = 10_000
 )
 
@@ -26,7 +25,6 @@ type load struct {
 	Seed             uint64   `json:"seed"`
 	ErrorProbability *float64 `json:"error_probability"`
 	TraceFlags       *string  `json:"trace_flags"`
-	MaxInFlight      *int     `json:"max_in_flight"`
 	StartsNs         []int64  `json:"starts_ns"`
 	Concurrency      *int     `json:"concurrency"`
 }
@@ -45,8 +43,6 @@ func (l load) Check() error {
 			"error_probability: must be from 0 to 1"),
 		common.Broken(l.TraceFlags != nil && *l.TraceFlags != "00" && *l.TraceFlags != "01",
 			`trace_flags: must be "00" or "01"`),
-		common.Broken(l.MaxInFlight != nil && (*l.MaxInFlight < 1 || *l.MaxInFlight > maxInFlight),
-			fmt.Sprintf("max_in_flight: must be from 1 to %d", maxInFlight)),
 		l.checkSize(),
 		l.checkSlices(),
 	)
@@ -63,7 +59,6 @@ func (l load) checkLoop() error {
 			without("requests_per_s", l.RequestsPerS != nil),
 			without("arrivals", l.Arrivals != ""),
 			without("starts_ns", l.StartsNs != nil),
-			without("max_in_flight", l.MaxInFlight != nil),
 		)
 	}
 	return cmp.Or(
@@ -133,14 +128,3 @@ func (l load) checkStarts(now int64) error {
 
 // parts is how many times the load sends its requests: once, or once per slice.
 func (l load) parts() int { return max(1, len(l.StartsNs)) }
-
-// inFlight is how many requests may wait for an answer at the same time.
-func (l load) inFlight() int {
-	switch {
-	case l.Concurrency != nil:
-		return *l.Concurrency
-	case l.MaxInFlight != nil:
-		return *l.MaxInFlight
-	}
-	return maxInFlight
-}

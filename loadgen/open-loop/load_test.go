@@ -12,7 +12,7 @@ import (
 )
 
 const complete = `{"format":"tollbooth.load","version":1,"requests":100,"duration_s":null,"requests_per_s":200,
- "arrivals":"fixed","routes":["a1","a2"],"seed":7,"error_probability":0.2,"max_in_flight":50}`
+ "arrivals":"fixed","routes":["a1","a2"],"seed":7,"error_probability":0.2}`
 
 func parsed(t *testing.T, text string) load {
 	t.Helper()
@@ -26,7 +26,7 @@ func parsed(t *testing.T, text string) load {
 func TestEveryFieldOfALoadIsRead(t *testing.T) {
 	got := parsed(t, complete)
 	if *got.Requests != 100 || *got.RequestsPerS != 200 || got.Arrivals != "fixed" || got.Seed != 7 ||
-		!slices.Equal(got.Routes, []string{"a1", "a2"}) || *got.ErrorProbability != 0.2 || got.inFlight() != 50 {
+		!slices.Equal(got.Routes, []string{"a1", "a2"}) || *got.ErrorProbability != 0.2 {
 		t.Errorf("read %+v", got)
 	}
 }
@@ -41,7 +41,6 @@ func TestABrokenClosedLoopIsNamedByItsFieldInOneLine(t *testing.T) {
 		{`"routes"`, `"requests_per_s":20,"routes"`, "requests_per_s: must not be given with concurrency"},
 		{`"routes"`, `"arrivals":"fixed","routes"`, "arrivals: must not be given with concurrency"},
 		{`"routes"`, `"starts_ns":[0],"routes"`, "starts_ns: must not be given with concurrency"},
-		{`"routes"`, `"max_in_flight":8,"routes"`, "max_in_flight: must not be given with concurrency"},
 		{`["a1"]`, `[]`, "routes: must have at least one"},
 		{`"requests":100`, `"requests":3000001`, "requests: are 3000001, at most 3000000"},
 		{`"requests":100`, `"duration_s":3601`, "duration: is 3601 s, at most 3600 s"},
@@ -51,8 +50,8 @@ func TestABrokenClosedLoopIsNamedByItsFieldInOneLine(t *testing.T) {
 			t.Errorf("%s: got %v, want %q", broken.to, err, broken.says)
 		}
 	}
-	if got := parsed(t, closed).inFlight(); got != 8 {
-		t.Errorf("%d requests may be in flight", got)
+	if got := *parsed(t, closed).Concurrency; got != 8 {
+		t.Errorf("read a concurrency of %d", got)
 	}
 }
 
@@ -68,7 +67,6 @@ func TestABrokenLoadIsNamedByItsFieldInOneLine(t *testing.T) {
 		{`"seed":7`, `"seed":-1`, "seed"},
 		{`0.2`, `1.5`, "error_probability: must be from 0 to 1"},
 		{`"seed"`, `"trace_flags":"1","seed"`, `trace_flags: must be "00" or "01"`},
-		{`"max_in_flight":50`, `"max_in_flight":10001`, "max_in_flight: must be from 1 to 10000"},
 		{`"requests":100,`, `"requests":3000001,`, "duration: is 15000 s, at most 3600 s"},
 		{`"requests":100,"duration_s":null`, `"duration_s":3601`, "duration: is 3601 s, at most 3600 s"},
 		{`"requests":100,"duration_s":null,"requests_per_s":200`, `"duration_s":3600,"requests_per_s":1000`,

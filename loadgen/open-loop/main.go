@@ -48,5 +48,5 @@ func run(folder, target string) error {
 	if err := common.CheckTarget(target); err != nil {
 		return err
 	}
-	return common.Each(folder, sender{target, timeout, say}.send)
+	return common.Each(folder, sender{target, timeout, maxInFlight, say}.send)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -8,14 +9,19 @@ import (
 	"tollbooth/internal/requests"
 )
 
-// A request without an answer after this long has failed.
-const timeout = 20 * time.Second
+const (
+	// A request without an answer after this long has failed.
+	timeout = 20 * time.Second
+	// An open loop sends nothing more while so many requests wait for an answer.
+	maxInFlight = 10_000
+)
 
 // sender sends loads to one target.
 type sender struct {
-	target  string // host:port
-	timeout time.Duration
-	say     func(string)
+	target   string // host:port
+	timeout  time.Duration
+	inFlight int // the most requests of an open loop that may be under way
+	say      func(string)
 }
 
 // send sends a load and returns its rows when all requests have ended.
@@ -24,7 +30,7 @@ func (s sender) send(l load) (rows []requests.Row, err error) {
 	if err != nil {
 		return nil, err
 	}
-	c := newClient(address, s.messages(l), s.timeout, l.inFlight())
+	c := newClient(address, s.messages(l), s.timeout, *cmp.Or(l.Concurrency, &s.inFlight))
 	if l.TraceFlags != nil {
 		c.parents = newTraceparents(*l.TraceFlags, l.Seed)
 	}

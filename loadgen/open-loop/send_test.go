@@ -43,7 +43,7 @@ func sent(t *testing.T, target string, l load) (rows []requests.Row, said string
 	if err := l.Check(); err != nil {
 		t.Fatal(err)
 	}
-	rows, err := sender{target, time.Second, func(line string) { said += line }}.send(l)
+	rows, err := sender{target, time.Second, maxInFlight, func(line string) { said += line }}.send(l)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,11 +175,12 @@ func TestTooManyInFlightAreRecordedAsFailed(t *testing.T) {
 		arrived.Add(1)
 		<-release
 	})
-	l := at(1000, 20)
-	l.MaxInFlight = new(int)
-	*l.MaxInFlight = 5
 	time.AfterFunc(100*time.Millisecond, func() { close(release) })
-	rows, said := sent(t, target, l)
+	said := ""
+	rows, err := sender{target, time.Second, 5, func(line string) { said += line }}.send(at(1000, 20))
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i, row := range rows {
 		if failed := row.Status == 0; failed != (i >= 5) || failed && (row.End != row.Start || row.Start < row.Intended) {
 			t.Errorf("request %d: %+v", i, row)

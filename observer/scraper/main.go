@@ -5,17 +5,14 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"runtime"
-	"syscall"
 	"time"
 
+	"tollbooth/internal/command"
 	"tollbooth/internal/scrape"
 )
 
@@ -32,55 +29,26 @@ Options:
 `
 
 const (
-	exitFailed = 1 // an error of the machine: a full disk
-	exitUsage  = 2 // an error of the caller: wrong options
-)
-
-const (
 	shortestInterval = time.Second // a Collector reads its process's memory for each scrape
 	timeout          = 2 * time.Second
 )
 
 func main() {
-	config, err := parse(os.Args[1:], os.Stdout)
-	if errors.Is(err, flag.ErrHelp) {
-		return
-	}
-	if err != nil {
-		exit(exitUsage, err)
-	}
 	runtime.GOMAXPROCS(1) // it waits nearly all the time
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
-	defer stop()
-	if err := scrape.Run(ctx, config); err != nil {
-		exit(exitFailed, err)
-	}
-}
-
-func exit(code int, err error) {
-	fmt.Fprintln(os.Stderr, "scraper:", err)
-	os.Exit(code)
+	command.Main("scraper", parse, scrape.Run)
 }
 
 // parse reads the command line. It writes the text of --help to help.
 func parse(arguments []string, help io.Writer) (scrape.Config, error) {
 	config := scrape.Config{Timeout: timeout}
 	flags := flag.NewFlagSet("scraper", flag.ContinueOnError)
-	flags.SetOutput(io.Discard) // an error is one line, without the help
 	collectors := flags.String("collectors", "", "`NAME=URL` of a Collector's own metrics; several with commas between them")
 	flags.StringVar(&config.OutPath, "out", "", "`file` to write the record to")
 	flags.DurationVar(&config.Interval, "interval", time.Second, "time between two scrapes of a Collector; 1s or more")
-	err := flags.Parse(arguments)
-	if errors.Is(err, flag.ErrHelp) {
-		fmt.Fprint(help, usage)
-		flags.SetOutput(help)
-		flags.PrintDefaults()
-	}
+	err := command.Parse(flags, usage, arguments, help)
 	switch {
 	case err != nil:
 		return config, err
-	case flags.NArg() > 0:
-		return config, fmt.Errorf("unexpected argument %q; see --help", flags.Arg(0))
 	case *collectors == "":
 		return config, errors.New("--collectors is missing; see --help")
 	case config.OutPath == "":
