@@ -23,7 +23,7 @@ from lab.engine.meanwhile import Wait, beside
 from lab.engine.observed import await_observed
 from lab.engine.place import OBSERVER, SPINNER, Place
 from lab.engine.scraped import await_scraped
-from lab.engine.starting import await_ready
+from lab.engine.starting import await_ready, create
 
 __all__ = [
     "OBSERVER",
@@ -46,6 +46,7 @@ __all__ = [
     "await_ready",
     "await_scraped",
     "beside",
+    "create",
     "engine_cores",
     "engine_memory_bytes",
     "literal",

@@ -1,21 +1,52 @@
-"""Waits until what was started is ready, and notices what ended instead."""
+"""Creates what a target starts, waits until it is ready, and notices what ended instead."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 
-from lab.engine.clock import Clock, wait_until
-from lab.engine.driver import Driver, start_failed
+from lab.engine import ports
+from lab.engine.clock import wait_until
+from lab.engine.driver import Stack, start_failed
+from lab.engine.place import Place
 
+READY_EVERY_S = 0.1
 # Each time is a process of `docker`, and what is starting needs the CPU time.
 QUERY_ENGINE_EVERY_S = 1.0
 
 
-def await_ready(
-    driver: Driver, parts: Sequence[str], ready: Callable[[], bool], bound_s: float, every_s: float, clock: Clock
-) -> bool:
-    """Wait until `ready`; return whether it was within the bound. Looks every `every_s`.
+def create(
+    place: Place, stack: Stack, out: Path, files: Mapping[str, str] = {}, folders_inside: Sequence[str] = ()
+) -> None:
+    """Create the containers of `stack`, and before them the folder `out`, which they write to.
 
-    Raises `StartFailed` within a second after one of the containers `parts` has ended.
+    `files`: what they read there, path within it -> text. Only where the place keeps what runs may the folder exist.
     """
+    for folder in (out, *(out / name for name in folders_inside)):
+        folder.mkdir(parents=True, exist_ok=place.keeps)
+        # Containers run as users of their own.
+        folder.chmod(0o777)
+    for name, text in files.items():
+        path = out / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    published = {} if place.alone else ports.engines_choice()
+    place.driver.create(replace(stack, environment={**stack.environment, **published}))
+
+
+def await_ready(
+    place: Place,
+    parts: Sequence[str],
+    ready: Callable[[], bool],
+    bound_s: float,
+    every_s: float = READY_EVERY_S,
+    late: Callable[[], str] | None = None,
+) -> None:
+    """Wait until `ready`, which is called every `every_s`.
+
+    Raises `StartFailed` within a second after one of the containers `parts` has ended, and after the bound: then with
+    the container that `late` names, or the last of `parts`.
+    """
+    driver, clock = place.driver, place.clock
     end_s = clock.now_s() + bound_s
     while True:
         for name, container in driver.containers().items():
@@ -23,6 +54,6 @@ def await_ready(
                 ended = f"ended with exit code {container.exit_code} instead of becoming ready"
                 raise start_failed(driver, name, ended)
         if wait_until(ready, QUERY_ENGINE_EVERY_S, every_s, clock):
-            return True
+            return
         if clock.now_s() >= end_s:
-            return False
+            raise start_failed(driver, late() if late else parts[-1], f"was not ready after {bound_s:.0f} s")

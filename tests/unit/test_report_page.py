@@ -15,7 +15,7 @@ from lab.record.summary import Summary, TrialSummary
 from lab.record.trial import TrialRecord
 from lab.report import findings
 from lab.report.answers import answers
-from lab.report.build import Report, render
+from lab.report.build import Report, render, sections
 from lab.report.compared import Climb, Compared, Crossed, Crossing, Ladder, Measure, Step
 from lab.report.drawings import Drawings, Titled, Trace, order_cells
 from lab.report.numbers import MINUS, TIMES
@@ -269,6 +269,16 @@ def test_a_manifest_without_its_parts_does_not_break_the_page(manifest: dict[str
     assert "unknown" in html
     assert "No level of this run made a trace, or this copy of the run has no traces." in html
     assert not {"ladders", "sweeps", "interactions", "claims"} & set(re.findall(r'<section id="(\w+)">', html))
+
+
+@pytest.mark.parametrize(
+    ("trials", "why"), [(3, "no level has a ratio to baseline"), (0, "baseline has no valid trial")]
+)
+def test_without_ratios_the_intervals_say_why(trials: int, why: str) -> None:
+    found = summary(BASELINE, TRACED)
+    levels = {**found.levels, "baseline": found.levels["baseline"].model_copy(update={"trials": trials})}
+    shown = page(found.model_copy(update={"levels": levels}), MANIFEST, TRIALS, Compared())
+    assert f"Nothing to draw, because {why}." in sections(Report(shown, NOTHING_DRAWN))["intervals"]
 
 
 def test_the_page_is_the_golden_one(tmp_path: Path) -> None:

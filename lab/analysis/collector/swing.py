@@ -31,17 +31,15 @@ class Swing:
     """The highest peak in the band.
 
     `p_value`: how often an AR(1) process has one as high anywhere in the band. `amplitude`: of the sine, as a share of
-    the mean count, with its interval; the period is taken as known, so a peak of noise has an amplitude too.
+    the mean count; the period is taken as known, so a peak of noise has an amplitude too.
     """
 
     period_s: float
     p_value: float
     amplitude: float
-    amplitude_low: float
-    amplitude_high: float
 
 
-def find_swing(counts: ArrayLike, seed: int, confidence: float = 0.95, draws: int = DRAWS) -> Swing:
+def find_swing(counts: ArrayLike, seed: int, draws: int = DRAWS) -> Swing:
     """Find the swing of the counts of consecutive seconds: (seconds,).
 
     Raises `NotDerivableError` if they are shorter than five of the longest periods, or all zero.
@@ -53,31 +51,30 @@ def find_swing(counts: ArrayLike, seed: int, confidence: float = 0.95, draws: in
         )
     n, random = len(values), np.random.default_rng(seed)
     frequencies = _band(n)
-    autocorrelation, variance, heights = _heights(values[None, :], frequencies)
+    autocorrelation, heights = _heights(values[None, :], frequencies)
     peak = int(heights[0].argmax())
     highest = float(heights[0, peak])
     as_high = _as_high_by_chance(highest, float(autocorrelation[0]), (draws, n), frequencies, random)
     period_s = 1 / float(frequencies[peak])
-    # Both coefficients of the sine have the variance 2 S / n, where S is the noise's density at its frequency.
-    noise = variance[0] * _shape(frequencies[[peak]], autocorrelation)[0, 0]
-    error = float(np.sqrt(2 * noise / n))
-    size = float(np.hypot(*_sine(values, period_s)))
-    low, high = _interval_of_length(size / error, confidence)
-    mean = float(values.mean())
-    return Swing(period_s, (1 + as_high) / (1 + draws), size / mean, low * error / mean, high * error / mean)
+    return Swing(period_s, (1 + as_high) / (1 + draws), float(np.hypot(*sine(values, period_s))))
 
 
 def sine(counts: ArrayLike, period_s: float, start_s: float = 0.0) -> tuple[float, float]:
     """Return how counts of consecutive seconds swing with a period: the parts of cosine and sine, by the mean count.
 
-    Time is 0 at `start_s` before the first count. By a clock that all runs share `period_s` has to be exact: an error
-    of 1 % is a full turn after 100 periods. Raises `NotDerivableError` if all counts are zero.
+    They are fitted beside a straight line. Time is 0 at `start_s` before the first count. By a clock that all runs
+    share `period_s` has to be exact: an error of 1 % is a full turn after 100 periods.
+
+    Raises `NotDerivableError` if all counts are zero.
     """
     values = np.asarray(counts, dtype=np.float64)
     if values.mean() <= 0:
         raise NotDerivableError("counts that are all zero do not swing")
-    cosine, sine = _sine(values, period_s, start_s)
-    return cosine / float(values.mean()), sine / float(values.mean())
+    seconds = np.arange(len(values))
+    angles = 2 * np.pi * (start_s + seconds) / period_s
+    terms = np.column_stack([np.ones(len(values)), seconds / len(values), np.cos(angles), np.sin(angles)])
+    *_, cosine, sine = np.linalg.lstsq(terms, values)[0] / values.mean()
+    return float(cosine), float(sine)
 
 
 def _as_high_by_chance(
@@ -91,7 +88,7 @@ def _as_high_by_chance(
     """
 
     def simulated(autocorrelation: float) -> tuple[int, FloatArray]:
-        again, _, heights = _heights(_red_noise(autocorrelation, shape, random), frequencies)
+        again, heights = _heights(_red_noise(autocorrelation, shape, random), frequencies)
         return int(np.sum(heights.max(axis=1) >= highest)), again
 
     as_high, again = simulated(found)
@@ -105,11 +102,10 @@ def _band(n: int) -> FloatArray:
     return np.linspace(low, high, int(np.ceil((high - low) * n * _OVERSAMPLING)) + 1)
 
 
-def _heights(series: FloatArray, frequencies: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _heights(series: FloatArray, frequencies: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Fit red noise to each series (series, seconds), and compare the powers in the band with it.
 
-    Returns its autocorrelations (series,), variances of its innovations (series,), and the powers by what is expected
-    (series, frequencies).
+    Returns its autocorrelations (series,), and the powers by what is expected (series, frequencies).
     """
     # SciPy's signals take half a second to load, which other commands are not to wait for.
     n = series.shape[1]
@@ -126,7 +122,7 @@ def _heights(series: FloatArray, frequencies: FloatArray) -> tuple[FloatArray, F
     angles = 2 * np.pi * np.outer(np.arange(n), frequencies)
     found = (tapered @ np.cos(angles)) ** 2 + (tapered @ np.sin(angles)) ** 2
     expected = variance[:, None] * _shape(frequencies, autocorrelations)
-    return autocorrelations, variance, found / expected
+    return autocorrelations, found / expected
 
 
 def _shape(frequencies: FloatArray, autocorrelations: FloatArray) -> FloatArray:
@@ -140,28 +136,3 @@ def _red_noise(autocorrelation: float, shape: tuple[int, int], random: np.random
     innovations = random.standard_normal(shape)
     innovations[:, 0] /= np.sqrt(1 - autocorrelation**2)
     return np.asarray(scipy.signal.lfilter([1.0], [1.0, -autocorrelation], innovations, axis=1))
-
-
-def _sine(values: FloatArray, period_s: float, start_s: float = 0.0) -> tuple[float, float]:
-    """Return the coefficients of cosine and sine, fitted beside a straight line."""
-    seconds = np.arange(len(values))
-    angles = 2 * np.pi * (start_s + seconds) / period_s
-    terms = np.column_stack([np.ones(len(values)), seconds / len(values), np.cos(angles), np.sin(angles)])
-    coefficients = np.linalg.lstsq(terms, values)[0]
-    return float(coefficients[2]), float(coefficients[3])
-
-
-def _interval_of_length(length: float, confidence: float) -> tuple[float, float]:
-    """Return the interval of a vector's true length from its found one; both coordinates have an error of 1.
-
-    The square of the found one follows a noncentral chi-square distribution with 2 degrees of freedom.
-    """
-
-    def end(quantile: float) -> float:
-        def excess(true: float) -> float:
-            return float(scipy.special.chndtr(length**2, 2, true**2)) - quantile
-
-        return float(scipy.optimize.brentq(excess, 0, length + 10)) if excess(0) > 0 else 0.0
-
-    tail = (1 - confidence) / 2
-    return end(1 - tail), end(tail)

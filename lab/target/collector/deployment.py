@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lab.backend import Http, Sink, receives_traces, settled
 from lab.contract import Endpoint, Measuring
-from lab.engine import OBSERVER, Place, Stack, await_ready, literal, ports, start_failed
+from lab.engine import OBSERVER, Place, Stack, await_ready, create, literal, ports
 from lab.record import Results, TrialPart, write_results
 from lab.target import scraping
 from lab.target.collector.declaration import COLLECTOR, GENERATOR, SINK
@@ -19,7 +19,6 @@ from lab.target.traffic import PROTOCOL
 
 OTLP_PORTS = {"grpc": 4317, "http": 4318}
 READY_BOUND_S = 30.0
-READY_EVERY_S = 0.1
 IMAGES: Mapping[Release, str] = {
     "current": "tollbooth/collector:${COLLECTOR_VERSION}",
     "earlier": "tollbooth/collector-earlier:${COLLECTOR_EARLIER_VERSION}",
@@ -95,17 +94,12 @@ class CollectorDeployment:
 
     def deploy(self, variables: Mapping[str, str], instruments: Sequence[str]) -> None:
         """See `Deployment.deploy`."""
-        self.out.mkdir(parents=True, exist_ok=self.place.keeps)
-        # Containers run as a user of their own.
-        self.out.chmod(0o777)
-        self.place.driver.create(stack(self.level, self.place, self.out, variables, instruments))
+        create(self.place, stack(self.level, self.place, self.out, variables, instruments), self.out)
 
     def ready(self, instruments: Sequence[str]) -> Mapping[str, float]:
         """See `Deployment.ready`. A Collector starts in tenths of a second, so no start-up time is measured."""
-        driver = self.place.driver
-        driver.start((*instruments, *self._services, SCRAPER))
-        if not await_ready(driver, self._services, self._ready, READY_BOUND_S, READY_EVERY_S, self.place.clock):
-            raise start_failed(driver, COLLECTOR, f"was not ready after {READY_BOUND_S:.0f} s")
+        self.place.driver.start((*instruments, *self._services, SCRAPER))
+        await_ready(self.place, self._services, self._ready, READY_BOUND_S)
         return {}
 
     def endpoint(self) -> Endpoint:

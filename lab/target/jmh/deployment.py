@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab.contract import Measuring
-from lab.engine import OBSERVER, Place, Stack, await_observed, literal, start_failed, wait_until
+from lab.engine import OBSERVER, Place, Stack, await_observed, create, literal, start_failed, wait_until
 from lab.record import TrialPart, Window, WindowPart
 from lab.record.jmh import read_jmh
 from lab.target.jmh.declaration import BENCHMARK
@@ -84,10 +84,7 @@ class JmhDeployment:
 
     def deploy(self, variables: Mapping[str, str], instruments: Sequence[str]) -> None:
         """See `Deployment.deploy`."""
-        self.out.mkdir(parents=True, exist_ok=self.place.keeps)
-        # Containers run as a user of their own.
-        self.out.chmod(0o777)
-        self.place.driver.create(stack(self.level, self.place, self.out, variables, instruments))
+        create(self.place, stack(self.level, self.place, self.out, variables, instruments), self.out)
 
     def ready(self, instruments: Sequence[str]) -> Mapping[str, float]:
         """See `Deployment.ready`. A benchmark brings its own work: it runs to its end."""

@@ -14,6 +14,7 @@ from lab.engine import (
     Stack,
     StartFailed,
     await_ready,
+    create,
     literal,
     ports,
     start_failed,
@@ -106,30 +107,21 @@ class System:
     def deploy(self, variables: Mapping[str, str], instruments: Sequence[str] = ()) -> None:
         """See `Deployment.deploy`."""
         level, topology = self.level, self.topology
-        for folder in (self.out, self.out / "ready"):
-            folder.mkdir(parents=True, exist_ok=self.place.keeps)
-            # Containers run as another user.
-            folder.chmod(0o777)
         telemetry, cpus, root = self.telemetry, self.place.cpus, self.place.root
         if level.faults:
             telemetry = replace(telemetry, environment={**telemetry.environment, "WATCH_FAULTS": "1"})
-        texts = {
+        files = {
             TOPOLOGY_FILE: json.dumps(resolved(topology)),
             **self.backend.files(topology.nodes, telemetry.environment),
             **(guarded if self.place.keeps else as_measured)(self.parts.proxy_files(level), root),
         }
-        for name, text in texts.items():
-            path = self.out / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text)
         added: dict[str, dict[str, object]] = {}
         for node in sidecars.nodes(topology).values() if self.sidecars else ():
             added |= sidecars.overlay(node, level.sidecar_side, root)
         if level.memory_mib is not None:
             variables = {**variables, "SERVICE_MEMORY": f"{level.memory_mib}m"}
-        if not self.place.alone:
-            variables = {**variables, **ports.engines_choice()}
-        self.driver.create(stack(telemetry, topology, cpus, root, self.out, variables, instruments, added))
+        described = stack(telemetry, topology, cpus, root, self.out, variables, instruments, added)
+        create(self.place, described, self.out, files, ["ready"])
         if self.place.keeps:
             self._forget_ended()
 
@@ -144,10 +136,11 @@ class System:
         if proxies := self.sidecars:
             self.driver.start(tuple(proxies.values()))
         parts = (*backend.services, *self.topology.nodes, *proxies.values())
-        clock = self.place.clock
-        if not await_ready(self.driver, parts, lambda: self._ready(backend), READY_BOUND_S, READY_EVERY_S, clock):
-            late = next((node for node in self.topology.nodes if not self._file(node).exists()), parts[-1])
-            raise self.failed(late, f"was not ready after {READY_BOUND_S:.0f} s")
+
+        def late() -> str:
+            return next((node for node in self.topology.nodes if not self._file(node).exists()), parts[-1])
+
+        await_ready(self.place, parts, lambda: self._ready(backend), READY_BOUND_S, READY_EVERY_S, late)
         return {node: _startup_s(self._file(node)) for node in self.topology.nodes}
 
     def failed(self, container: str, what: str) -> StartFailed:

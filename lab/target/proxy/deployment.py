@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from lab.backend import Http, Sink, receives_traces, settled, span_counters
 from lab.contract import Endpoint, Measuring
-from lab.engine import OBSERVER, Place, Stack, Wait, await_ready, beside, ports, start_failed, wait_until
+from lab.engine import OBSERVER, Place, Stack, Wait, await_ready, beside, create, ports, start_failed, wait_until
 from lab.engine.image_recipes import TABLE
 from lab.fault.run import ContainerTime
 from lab.fault.sink import Receiver, behave, counted
@@ -32,7 +32,6 @@ PIPELINE = "collector/pipelines/discard.yaml"
 TRACE_FLAGS = {False: "00", True: "01"}
 ADMIN, SERVER_ADMIN = "PROXY_ADMIN_PORT", "TESTSERVER_PORT"
 READY_BOUND_S = 30.0
-READY_EVERY_S = 0.1
 FLUSHED_SPARE_S = 5.0
 FLUSHED_EVERY_S = 0.5
 OK = 200
@@ -104,16 +103,9 @@ class ProxyDeployment:
 
     def deploy(self, variables: Mapping[str, str], instruments: Sequence[str]) -> None:
         """See `Deployment.deploy`."""
-        self.out.mkdir(parents=True, exist_ok=self.place.keeps)
-        # Containers run as a user of their own.
-        self.out.chmod(0o777)
-        if not self.settings.modelled:
-            made = guarded if self.place.keeps else as_measured
-            files = made({FILE: text(self.source, self.settings)}, self.place.root)
-            (self.out / FILE).write_text(files[FILE])
-        if not self.place.alone:
-            variables = {**variables, **ports.engines_choice()}
-        self.place.driver.create(stack(self.level, self.place, self.out, variables, instruments))
+        files = {} if self.settings.modelled else {FILE: text(self.source, self.settings)}
+        made = (guarded if self.place.keeps else as_measured)(files, self.place.root)
+        create(self.place, stack(self.level, self.place, self.out, variables, instruments), self.out, made)
 
     def ready(self, instruments: Sequence[str]) -> Mapping[str, float]:
         """See `Deployment.ready`. Envoy starts in tenths of a second, so no start-up time is measured.
@@ -122,9 +114,9 @@ class ProxyDeployment:
         """
         *behind, proxy = services(self.settings)
         self.place.driver.start((*instruments, *behind))
-        self._await(behind, self._behind_ready)
+        await_ready(self.place, behind, self._behind_ready, READY_BOUND_S)
         self.place.driver.start((proxy,))
-        self._await([proxy], lambda: self.http.answers(ADMIN, "/ready"))
+        await_ready(self.place, [proxy], lambda: self.http.answers(ADMIN, "/ready"), READY_BOUND_S)
         return {}
 
     def endpoint(self) -> Endpoint:
@@ -151,7 +143,7 @@ class ProxyDeployment:
         """See `Deployment.drain`: write what everyone counted to `results-proxy.json`, once nothing is on its way."""
         if self.settings.faults:
             # A Collector that was killed has only just been started again.
-            self._await(receivers(self.settings), self._behind_ready)
+            await_ready(self.place, receivers(self.settings), self._behind_ready, READY_BOUND_S)
         values: Mapping[str, float] = {}
         # Of a container that has ended nothing is counted; the checks reject the trial and say so.
         with suppress(OSError):
@@ -234,12 +226,6 @@ class ProxyDeployment:
 
     def _counters(self) -> dict[str, int]:
         return numbers(self.http.get(ADMIN, "/stats?format=json&type=Counters"))
-
-    def _await(self, parts: Sequence[str], ready: Callable[[], bool]) -> None:
-        """Wait until `parts` are ready; raises `StartFailed` if one of them ended."""
-        driver = self.place.driver
-        if not await_ready(driver, parts, ready, READY_BOUND_S, READY_EVERY_S, self.place.clock):
-            raise start_failed(driver, parts[-1], f"was not ready after {READY_BOUND_S:.0f} s")
 
     def _behind_ready(self) -> bool:
         collector = self.settings.receiver == SINK or receives_traces(self.http, "COLLECTOR_PORT")

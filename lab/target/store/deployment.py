@@ -11,7 +11,7 @@ import polars as pl
 from lab.backend import BACKENDS, Backend
 from lab.backend.by_id import BY_ID
 from lab.contract import Endpoint, Measuring
-from lab.engine import OBSERVER, Place, Stack, await_ready, literal, start_failed
+from lab.engine import OBSERVER, Place, Stack, await_ready, create, literal
 from lab.record import TrialPart
 from lab.record.traces import read_traces, write_lookups
 from lab.target.measuring import NothingAdded
@@ -21,7 +21,6 @@ from lab.target.traffic import PROTOCOL
 
 PORTS = {"grpc": 4317, "http": 4318, "zipkin": 9411}
 READY_BOUND_S = 60.0
-READY_EVERY_S = 0.1
 # What the runtime's heap may take of the container's memory. The rest is for its other memory.
 HEAP_FRACTION = 0.625
 
@@ -77,17 +76,12 @@ class StoreDeployment:
 
     def deploy(self, variables: Mapping[str, str], instruments: Sequence[str]) -> None:
         """See `Deployment.deploy`."""
-        self.out.mkdir(parents=True, exist_ok=self.place.keeps)
-        # Containers run as a user of their own.
-        self.out.chmod(0o777)
-        self.place.driver.create(stack(self.level, self.place, self.out, variables, instruments))
+        create(self.place, stack(self.level, self.place, self.out, variables, instruments), self.out)
 
     def ready(self, instruments: Sequence[str]) -> Mapping[str, float]:
         """See `Deployment.ready`. The time would depend on how often it is checked, so none is returned."""
-        driver = self.place.driver
-        driver.start((*instruments, self.name))
-        if not await_ready(driver, [self.name], self.backend.ready, READY_BOUND_S, READY_EVERY_S, self.place.clock):
-            raise start_failed(driver, self.name, f"was not ready after {READY_BOUND_S:.0f} s")
+        self.place.driver.start((*instruments, self.name))
+        await_ready(self.place, [self.name], self.backend.ready, READY_BOUND_S)
         return {}
 
     def endpoint(self) -> Endpoint:
