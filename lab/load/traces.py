@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from lab.engine import await_scraped
+from lab.engine import await_scraped, wait_until
 from lab.load.by_files import ByFiles
 from lab.load.generator import SECOND_NS, Loaded, LoadPlan, Stage
 from lab.load.objective import Objective
@@ -23,9 +23,9 @@ from lab.spec import Capability, EntryProtocol, Load
 TAIL_S = 3.0
 # The generator gives up a trace that has not come back in this time, and a request without an answer in this time.
 TIMEOUTS = ("send_timeout_ms", "receive_timeout_ms")
-# The loads that are sent until the Collector has connected to the generator.
+# The loads that are sent until the Collector has connected to the generator, and how long that may take.
 CONNECT_S = 1.0
-CONNECT_TRIES = 20
+CONNECT_BOUND_S = 20.0
 CONNECTING = {"workers": 10, "workers_per_s": 0, "wait_out_durations": False}
 RECORDS = ("traces-", "arrivals-", "generator-")
 # What is not passed to the generator as it is: changes of the loop, and which traces will come back.
@@ -87,7 +87,7 @@ class Traces(ByFiles):
         carried = {name: value for name, value in request.items() if name not in APART}
         send = partial(self._send, plan, stage, carried)
         if carried.get("returns"):
-            self._connect(stage, send)
+            self._connect(stage, send, CONNECT_BOUND_S + _waits_s(carried))
         sending = _sending(plan, stage, send, request)
         lasts_s = self.bound_s(plan)
         counters = read_generator(send(lasts_s, sending))
@@ -103,18 +103,22 @@ class Traces(ByFiles):
         load = {**self.fields(plan), "duration_s": lasts_s, **sending, **carried}
         return self.ordered(stage, load, lasts_s + _waits_s(carried))()
 
-    def _connect(self, stage: Stage, send: Send) -> None:
+    def _connect(self, stage: Stage, send: Send, bound_s: float) -> None:
         """Sends small loads until something comes back, and deletes their records.
 
-        The Collector tries to connect to the generator before that is there, and then waits for seconds.
+        The Collector tries to connect to the generator before that is there, and then waits for seconds. A pipeline may
+        hold traces for longer, such as tail sampling until its decision. So the bound contains the receive timeout,
+        which such a level must set to more than that.
         """
-        for _ in range(CONNECT_TRIES):
+
+        def connected() -> bool:
             path = send(CONNECT_S, {"coupled": CONNECTING})
             back = read_generator(path)["received_spans"].values[-1]
             _forget(path)
-            if back:
-                return
-        raise stage.failed(self.service, f"got no span back in {CONNECT_TRIES} loads of {CONNECT_S:g} s")
+            return bool(back)
+
+        if not wait_until(connected, bound_s, 0, stage.clock):
+            raise stage.failed(self.service, f"got no span back in {bound_s:g} s")
 
     def fields(self, plan: LoadPlan) -> Mapping[str, object]:
         """See `ByFiles.fields`."""

@@ -20,9 +20,14 @@ class End:
     gone_ns: int
 
 
+def is_ramp(data: TrialData) -> bool:
+    """Return whether the load was a ramp: only for these, the generator says how many workers were to start."""
+    return data.has("results") and "workers_planned_per_s" in data.results.values
+
+
 def under_ramp(data: TrialData) -> End | None:
     """Return what ended in the window of a ramp; None if nothing did, or the load was another one."""
-    if not data.has("results") or "workers_planned_per_s" not in data.results.values:
+    if not is_ramp(data):
         return None
     window = range(data.trial.window_start_ns, data.trial.window_end_ns)
     of_measured = [event for event in data.counters.events if event.name in data.trial.measured()]

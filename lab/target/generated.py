@@ -5,13 +5,13 @@ from collections.abc import Iterator
 
 from lab.analysis.metrics.window import cpu_cores, over
 from lab.record import TrialData
-from lab.target import delays
+from lab.target import delays, ended
 
 # Of what was planned. The generator needs a moment until its first span.
 SHORT_FRACTION = 0.03
 # Of a Poisson count, in standard deviations: one load in 30,000 is further off.
 SPARE_SDS = 4
-# Of the CPUs of the generator and backends, until the first error. What they cannot do is no limit of the target.
+# Of the CPUs of the generator and backends. What they cannot do is no limit of the target.
 INSTRUMENTS_FRACTION = 0.7
 OUTCOMES = ("traces_returned", "traces_accepted", "send_timeouts", "send_errors", "receive_timeouts", "shutdowns")
 
@@ -40,14 +40,15 @@ def traces_accounted_for(data: TrialData) -> Iterator[str]:
 
 
 def instruments_had_cpu(data: TrialData) -> Iterator[str]:
-    """Reject trials in which generator and backends needed most of their CPUs before anything failed."""
+    """Reject trials in which generator and backends needed most of their CPUs. A ramp is seen until its first error."""
     if not data.has("trace-log"):
         return
-    start_ns = data.trial.window_start_ns
-    failed_ns = data.trial.load_start_ns + round(delays.reached(data).at_s * delays.SECOND_NS)
-    # The generator is seen until the window ends; a failure may be logged later.
-    end_ns = min(failed_ns, data.trial.window_end_ns)
-    yield from too_busy(data, instruments_fraction(data, start_ns, max(end_ns, start_ns + 1)))
+    start_ns, end_ns = data.trial.window_start_ns, data.trial.window_end_ns
+    if ended.is_ramp(data):
+        failed_ns = data.trial.load_start_ns + round(delays.reached(data).at_s * delays.SECOND_NS)
+        # The generator is seen until the window ends; a failure may be logged later.
+        end_ns = max(start_ns + 1, min(failed_ns, end_ns))
+    yield from too_busy(data, instruments_fraction(data, start_ns, end_ns))
 
 
 def instruments_fraction(data: TrialData, start_ns: int, end_ns: int) -> float:

@@ -1,5 +1,6 @@
 """The metrics of the claims about Collectors: what a trial's records say of saturation, steadiness and decisions."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,11 @@ from lab.analysis.metrics import measures, with_paired_values
 from lab.cli import LAB
 from lab.record import NotDerivableError, TrialData, TrialSummary, Window
 from lab.record.counters import parse_counters
+from lab.record.results import Results
 from lab.record.trial import ContainerRecord
-from lab.target import delays
+from lab.target import delays, generated
 from lab.target.collector import decisions, saturation, steadiness
-from tests.observed import SECOND_NS, START_NS, counters
+from tests.observed import SECOND_NS, START_NS, More, counters
 from tests.repository import ROOT
 from tests.unit.test_traces import IDS, WORKERS, _series, row, trial
 
@@ -40,17 +42,40 @@ def test_delays_before_the_first_error_are_of_the_ten_seconds_before_it() -> Non
     assert all(metric.bound and metric.bound(trial(late)) == "at least" for metric in saturation.METRICS)
 
 
-def test_generator_and_sink_are_seen_just_before_the_first_error() -> None:
-    """Of two CPUs."""
-    data = trial([row(IDS[0], "success", 1), row(IDS[1], "send error", 17.5, 500, None)])
+def observed(data: TrialData, cpus: list[int], cores: Mapping[str, float], more: More = lambda _: ()) -> TrialData:
+    """Return a trial whose containers were observed. Generator and sink have the CPUs."""
     containers = {
         name: ContainerRecord(role=role, image="x", restarts=0, oom_killed=False, exit_code=0)
         for name, role in {"traces": "generator", "sink": "backend", "collector": "collector"}.items()
     }
-    record = data.trial.model_copy(update={"containers": containers, "generator_cpus": [1, 2]})
-    observed = parse_counters(counters({"traces": 0.6, "sink": 0.2, "collector": 1.0}, seconds=22), "test")
-    seen = TrialData(record, {**data.streams, "counters": {"local": observed}})
+    record = data.trial.model_copy(update={"containers": containers, "generator_cpus": cpus})
+    seen = parse_counters(counters(cores, more=more), "test")
+    return TrialData(record, {**data.streams, "counters": {"local": seen}})
+
+
+def test_generator_and_sink_are_seen_just_before_the_first_error() -> None:
+    data = trial([row(IDS[0], "success", 1), row(IDS[1], "send error", 17.5, 500, None)])
+    seen = observed(data, [1, 2], {"traces": 0.6, "sink": 0.2, "collector": 1.0})
     assert saturation.instruments_before_error_fraction(seen) == pytest.approx(0.4)
+
+
+def busy_later(since_s: int) -> list[dict[str, Any]]:
+    """A generator that needs a whole core from 5 s after the load's start on, and nothing before."""
+    return [{"kind": "container", "name": "traces", "cpu_usage_ns": max(0, since_s - 8) * SECOND_NS}]
+
+
+@pytest.mark.parametrize(
+    ("counted", "reasons"),
+    [
+        ({"workers_planned_per_s": 5.0}, []),
+        ({}, ["traces and sink used 75% of their CPUs (limit 70%): what is measured may not have been the limit"]),
+    ],
+)
+def test_only_a_ramp_is_judged_until_its_first_error(counted: Mapping[str, float], reasons: list[str]) -> None:
+    data = trial([row(IDS[0], "success", 1), row(IDS[1], "send error", 5, 500, None)])
+    seen = observed(data, [1], {"sink": 0.0, "collector": 1.0}, busy_later)
+    results = {"results": {"generator": Results(values=counted)}}
+    assert list(generated.instruments_had_cpu(TrialData(seen.trial, {**seen.streams, **results}))) == reasons
 
 
 def test_only_failures_of_traces_sent_in_the_window_count() -> None:
@@ -137,6 +162,8 @@ def decided(*rows: tuple[str, int, int, int], **settings: Any) -> TrialData:
 ROWS = [
     ("success", 5, 5, 0),
     ("success", 5, 5, 1),
+    # Exported twice.
+    ("success", 5, 10, 0),
     ("receive timeout", 5, 0, 0),
     # Wrong: in part, an error in part, an error not at all.
     ("receive timeout", 5, 3, 0),
@@ -150,8 +177,8 @@ ROWS = [
 
 def test_a_trace_in_parts_and_an_error_that_is_lost_are_wrong_decisions() -> None:
     data = decided(*ROWS)
-    assert (decisions.wrong(data), len(decisions.decided(data))) == (3, 6)
-    assert decisions.wrong_fraction(data) == pytest.approx(0.5)
+    assert (decisions.wrong(data), len(decisions.decided(data))) == (3, 7)
+    assert decisions.wrong_fraction(data) == pytest.approx(3 / 7)
     staged = decided(*ROWS, pipeline="basic", edges=2, edge_pipeline="edge-tail-sampling")
     assert decisions.wrong(staged) == 3
 

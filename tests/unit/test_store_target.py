@@ -12,7 +12,7 @@ import pytest
 from lab.analysis.checks import judge
 from lab.analysis.metrics import values
 from lab.backend.by_id import BY_ID, MOST_IDS
-from lab.backend.http import Http
+from lab.backend.http import TIMEOUT_S, Http
 from lab.cli import LAB
 from lab.engine import ports
 from lab.engine.driver import StartFailed
@@ -208,6 +208,12 @@ def test_traces_are_requested_by_the_hundred() -> None:
     assert clock.now_s() == 0
 
 
+def test_a_request_that_fails_neither_ends_the_others_nor_loses_its_traces() -> None:
+    store, clock = Storing(dict.fromkeys(IDS[100:], 5), fails=1), FakeClock()
+    assert lookup.looked_up(store, dict.fromkeys(IDS, 5), clock) == {**dict.fromkeys(IDS[:100], 0), **store.has}
+    assert [ids[0] for ids in store.requests[:5]] == [IDS[0], IDS[100], IDS[200], IDS[300], IDS[0]]
+
+
 def test_a_trace_that_is_stored_late_or_in_parts_is_found() -> None:
     store = Storing({"a": 5, "b": 2}, later={"b": 5, "c": 5})
     assert lookup.looked_up(store, {"a": 5, "b": 5, "c": 5}, FakeClock()) == {"a": 5, "b": 5, "c": 5}
@@ -220,9 +226,21 @@ def test_a_trace_that_was_evicted_is_requested_until_the_bound() -> None:
     assert clock.now_s() == lookup.BOUND_S
 
 
-def test_a_store_that_does_not_answer_is_called_again_and_finds_nothing_after_the_bound() -> None:
+def test_a_store_that_does_not_answer_is_called_again_until_the_bound() -> None:
     assert lookup.looked_up(Storing({"a": 5}, fails=1), {"a": 5}, FakeClock()) == {"a": 5}
-    assert lookup.looked_up(Storing({"a": 5}, fails=99), {"a": 5}, FakeClock()) == {"a": 0}
+    # What it has is then not known.
+    assert lookup.looked_up(Storing({"a": 5}, fails=99), {"a": 5}, FakeClock()) == {}
+
+
+def test_a_store_that_hangs_is_given_up() -> None:
+    store, clock = Storing({}, fails=99), FakeClock()
+
+    def hanging(ids: Sequence[str]) -> Mapping[str, int]:
+        clock.sleep(TIMEOUT_S)
+        return store(ids)
+
+    assert lookup.looked_up(hanging, dict.fromkeys(IDS, 5), clock) == {}
+    assert clock.now_s() <= 2 * (lookup.BOUND_S + TIMEOUT_S)
 
 
 @pytest.mark.parametrize(
@@ -342,10 +360,30 @@ def test_a_search_finds_the_capacity_of_a_store(judged: Judged) -> None:
     found = values(data, TARGET.judgement.metrics)
     assert found["capacity_spans_per_s"] == pytest.approx(5 * found["capacity_traces_per_s"])
     assert found["traces_found_fraction"] == 1
+    # The short trials filled the store, too.
+    assert not {"spans_held", "memory_per_span_held_bytes"} & found.keys()
     stopped = search.model_copy(update={"stopped": "its lowest rate fails", "low": None, "high": None})
     assert judged(search=stopped).trial.reasons == ["no rate was found: its lowest rate fails"]
     (low, _) = judged(search=search, cores={**CORES, "traces": 0.75}).trial.reasons[1:]
     assert "traces used 75% of their CPUs at 100 traces/s" in low
+
+
+@pytest.mark.parametrize(("lost", "reasons"), [(1, []), (2, ["98.9% were found by ID (limit 99%)"])])
+def test_a_search_is_rejected_if_the_traces_at_its_rate_are_not_found(
+    judged: Judged, lost: int, reasons: list[str]
+) -> None:
+    search = FOUND.model_copy(update={"trials": [short(100, 0), short(104.04, 8, "delay")]})
+    data = judged(search=search, found={one: 5 * (number >= lost) for number, one in enumerate(IDS[:SENT])})
+    assert [reason.rpartition(", ")[2] for reason in data.trial.reasons] == reasons
+
+
+def test_a_look_up_without_an_answer_is_not_a_lost_trace(judged: Judged) -> None:
+    data = judged(found=dict.fromkeys(IDS[1:SENT], 5))
+    assert data.trial.reasons == []
+    found = values(data, TARGET.judgement.metrics)
+    assert (found["traces_looked_up"], found["traces_found_fraction"], found["spans_held"]) == (SENT - 1, 1, 5 * SENT)
+    (reason,) = judged(found=dict.fromkeys(IDS[2:SENT], 5)).trial.reasons
+    assert reason == "the store did not answer the look-ups of 2 of 190 traces (limit 1%): see its log"
 
 
 def test_a_trace_without_all_of_its_spans_was_not_found(judged: Judged) -> None:
@@ -354,8 +392,11 @@ def test_a_trace_without_all_of_its_spans_was_not_found(judged: Judged) -> None:
     assert found["spans_held"] == 4 * SENT
 
 
-def test_a_sample_represents_all(judged: Judged) -> None:
-    found = values(judged(found=dict.fromkeys(IDS[:SENT:2], 5)), TARGET.judgement.metrics)
+def test_a_sample_represents_all(judged: Judged, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lookup, "MOST_TRACES", SENT // 2)
+    data = judged(found=dict.fromkeys(IDS[:SENT:2], 5))
+    assert data.trial.reasons == []
+    found = values(data, TARGET.judgement.metrics)
     assert (found["traces_looked_up"], found["spans_held"]) == (SENT / 2, 5 * SENT)
     assert found["traces_found_per_s"] == pytest.approx(10)
 
@@ -374,7 +415,7 @@ def test_the_first_error_is_a_trace_that_was_not_accepted(judged: Judged) -> Non
     [
         ({"generated": {}}, "not counted: load_s, traces_sent"),
         ({"rows": [row(IDS[0], "send error", 1)]}, "the store accepted no trace"),
-        ({"found": {}}, "the store accepted no trace"),
+        ({"found": {}}, "the store did not answer the look-ups of 190 of 190 traces"),
         ({"generated": {**COUNTED, "traces_planned": 400.0}}, "the generator generated 190 traces, planned were 400"),
         ({"generated": {**COUNTED, "shutdowns": 3.0}}, "sent 190 traces, and knows what became of 193"),
         ({"cores": {**CORES, "traces": 0.8}}, "traces used 80% of their CPUs"),

@@ -87,25 +87,28 @@ def test_no_scrape_was_made_before_the_file_is_there(tmp_path: Path) -> None:
 
 
 class Answering:
-    """An engine whose generator answers each load at once; only its second one gets spans back."""
+    """An engine whose generator gets the first spans back in a load, the second one unless another is named."""
 
-    def __init__(self, out: Path) -> None:
-        self.out, self.loads = out, list[dict[str, Any]]()
+    def __init__(self, out: Path, first_back: int = 1) -> None:
+        self.out, self.first_back, self.loads = out, first_back, list[dict[str, Any]]()
 
     def start(self, services: object) -> None: ...
 
     def containers(self) -> Mapping[str, Any]:
         raise AssertionError("every load is answered")
 
-    def answer(self) -> None:
+    def answer(self) -> float:
+        """Return how long the load lasted; 0 if there was none."""
         number = len(self.loads)
         if not (self.out / f"load-{number}.json").exists():
-            return
+            return 0.0
         self.loads.append(json.loads((self.out / f"load-{number}.json").read_text()))
-        last = {**dict.fromkeys(ZEROS, 0), "t_ns": START_NS + SECOND_NS, "received_spans": 5 * number, "traces_sent": 3}
+        back = 5 * max(0, number - self.first_back + 1)
+        last = {**dict.fromkeys(ZEROS, 0), "t_ns": START_NS + SECOND_NS, "received_spans": back, "traces_sent": 3}
         lines = [GENERATOR_HEADER, {**dict.fromkeys(ZEROS, 0), "t_ns": START_NS}, last]
         (self.out / f"traces-{number}.csv").write_text("".join(HEADER))
         (self.out / f"generator-{number}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+        return float(self.loads[-1]["duration_s"])
 
 
 class Clock(FakeClock):
@@ -117,7 +120,7 @@ class Clock(FakeClock):
 
     def sleep(self, seconds: float) -> None:
         super().sleep(seconds)
-        self.engine.answer()
+        super().sleep(self.engine.answer())
 
 
 GENERATOR_HEADER = {"format": "tollbooth.generator", "version": 1, "t_ns": START_NS, "interval_ns": SECOND_NS}
@@ -135,8 +138,8 @@ ZEROS = (
 )
 
 
-def measured(schedule: Any, tmp_path: Path, protocol: Mapping[str, Any]) -> tuple[Answering, Any]:
-    engine = Answering(tmp_path)
+def measured(schedule: Any, tmp_path: Path, protocol: Mapping[str, Any], first_back: int = 1) -> tuple[Answering, Any]:
+    engine = Answering(tmp_path, first_back)
     stage = Stage(engine, Clock(engine), tmp_path, lambda name, what: RuntimeError(f"{name} {what}"))  # type: ignore[arg-type]
     load = TracesLoad(generator="traces", schedule=schedule)
     plan = LoadPlan(load, Protocol(repetitions=1, **protocol), Endpoint("edge-1,edge-2", 4317, "otlp"), 0, 7)
@@ -161,6 +164,16 @@ def test_a_ramp_begins_when_something_came_back_and_is_its_own_window(tmp_path: 
         "traces-2.csv",
     ]
     assert read_results(tmp_path / "results-generator.json").values["traces_sent"] == 3
+
+
+def test_a_collector_may_hold_the_first_traces_as_long_as_the_generator_waits_for_one(tmp_path: Path) -> None:
+    """A Collector has 20 s to connect; the timeouts of a request and of a trace are 15 s together."""
+    ramp = Ramp(kind="ramp", workers=100, workers_per_s=5)
+    engine, _ = measured(ramp, tmp_path, {}, first_back=30)
+    assert [load["duration_s"] for load in engine.loads] == [*[1] * 31, 23]
+    (tmp_path / "never").mkdir()
+    with pytest.raises(RuntimeError, match="traces got no span back in 35 s"):
+        measured(ramp, tmp_path / "never", {}, first_back=100)
 
 
 def test_an_open_loop_says_what_is_planned(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from lab.record import NotDerivableError, Series, TrialData
 from lab.record.traces import COMPLETE, LOGGED
 from lab.record.trial import LOCAL
 from lab.target import delays, generated, searched
+from lab.target.store.lookup import wanted
 
 ROLE = "store"
 INSTRUMENTS = {"cpu_generator_cores", "cpu_observer_cores"}
@@ -23,17 +24,47 @@ INSTRUMENTS = {"cpu_generator_cores", "cpu_observer_cores"}
 SENDING = ("traces_sent", "traces_failed", "send_delay", "first_error_at", "first_error_workers", "first_error_traces")
 ACCEPTED_NS = pl.col("intended_ns") + pl.col("send_end_after_ns")
 FOUND = pl.col("spans_found") >= pl.col("spans_sent")
+# Of the traces that were to be looked up.
+UNANSWERED_FRACTION = 0.01
+# Of the traces that were accepted at the rate that a search found.
+FOUND_FRACTION = 0.99
 
 
 def traces_counted(data: TrialData) -> Iterator[str]:
-    """Reject trials in which the generator counted nothing, or no trace was accepted and looked up."""
+    """Reject trials in which the generator counted nothing, or no trace was accepted or looked up."""
     values = data.results.values if data.has("results") else {}
     if missing := [name for name in ("load_s", "traces_sent") if name not in values]:
         yield f"not counted: {', '.join(missing)}"
     elif not (data.has("trace-log") and data.has("lookups")):
         yield "no traces were logged and looked up: see the log of the generator"
-    elif _looked_up(data, delays.traces(data)).is_empty():
+    elif not wanted(delays.traces(data)):
         yield "the store accepted no trace: see the logs of the generator and the store"
+
+
+def lookups_answered(data: TrialData) -> Iterator[str]:
+    """Reject trials in which the store did not answer look-ups: nobody knows whether it has these traces."""
+    count = len(wanted(delays.traces(data)))
+    unanswered = count - len(data.streams["lookups"][LOCAL])
+    if unanswered > UNANSWERED_FRACTION * count:
+        yield (
+            f"the store did not answer the look-ups of {unanswered} of {count} traces "
+            f"(limit {UNANSWERED_FRACTION:.0%}): see its log"
+        )
+
+
+def searched_rate_stored(data: TrialData) -> Iterator[str]:
+    """Reject searches at whose rate the store accepted traces that it does not have.
+
+    The short trials know only what was accepted. Looked up are the traces of the load that repeats the rate.
+    """
+    if searched.search_of(data) is None:
+        return
+    found = _fraction_found(_looked_up(data, delays.traces(data)))
+    if found < FOUND_FRACTION:
+        yield (
+            f"of the traces accepted at the rate that the search found, {found:.1%} were found by ID "
+            f"(limit {FOUND_FRACTION:.0%})"
+        )
 
 
 def accepted(data: TrialData) -> pl.DataFrame:
@@ -59,14 +90,16 @@ def found_fraction(data: TrialData) -> float:
     seen = _looked_up(data, accepted(data))
     if seen.is_empty():
         raise NotDerivableError("no trace of the window was looked up")
-    return float(seen.select(FOUND.mean()).item())
+    return _fraction_found(seen)
 
 
-def spans_held(data: TrialData) -> float:
+def spans_held(data: TrialData) -> float | None:
     """Return the spans of accepted traces that the store had after the load, as those that were looked up say of all.
 
     It may hold more: a trace whose answer came too late is not accepted, but may be stored.
     """
+    if searched.search_of(data):
+        return None  # it also holds those of the short trials, whose logs are gone
     known = delays.traces(data).filter(COMPLETE)
     seen = _looked_up(data, known)
     return float(seen["spans_found"].sum()) * len(known) / len(seen)
@@ -77,14 +110,15 @@ def memory_end_mib(data: TrialData) -> float:
     return sum(float(one.values[-1]) for one in _rss_in_load(data)) / resources.MIB
 
 
-def memory_per_span_held_bytes(data: TrialData) -> float:
+def memory_per_span_held_bytes(data: TrialData) -> float | None:
     """Return by how much the store's RSS grew from the load's start to its end, by the spans that it then had.
 
-    What a runtime has not given back is a part of it: garbage, and room to grow.
+    What a runtime has not given back is a part of it: garbage, and room to grow. None if it held no span, or was filled
+    by the short trials of a search.
     """
     held = spans_held(data)
-    if held == 0:
-        raise NotDerivableError("the store held no span")
+    if not held:
+        return None
     return sum(float(one.values[-1] - one.values[0]) for one in _rss_in_load(data)) / held
 
 
@@ -99,6 +133,10 @@ def _looked_up(data: TrialData, traces: pl.DataFrame) -> pl.DataFrame:
     """Return those of some traces that were looked up, with `spans_found`."""
     lookups: pl.DataFrame = data.streams["lookups"][LOCAL]
     return traces.filter(COMPLETE).join(lookups, on="trace_id")
+
+
+def _fraction_found(seen: pl.DataFrame) -> float:
+    return float(seen.select(FOUND.mean()).item())
 
 
 METRICS: Mapping[str, Metric] = {
@@ -147,6 +185,7 @@ class StoreJudgement:
             checks.observed_throughout,
             generated.load_held,
             generated.traces_accounted_for,
+            lookups_answered,
             searched.search_ended,
         ),
         (
@@ -154,6 +193,7 @@ class StoreJudgement:
             checks.host_left_alone,
             generated.instruments_had_cpu,
             searched.deciding_trials_had_cpu,
+            searched_rate_stored,
         ),
     )
     metrics: Mapping[str, Metric] = field(default_factory=lambda: METRICS)

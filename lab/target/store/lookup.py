@@ -27,16 +27,22 @@ def wanted(traces: pl.DataFrame) -> Mapping[str, int]:
 
 
 def looked_up(query: Query, spans: Mapping[str, int], clock: Clock) -> Mapping[str, int]:
-    """Return how many spans were found of each trace. Each is looked up until it has all of `spans`, or a bound."""
-    found = dict.fromkeys(spans, 0)
+    """Return how many spans were found of each trace. Each is looked up until it has all of `spans`, or a bound.
+
+    A trace of which no look-up was answered is left out: nobody knows whether the store has it.
+    """
+    found: dict[str, int] = {}
 
     def complete() -> bool:
-        missing = _missing(spans, found)
-        try:
-            for first in range(0, len(missing), MOST_IDS):
-                found.update(query(missing[first : first + MOST_IDS]))
-        except OSError:  # It may have ended, which other records say, or be busy.
-            return False
+        missing, end_s = _missing(spans, found), clock.now_s() + BOUND_S
+        for first in range(0, len(missing), MOST_IDS):
+            asked = missing[first : first + MOST_IDS]
+            try:
+                found.update({**dict.fromkeys(asked, 0), **query(asked)})
+            except OSError:  # It may have ended, which other records say, or be busy.
+                # A store that hangs takes seconds for each request.
+                if clock.now_s() >= end_s:
+                    return False
         return not _missing(spans, found)
 
     if not complete():
@@ -45,4 +51,4 @@ def looked_up(query: Query, spans: Mapping[str, int], clock: Clock) -> Mapping[s
 
 
 def _missing(spans: Mapping[str, int], found: Mapping[str, int]) -> Sequence[str]:
-    return [one for one, count in spans.items() if found[one] < count]
+    return [one for one, count in spans.items() if found.get(one, 0) < count]
