@@ -43,21 +43,13 @@ type options struct {
 // parse reads the command line. It writes the text of --help to help.
 func parse(arguments []string, help io.Writer) (options, error) {
 	flags := flag.NewFlagSet("spinner", flag.ContinueOnError)
-	flags.SetOutput(io.Discard) // an error is one line, without the help
 	var chosen options
 	flags.StringVar(&chosen.out, "out", "", "file to write to")
 	flags.DurationVar(&chosen.interval, "interval", time.Second, "time between two records")
-	err := flags.Parse(arguments)
-	if errors.Is(err, flag.ErrHelp) {
-		fmt.Fprint(help, usage)
-		flags.SetOutput(help)
-		flags.PrintDefaults()
-	}
+	err := command.Parse(flags, usage, arguments, help)
 	switch {
 	case err != nil:
 		return options{}, err
-	case flags.NArg() > 0:
-		return options{}, fmt.Errorf("unknown argument %q; see --help", flags.Arg(0))
 	case chosen.out == "":
 		return options{}, errors.New("--out is missing; see --help")
 	case chosen.interval < 10*time.Millisecond:

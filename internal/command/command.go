@@ -17,7 +17,7 @@ const (
 	exitUsage  = 2 // the caller's fault: wrong options
 )
 
-// UsageError is the caller's fault, and is seen only when the program runs.
+// UsageError is the caller's fault. A run returns it for what parse cannot see.
 type UsageError struct{ Cause error }
 
 func (e UsageError) Error() string { return e.Cause.Error() }

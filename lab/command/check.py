@@ -206,7 +206,7 @@ def _minutes(folder: Path) -> float:
 
 
 def _rounds(folder: Path) -> int | None:
-    """How many rounds each set of a run had, as its first set found it; None where systems did not take turns."""
+    """How many rounds each set of a run had, as its first valid set found it; None if there is none."""
     found = read_manifest(folder).get("calibration", {})
     return int(found["rounds"]) if "rounds" in found else None
 

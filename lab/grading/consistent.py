@@ -150,7 +150,7 @@ def _in_sequence(study: Study) -> Iterator[str]:
 
 
 def _same_machine(study: Study) -> Iterator[str]:
-    """All trials ran the images that the manifest names, with the load that the run found, on its CPUs."""
+    """All trials ran the images that the manifest names, on its CPUs; the valid ones with the load that it found."""
     manifest = study.manifest
     images, found = set(manifest["images"].values()), manifest.get("calibration", {})
     for one in study.trials:
@@ -158,7 +158,7 @@ def _same_machine(study: Study) -> Iterator[str]:
         for name, container in record.containers.items():
             if container.image not in images:
                 yield f"the image of {name} in trial {one.name} is not in the manifest"
-        for name, value in record.found.items() if study.experiment.load.schedule.alternates else ():
+        for name, value in record.found.items() if record.valid and study.experiment.load.schedule.alternates else ():
             if name in found and not math.isclose(found[name], value):
                 yield f"trial {one.name} had {name} {value:g}, the run {found[name]:g}"
         for counters in one.data.counters_by_machine().values():

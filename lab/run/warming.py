@@ -44,7 +44,7 @@ def generator_of(context: Context) -> TurnsGenerator:
 def warm(starts: Sequence[Start], found: Mapping[str, float], seed: int, say: Callable[[str], None]) -> Warm:
     """Warms a set up and, where the protocol says so, waits until it has settled.
 
-    `found`: what an earlier set found, empty in the first.
+    `found`: what an earlier set found; empty until one was valid.
     """
     context, clock = starts[0].context, starts[0].place.clock
     protocol, schedule = context.experiment.protocol, cast(Slices, context.experiment.load.schedule)

@@ -43,7 +43,8 @@ final class SpanMakers {
 
   /**
    * Starts one that sends nothing. Its spans stay in the queue until it is settled, as long as they
-   * fill less than half of it. For this the SDK's batch is as large as its queue.
+   * fill less than half of it, and for less than 100 ms. For this the SDK's batch is as large as
+   * its queue.
    */
   static SpanMaker startHolding(String name, int queueSize) {
     return name.equals("sdk-discard")

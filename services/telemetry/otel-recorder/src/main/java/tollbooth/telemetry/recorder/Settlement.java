@@ -9,6 +9,9 @@ import java.util.List;
 /** Decides what becomes of the spans of a request, and keeps those to be sent again. */
 final class Settlement {
 
+  /** How long a due batch is left to the endpoints that did not fail it. */
+  private static final long PATIENCE_NANOS = Duration.ofMillis(1500).toNanos();
+
   private final Ledger ledger;
   private final InstantSource calendar;
   private final List<Batch> waiting = new ArrayList<>();
@@ -65,12 +68,12 @@ final class Settlement {
    * Takes a batch whose time has come; null if there is none.
    *
    * @param taker who is about to send it
-   * @param ownToo whether that may be one which the taker itself failed to send
+   * @param ownToo whether that may at once be one which the taker itself failed to send
    */
   Batch due(Connection taker, boolean ownToo, long nowNanos) {
     for (Iterator<Batch> batches = waiting.iterator(); batches.hasNext(); ) {
       Batch batch = batches.next();
-      if (suits(batch, taker, ownToo) && batch.notBeforeNanos() - nowNanos <= 0) {
+      if (dueAtNanos(batch, taker, ownToo) - nowNanos <= 0) {
         batches.remove();
         waitingBytes -= batch.bytes();
         ledger.countResent(batch.spans());
@@ -80,8 +83,10 @@ final class Settlement {
     return null;
   }
 
-  private static boolean suits(Batch batch, Connection taker, boolean ownToo) {
-    return ownToo || batch.sender() != taker;
+  /** Others come first, but one that only seems to take requests does not hold a batch up. */
+  private static long dueAtNanos(Batch batch, Connection taker, boolean ownToo) {
+    boolean leftToOthers = !ownToo && batch.sender() == taker;
+    return batch.notBeforeNanos() + (leftToOthers ? PATIENCE_NANOS : 0);
   }
 
   /** Without framing. */
@@ -89,16 +94,11 @@ final class Settlement {
     return waitingBytes;
   }
 
-  /**
-   * The time until {@link #due} has a batch; the limit if that is later, or if there is none. What
-   * the taker leaves to others does not count: it would look for that all the time.
-   */
+  /** The time until {@link #due} has a batch; the limit if that is later, or if there is none. */
   long nanosUntilDue(Connection taker, boolean ownToo, long nowNanos, long limit) {
     long least = limit;
     for (Batch batch : waiting) {
-      if (suits(batch, taker, ownToo)) {
-        least = Math.min(least, batch.notBeforeNanos() - nowNanos);
-      }
+      least = Math.min(least, dueAtNanos(batch, taker, ownToo) - nowNanos);
     }
     return Math.max(least, 0);
   }

@@ -282,6 +282,24 @@ class RecorderTest {
     assertAllSettled(20);
   }
 
+  /** One that never answers seems to serve until its time is over. */
+  @Test
+  void takesBackWhatItFailedIfNoOtherEndpointTakesIt() throws Exception {
+    CountDownLatch over = new CountDownLatch(1);
+    try (StubEndpoint endpoint = StubEndpoint.answering(BUSY);
+        StubEndpoint slow = StubEndpoint.running(StubEndpoint.after(over));
+        Recorder recorder =
+            start(with(settings(endpoint, slow), 10 * SIZE, LONG, Framing.CHUNK_PER_SPAN))) {
+      source.put(0, 20, SIZE);
+      await().until(() -> endpoint.requests.size() == 2);
+
+      over.countDown();
+      assertThat(recorder.flush(LONG)).isTrue();
+      assertThat(source.ledger.counts()).isEqualTo(new Counts(20, 20, 0, 0, 0, 0, 10));
+    }
+    assertAllSettled(20);
+  }
+
   @Test
   void takesBackWhatItFailedIfNoOtherEndpointServes() throws Exception {
     StubEndpoint probe = StubEndpoint.answering();
