@@ -57,6 +57,7 @@ final class StubEndpoint implements AutoCloseable {
   final AtomicInteger connections = new AtomicInteger();
   private final List<Socket> sockets = new ArrayList<>();
   private final ServerSocket server;
+  private final Thread accepting;
   private final Script script;
 
   private StubEndpoint(Script script, int receiveBufferBytes) throws IOException {
@@ -66,7 +67,7 @@ final class StubEndpoint implements AutoCloseable {
       server.setReceiveBufferSize(receiveBufferBytes);
     }
     server.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
-    Thread.ofVirtual().start(this::accept);
+    accepting = Thread.ofVirtual().start(this::accept);
   }
 
   static StubEndpoint running(Script script) throws IOException {
@@ -193,6 +194,12 @@ final class StubEndpoint implements AutoCloseable {
   @Override
   public void close() throws IOException {
     server.close();
+    try {
+      // Until it has seen this, the port still takes connections.
+      accepting.join();
+    } catch (InterruptedException interrupted) {
+      throw new IOException(interrupted);
+    }
     synchronized (sockets) {
       for (Socket socket : sockets) {
         socket.close();
