@@ -38,7 +38,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    help="Measures what watching a microservice system costs. Start with: lab experiment quick",
+    help="Measures what tracing, metrics and Envoy sidecars cost. Start with: lab experiment quick",
 )
 app.add_typer(check.app, name="check")
 
@@ -77,7 +77,9 @@ def plan(
     name: Name = "quick",
     set_: Overrides = None,
     levels: Levels = "",
-    half_width: Annotated[float, typer.Option(help="Half-width that the ratios' intervals shall have.")] = 0.02,
+    half_width: Annotated[
+        float, typer.Option(help="Target half-width of the ratios' intervals, relative to the ratio.")
+    ] = 0.02,
 ) -> None:
     """Shows the order of trials, how long they will take here, and how many blocks a precision needs."""
     overview.print_plan(commands.console, read_experiment(LAB, name, set_ or [], levels), LAB, half_width, RESULTS)
@@ -196,7 +198,7 @@ def main() -> NoReturn:
         code = wrong.exit_code
     except KeyboardInterrupt:
         commands.clean_up()
-        _say(errors, "interrupted", "everything was stopped and finished trials are kept: go on with --resume")
+        _say(errors, "interrupted", "everything was stopped and finished trials are kept: continue with --resume")
         code = INTERRUPTED
     except TyperException as usage:
         _say(errors, usage.format_message(), "see `lab --help`")
@@ -223,7 +225,7 @@ def _failed_by_system(console: Console, failed: OSError) -> int:
         what, fix = f"a container did not answer: {failed}", "if it ran out of memory, give it more"
     else:
         return _failed_by_us(console)
-    _say(console, what, f"{fix}, then go on with --resume")
+    _say(console, what, f"{fix}, then continue with --resume")
     return 3
 
 
@@ -233,7 +235,7 @@ def _failed_by_us(console: Console) -> int:
     log.write_text(traceback.format_exc())
     _say(
         console,
-        f"a fault of the lab's own: {traceback.format_exc().splitlines()[-1]}",
+        f"an internal error: {traceback.format_exc().splitlines()[-1]}",
         f"please report it with {log}; finished trials are kept",
     )
     return 70

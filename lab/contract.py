@@ -37,10 +37,6 @@ class Declaration(Protocol):
         """Its name in experiment files."""
 
     @property
-    def unit_of_work(self) -> str:
-        """What costs are divided by: request, trace, span, operation."""
-
-    @property
     def containers(self) -> bool:
         """Whether it runs in containers of the engine."""
 
@@ -55,10 +51,6 @@ class Declaration(Protocol):
     @property
     def example(self) -> Example:
         """What `lab up` starts if nothing else is set."""
-
-    @property
-    def streams(self) -> Mapping[str, int]:
-        """The record streams that a trial leaves, and their versions."""
 
     @property
     def files(self) -> Mapping[str, type[Shape]]:
@@ -84,13 +76,14 @@ class Declaration(Protocol):
 class Endpoint:
     """Where load goes: a host and port inside the application's network, and what can be requested there.
 
-    Load may be divided between several hosts, with commas between them.
+    Load may be divided between several hosts, with commas between them. `warm_up_routes`: requested in warm-ups only.
     """
 
     host: str
     port: int
     protocol: Literal["http", "grpc", "otlp"]
     routes: tuple[str, ...] = ()
+    warm_up_routes: tuple[str, ...] = ()
 
 
 class Measuring(Protocol):
@@ -185,20 +178,17 @@ class PairedMetric(Measure):
     compute: Callable[[Values, Values], float | None] = field(kw_only=True)
 
 
-class Judgement(Protocol):
-    """What is computed from a target's records."""
+@dataclass(frozen=True)
+class Judgement:
+    """What is computed from a target's records: checks in stages, and metrics by name.
 
-    @property
-    def checks(self) -> Sequence[Sequence[Check]]:
-        """In stages: the checks of one run only if those before it found nothing."""
+    The checks of a stage run only if those before it found nothing. `metrics` are what a trial's own records give,
+    `paired` what it gives against the baseline's of its block.
+    """
 
-    @property
-    def metrics(self) -> Mapping[str, Metric]:
-        """What a trial's own records give, by name."""
-
-    @property
-    def paired(self) -> Mapping[str, PairedMetric]:
-        """What a trial gives against the baseline's of its block, by name."""
+    checks: Sequence[Sequence[Check]]
+    metrics: Mapping[str, Metric]
+    paired: Mapping[str, PairedMetric] = field(default_factory=dict)
 
 
 class Target(Protocol[Place_contra]):

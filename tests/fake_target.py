@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from lab.contract import Check, Metric, Needs, PairedMetric
+from lab.contract import Judgement, Metric, Needs, PairedMetric
 from lab.engine.place import Place
 from lab.record.data import TrialData
 from lab.record.files import write_json_atomic
@@ -54,12 +54,10 @@ class FakeDeclaration:
     """See `lab.contract.Declaration`."""
 
     kind = "fake"
-    unit_of_work = "operation"
     containers = False
     settings = FakeSettings
     level = FakeLevelSettings
     example = Example({"operations": 10}, {"capacity_per_s": 50})
-    streams: Mapping[str, int] = {"results": 1, "counters": 1}
     files: Mapping[str, Any] = {}
 
     def headline(self, metrics: Collection[str]) -> Headline:
@@ -188,15 +186,13 @@ def results_present(data: TrialData) -> Iterator[str]:
         yield f"no counters of {', '.join(absent)}"
 
 
-class FakeJudgement:
-    """See `lab.contract.Judgement`."""
-
-    checks: Sequence[Sequence[Check]] = ((results_present,),)
-    metrics: Mapping[str, Metric] = {
+JUDGEMENT = Judgement(
+    checks=((results_present,),),
+    metrics={
         CAPACITY: Metric(CAPACITY, "Capacity", "1/s", "higher", compute=_capacity),
         CPU: Metric(CPU, "CPU per operation, both machines", "µs", compute=_cpu),
-    }
-    paired: Mapping[str, PairedMetric] = {
+    },
+    paired={
         "gained_per_s": PairedMetric(
             "gained_per_s",
             "Capacity beyond the baseline's",
@@ -204,14 +200,15 @@ class FakeJudgement:
             "higher",
             compute=lambda values, baseline: values[CAPACITY] - baseline[CAPACITY],
         )
-    }
+    },
+)
 
 
 class Fake:
     """See `lab.contract.Target`."""
 
     declaration = FakeDeclaration()
-    judgement = FakeJudgement()
+    judgement = JUDGEMENT
 
     def prepare(self, experiment: Experiment, images: Mapping[str, str]) -> None:
         """See `Target.prepare`."""

@@ -99,6 +99,7 @@ def summarise(
         estimates=estimates,
         trials=trials,
         adjustments=adjustments,
+        alternating=experiment.load.schedule.alternates,
         block_correlation={name: correlation for name, correlation in correlations.items() if correlation},
     )
 

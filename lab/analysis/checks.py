@@ -11,8 +11,9 @@ from pathlib import Path
 import numpy as np
 import scipy
 
+from lab.analysis.metrics.alternating import machine_busy
 from lab.analysis.metrics.telemetry import spans_lost_fraction
-from lab.analysis.metrics.window import cpu_cores, window_requests
+from lab.analysis.metrics.window import cpu_cores, known, window_requests
 from lab.contract import Check, Judgement
 from lab.fault.verified import unverified
 from lab.record import (
@@ -293,12 +294,8 @@ def turns_kept(data: TrialData) -> Iterator[str]:
 
 def machine_had_room(data: TrialData) -> Iterator[str]:
     """Reject systems that ran at once on a saturated machine."""
-    # While there is load: of systems that alternate, the window has times without.
-    cores = max(data.trial.alternating_cores, data.trial.cores_at_once)
-    if not cores or "cpus" not in data.counters.host:
-        return
-    busy = cores / int(data.counters.host["cpus"].values[-1])
-    if busy > MACHINE_FRACTION:
+    busy = known(machine_busy, data)
+    if busy is not None and busy > MACHINE_FRACTION:
         yield (f"the lab's containers used {_percent(busy)} of the host's CPUs (limit {_percent(MACHINE_FRACTION)})")
 
 

@@ -15,25 +15,35 @@ from lab.analysis.effects import SliceCost
 class Components:
     """Standard deviations of the logarithm of a level's ratio, in a run of `sets` sets of `rounds` rounds.
 
-    `round_sd`: of one round within its set. `set_sd`: of the true ratio of a set. `ratio`: the mean ratio.
+    `round_sd`: of one round within its set. `mean_sd`: of the means of the sets. `ratio`: the mean ratio.
     """
 
     level: str
     ratio: float
     round_sd: float
-    set_sd: float
+    mean_sd: float
     sets: int
     rounds: int
 
+    @property
+    def set_sd(self) -> float:
+        """Of the true ratio of a set; 0 where the means scatter no more than those of independent rounds would."""
+        return math.sqrt(max(0.0, self.mean_sd**2 - self.round_sd**2 / self.rounds))
+
     def half_width(self, sets: int, rounds: int, confidence: float = 0.95) -> float:
-        """Return the expected half of the ratio's interval (0.01: one point); infinity for one set."""
+        """Return the expected half of the ratio's interval (0.01: one point); infinity for one set.
+
+        At the run's own rounds it follows from `mean_sd` alone, so rounds need not be independent. With more rounds,
+        the part of the means' variance that rounds explain shrinks as their number grows.
+        """
         if sets < 2:
             return math.inf
-        error = math.sqrt((self.set_sd**2 + self.round_sd**2 / rounds) / sets)
+        of_rounds = min(self.round_sd**2 / self.rounds, self.mean_sd**2) * self.rounds / rounds
+        error = math.sqrt((self.set_sd**2 + of_rounds) / sets)
         return self.ratio * float(scipy.special.stdtrit(sets - 1, (1 + confidence) / 2)) * error
 
     def best_rounds(self, set_s: float, round_s: float) -> float:
-        """Return how many rounds of a set give most precision for the time; infinity if sets do not differ.
+        """Return how many rounds of a set give most precision for the time; infinity if `set_sd` is 0.
 
         A set takes `set_s` seconds besides its rounds, each of which takes `round_s`. The optimum of two-stage
         sampling: Cochran, Sampling Techniques, 1977, section 10.6.
@@ -64,6 +74,5 @@ def _components(level: str, sets: Sequence[Sequence[float]]) -> Components:
     rounds = min(map(len, sets))
     within = float(np.mean([np.var(logs, ddof=1) for logs in sets]))
     means = [float(np.mean(logs)) for logs in sets]
-    between = max(0.0, float(np.var(means, ddof=1)) - within / rounds)
     ratio = math.exp(float(np.mean(means)))
-    return Components(level, ratio, math.sqrt(within), math.sqrt(between), len(sets), rounds)
+    return Components(level, ratio, math.sqrt(within), float(np.std(means, ddof=1)), len(sets), rounds)

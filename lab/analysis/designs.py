@@ -86,5 +86,6 @@ def _differences(one: Json, other: Json, above: str = "") -> Iterator[Difference
         first, second = one.get(name, MISSING), other.get(name, MISSING)
         if isinstance(first, Mapping) and isinstance(second, Mapping):
             yield from _differences(first, second, f"{path}.")
-        elif first != second:
+        # A field that is newer than one of the records was off in it.
+        elif first != second and any(record[name] for record in (one, other) if name in record):
             yield Difference(path, first, second)

@@ -15,7 +15,7 @@ CORES = (GENERATOR, "cpu_proxy_cores", "cpu_server_cores", "cpu_receiver_cores",
 # How the reasons of trials begin whose generator was too late, or had too little CPU.
 TOO_SLOW = "the generator "
 
-# Issue 22.
+# Required of a rate that is held.
 HELD_MS = 1.0
 LEAST_PER_S = 1200.0
 

@@ -23,7 +23,7 @@ WITHOUT_IDLE = "cpu_per_request_without_idle_services_ms"
 IDLE_CORES = "cpu_idle_services_cores"
 BURNED, BURNED_IDLE = "burned_per_request_ms", "burned_idle_cores"
 
-# Issue 20: fewer sets say too little about the next ones.
+# Required: fewer sets say too little about the next ones.
 LEAST_SETS = 8
 # Equal systems: "agree within ±2 %".
 AGREEMENT = 0.02

@@ -17,13 +17,9 @@ def overhead_ratio(
 
     None where fewer than two blocks have all of these levels, or where the second overhead is not found.
     """
-    by_block: dict[int, dict[str, float]] = {}
-    for trial in summary.trials:
-        if trial.counts and metric in trial.values:
-            by_block.setdefault(trial.block, {})[trial.level] = trial.values[metric]
     blocks = [
         [found[first], found[second], fmean(found[name] for name in baselines)]
-        for found in by_block.values()
+        for found in summary.by_block(metric).values()
         if {first, second, *baselines} <= found.keys()
     ]
     if len(blocks) < 2:

@@ -16,7 +16,7 @@ QUESTION = "Does quick give an answer, run after run?"
 AGENT, BY_HAND = "otel-agent", "otel-manual"
 FOUND = ("higher", "lower")
 
-# Issue 20: ten runs in a row, each of at most 8 minutes.
+# Required: ten runs in a row, each of at most 8 minutes.
 LEAST_RUNS, LEAST_BY_HAND = 10, 9
 MOST_MINUTES = 8.0
 # A point is 0.01 of a ratio. Where its rounds scatter little, an interval has to be narrower.
@@ -25,16 +25,17 @@ QUIET_ROUND_SD = 0.08
 PLACEBO_MARGIN = 0.015
 
 
-def repeated(runs: Sequence[Run], round_sds: Sequence[float] = ()) -> list[Row]:
+def repeated(runs: Sequence[Run], round_sds: Sequence[float] = (), made: int | None = None) -> list[Row]:
     """Judge runs of `quick` together. `round_sds`: by how much the agent's ratio scatters between rounds, where known.
 
-    A level is found in a run if its finding is `higher` or `lower`. The placebo's interval is Student's, over the log
-    ratios of all runs' sets. Raises `UserError` if a run lacks one of the levels.
+    `made`: how many attempts there were, these runs included; None where that is not known. A level is found in a run
+    if its finding is `higher` or `lower`. The placebo's interval is Student's, over the log ratios of all runs' sets.
+    Raises `UserError` if a run lacks one of the levels.
     """
     agent, by_hand = [_headline(run, AGENT) for run in runs], [_headline(run, BY_HAND) for run in runs]
     return [
         at_least("runs", len(runs), LEAST_RUNS),
-        _left_out(runs),
+        _left_out(runs, made),
         at_most("longest run", max(map(_minutes, runs)), MOST_MINUTES, " min"),
         at_most(
             "sets rejected, most of a run",
@@ -63,27 +64,31 @@ def placebo(runs: Sequence[Run]) -> Interval | None:
 def _placebo_log_ratios(run: Run) -> Iterator[float]:
     """Yield the logarithm of the placebo's cost by the baseline's in each set."""
     summary = run.summary
-    costs: dict[int, dict[str, float]] = {}
-    for trial in summary.trials:
-        if trial.counts and summary.headline.primary in trial.values:
-            costs.setdefault(trial.block, {})[trial.level] = trial.values[summary.headline.primary]
-    for cost in costs.values():
+    for cost in summary.by_block(summary.headline.primary).values():
         if summary.placebo in cost and summary.baseline in cost:
             yield math.log(cost[summary.placebo] / cost[summary.baseline])
 
 
-def _left_out(runs: Sequence[Run]) -> Row:
-    """Require all attempts from the first of the runs to the last; runs of earlier versions have no number."""
+def _left_out(runs: Sequence[Run], made: int | None) -> Row:
+    """Require all attempts from the first of the runs to the last; runs of earlier versions have no number.
+
+    Attempts before the first and after the last are not judged: the row says which of all attempts these are.
+    """
     numbers = {int(run.manifest["attempt"]) for run in runs if "attempt" in run.manifest}
     if len(numbers) < len(runs):
         return judged("attempts left out", "not numbered", "at most 0", passed=False)
-    return at_most("attempts left out", max(numbers) - min(numbers) + 1 - len(numbers), 0)
+    first, last = min(numbers), max(numbers)
+    left_out = last - first + 1 - len(numbers)
+    of = f" of {made}" if made else ", of how many is not known"
+    return judged("attempts left out", f"{left_out}; attempts {first} to {last}{of}", "at most 0", left_out <= 0)
 
 
 def _precise(agent: Sequence[Estimate], round_sds: Sequence[float]) -> Row:
-    """Require narrow intervals of the agent's ratio. Without raw records, the scatter of rounds is not known."""
-    widths = [100 * (row.ratio_high - row.ratio_low) / 2 for row in agent if row.ratio_high and row.ratio_low]
-    width = float(np.median(widths)) if widths else math.inf
+    """Require narrow intervals of the agent's ratio. Without raw records, the scatter of rounds is not known.
+
+    A run without an interval counts as one with an infinite interval.
+    """
+    width = float(np.median([_points(row) for row in agent]))
     most, scatter = MOST_POINTS, "scatter of rounds not known"
     if round_sds:
         sd = float(np.median(round_sds))
@@ -92,6 +97,11 @@ def _precise(agent: Sequence[Estimate], round_sds: Sequence[float]) -> Row:
     return judged(
         f"half-width of {AGENT}, median", f"{width:.3g} points; {scatter}", f"at most {most:g} points", width <= most
     )
+
+
+def _points(row: Estimate) -> float:
+    """Return half the width of a ratio's interval in points; infinity without one."""
+    return 100 * (row.ratio_high - row.ratio_low) / 2 if row.ratio_high and row.ratio_low else math.inf
 
 
 def _headline(run: Run, level: str) -> Estimate:

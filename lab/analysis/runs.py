@@ -2,6 +2,7 @@
 
 import datetime
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -12,16 +13,19 @@ import scipy
 from numpy.typing import ArrayLike
 
 from lab.analysis.designs import of_surroundings
+from lab.analysis.sets import with_its_set
 from lab.analysis.stats.compare import Comparison, holm
 from lab.analysis.stats.intervals import Interval
-from lab.record import Combined, CombinedEstimate, CombinedRun, RunValue, Summary
+from lab.record import Combined, CombinedEstimate, CombinedRun, RunValue, Summary, TrialSummary
 
 FEWEST_RUNS = 6
-"""For a prediction interval. With fewer, Student's quantile makes it too wide to be of use (audit, finding M5)."""
+"""For a prediction interval. With fewer, Student's quantile makes it too wide to be of use."""
 APART = datetime.timedelta(hours=3)
 """Runs in a row share the state of the machine; the next run, on another day, will not."""
 MOST_REJECTED = 0.1
 """The largest share of a run's blocks that may be rejected: a run with more of them was not what its plan said."""
+MOST_NOT_SETTLED = 0.5
+"""The largest share of a run's blocks that may not have settled: runs weigh alike, however few blocks they have."""
 
 
 @dataclass(frozen=True)
@@ -108,6 +112,7 @@ def combine(runs: Sequence[Run]) -> Combined:
         placebo=first.placebo,
         headline=first.headline,
         confidence=first.confidence,
+        equivalence_margin=first.equivalence_margin,
         metrics={name: first.metrics[name] for name in shared},
         runs=described,
         differences=sorted(set(differing)),
@@ -118,9 +123,15 @@ def combine(runs: Sequence[Run]) -> Combined:
 
 def _described(run: Run) -> CombinedRun:
     trials, levels = run.summary.trials, run.summary.levels
-    valid = {(trial.block, trial.level) for trial in trials if trial.valid}
     blocks = {trial.block for trial in trials}
-    rejected = sum(any((block, level) not in valid for level in levels) for block in blocks)
+
+    def incomplete(found: Sequence[TrialSummary]) -> int:
+        has = {(trial.block, trial.level) for trial in found}
+        return sum(any((block, level) not in has for level in levels) for block in blocks)
+
+    rejected = incomplete([trial for trial in trials if trial.valid])
+    not_settled = incomplete([trial for trial in trials if trial.counts]) - rejected
+    by_level = Counter(trial.level for trial in trials if not trial.valid and not with_its_set(trial))
     return CombinedRun(
         run=run.name,
         started=run.manifest["started"],
@@ -128,9 +139,19 @@ def _described(run: Run) -> CombinedRun:
         revision=(run.manifest.get("git") or {}).get("revision"),
         blocks=len(blocks),
         rejected_blocks=rejected,
-        rejected={name: level.rejected for name, level in levels.items()},
-        left_out=f"{rejected} of {len(blocks)} blocks rejected" if rejected > MOST_REJECTED * len(blocks) else None,
+        not_settled_blocks=not_settled,
+        rejected={level: by_level[level] for level in levels},
+        left_out=_left_out(len(blocks), rejected, not_settled),
     )
+
+
+def _left_out(blocks: int, rejected: int, not_settled: int) -> str | None:
+    """Say why a run does not count; None where it does."""
+    if rejected > MOST_REJECTED * blocks:
+        return f"{rejected} of {blocks} blocks rejected"
+    if not_settled > MOST_NOT_SETTLED * blocks:
+        return f"{not_settled} of {blocks} blocks not settled"
+    return None
 
 
 def _combined(metric: str, runs: Sequence[Run], predicts: bool) -> list[CombinedEstimate]:

@@ -15,7 +15,7 @@ CAPACITY, LASTED = "capacity_spans_per_s", "search_s"
 FAILED = "traces_failed_per_s"
 KNOWN = "sink_spans_per_s"
 
-# Issue 21: 10 of 10 searches for a known rate, and 5 of one Collector, within ±5 %, each within 10 minutes.
+# Required: 10 of 10 searches for a known rate, and 5 of one Collector, within ±5 %, each within 10 minutes.
 LEAST_KNOWN, LEAST_OF_COLLECTOR = 10, 5
 MOST_PERCENT = 5.0
 MOST_MINUTES = 10.0

@@ -18,7 +18,8 @@ class TooManyRejected(UserError):
 
 def alternating(summary: Summary) -> bool:
     """Return whether the run's systems took turns."""
-    return IDLE in summary.metrics
+    # Summaries of kept runs do not say it; and a run whose sets were all rejected has no metrics.
+    return summary.alternating or IDLE in summary.metrics
 
 
 def check_rejected(summary: Summary) -> None:
@@ -39,7 +40,7 @@ def rejected_percent(summary: Summary) -> float:
 
 def rejections(summary: Summary) -> str:
     """Say how many trials of each level were rejected, those apart that were rejected only with their set."""
-    wrong = Counter(trial.level for trial in summary.trials if not trial.valid and not _with_its_set(trial))
+    wrong = Counter(trial.level for trial in summary.trials if not trial.valid and not with_its_set(trial))
     attempts = Counter(trial.level for trial in summary.trials)
     by_level = ", ".join(f"{level} {wrong[level]} of {attempts[level]}" for level in summary.levels if wrong[level])
     if not alternating(summary):
@@ -53,5 +54,6 @@ def _rejected_sets(summary: Summary) -> tuple[set[int], set[int]]:
     return {trial.block for trial in summary.trials if not trial.valid}, {trial.block for trial in summary.trials}
 
 
-def _with_its_set(trial: TrialSummary) -> bool:
+def with_its_set(trial: TrialSummary) -> bool:
+    """Return whether a trial was rejected only because another one of its set was."""
     return any(reason.startswith(WITH_ITS_SET) for reason in trial.reasons)

@@ -11,7 +11,7 @@ from lab.record import Estimate, Summary
 
 P99, FAILED = "latency_p99_ms", "requests_failed"
 SENT, DROPPED, REJECTED, LOST = "spans_sent", "spans_dropped", "spans_refused", "spans_lost"
-# Issue 22: of the placebo, beyond which a ratio says nothing.
+# Required: of the placebo, beyond which a ratio says nothing.
 MOST_NOISE = 0.10
 
 Found = Mapping[str, Estimate]

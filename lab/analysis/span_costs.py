@@ -19,7 +19,7 @@ SDK, STREAMING, DISCARD = "sdk", "streaming", "discard"
 PLAIN, GZIP = "plain", "gzip"
 ATTRIBUTES = "10"
 
-# Issue 23: to the last byte with 10 attributes, at equal compression; the rise of a burst's time to 8 threads.
+# Required: to the last byte with 10 attributes, at equal compression; the rise of a burst's time to 8 threads.
 LEAST_RATIO = 5.0
 MOST_BYTES = 100.0
 MOST_RISE = 1.10
@@ -109,11 +109,8 @@ def _ratio(summary: Summary, metric: str, level: str, to: str, blocks: Collectio
 
 def _values(summary: Summary, metric: str, level: str, blocks: Collection[int]) -> Mapping[int, float]:
     """Return a level's values in some blocks, by block."""
-    return {
-        trial.block: trial.values[metric]
-        for trial in summary.trials
-        if trial.counts and trial.level == level and trial.block in blocks and metric in trial.values
-    }
+    found = summary.by_block(metric).items()
+    return {block: values[level] for block, values in found if block in blocks and level in values}
 
 
 def _blocks(summary: Summary) -> list[int]:

@@ -19,7 +19,7 @@ PER_REQUEST = "spans_accepted_per_request"
 STREAMING, SDK, UNSAMPLED = "streaming-sink", "manual-sink", "manual-unsampled"
 LEVELS = (STREAMING, SDK, UNSAMPLED)
 
-# Issue 23: of what the SDK adds over itself unsampled, so much is gone; and every span arrives.
+# Required: of what the SDK adds over itself unsampled, so much is gone; and every span arrives.
 LEAST_GONE = 0.5
 # A request under way at the load's end is counted on one side only.
 MOST_LOST_PERCENT = 0.1

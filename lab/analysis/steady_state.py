@@ -11,7 +11,7 @@ from lab.record import Estimate, Summary
 QUESTION = "Is the cost of a warm JVM known well enough?"
 COMPILING = "jit_cpu_fraction"
 
-# Issue 20: six sets of 60 rounds within an hour, each ratio to ±3 points, no change of 3 % while a set is measured.
+# Required: six sets of 60 rounds within an hour, each ratio to ±3 points, no change of 3 % while a set is measured.
 LEAST_SETS, LEAST_ROUNDS = 6, 60
 MOST_MINUTES = 60.0
 # A point is 0.01 of a ratio.

@@ -17,7 +17,7 @@ MEAN, CPU = "latency_mean_ms", "cpu_per_request_us"
 BEFORE, AFTER, TOOK = "exports_before_change_per_s", "exports_after_change_per_s", "runtime_change_took_s"
 UNTRACED = "none"
 
-# Issue 22: the half of an interval, and how long a run may take on two cores.
+# Required: the half of an interval, and how long a run may take on two cores.
 MOST_MEAN_MS = 0.02
 MOST_CPU_US = 5.0
 MOST_MINUTES = 40.0

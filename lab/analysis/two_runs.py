@@ -6,12 +6,13 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
+import scipy
 
 from lab.analysis.pooled import censoring
 from lab.analysis.stats.compare import Comparison, holm, log_ratios, mean_of, paired
 from lab.analysis.stats.intervals import Interval
 from lab.analysis.stats.margins import of_overheads
-from lab.analysis.stats.ttests import welch
+from lab.analysis.stats.serial import independent
 from lab.record import Estimate, Summary
 
 Contrast = Literal["differs", "same within margin", "inconclusive"]
@@ -35,7 +36,8 @@ def compare_runs(one: Summary, other: Summary, metric: str) -> list[Compared]:
     """Compare a metric's ratios to the baseline, of the levels for which both runs have one.
 
     Welch's interval of the difference of log ratios, from the values of each run's blocks, which share nothing across
-    runs; p values are corrected for the number of levels (Holm). The margin is that of overheads.
+    runs; it is wider where neighbouring blocks of a run are correlated. p values are corrected for the number of levels
+    (Holm). The margin is that of overheads.
     """
     found = {row.level: row for row in _compared(one, other, metric)}
     p_values = {name: row.quotient.p_value for name, row in found.items() if row.quotient}
@@ -59,19 +61,35 @@ def _compared(one: Summary, other: Summary, metric: str) -> Iterator[Compared]:
     for level in rows:
         if level in others and rows[level].ratio is not None and others[level].ratio is not None:
             logs = log_ratios_of(one, metric, level), log_ratios_of(other, metric, level)
-            found = quotient(*logs, one.confidence) if all(logs) else None
+            correlations = [run.block_correlation.get(metric, 0.0) for run in (one, other)]
+            found = quotient(*logs, one.confidence, correlations) if all(logs) else None
             yield Compared(level, rows[level], others[level], found)
 
 
-def quotient(one: Sequence[float], other: Sequence[float], confidence: float) -> Interval:
+def quotient(
+    one: Sequence[float], other: Sequence[float], confidence: float, correlations: Sequence[float] = (0.0, 0.0)
+) -> Interval:
     """Return exp(mean of `other` - mean of `one`), both log ratios by block, with Welch's interval.
 
-    There is no interval where a side has fewer than two blocks, or no side's values vary.
+    `correlations`: of neighbouring blocks, of each side (`serial`). There is no interval where a side has fewer than
+    two blocks, or no side's values vary.
     """
+    difference = float(np.mean(other) - np.mean(one))
     if min(len(one), len(other)) < 2 or len(set(one)) == len(set(other)) == 1:
-        return Interval(math.exp(float(np.mean(other) - np.mean(one))))
-    found = welch(other, one, confidence)
-    return Interval(math.exp(found.difference), math.exp(found.low), math.exp(found.high), found.p_value)
+        return Interval(math.exp(difference))
+    first, of_first = _variance(one, correlations[0])
+    second, of_second = _variance(other, correlations[1])
+    error = math.sqrt(first + second)
+    freedom = (first + second) ** 2 / (first**2 / of_first + second**2 / of_second)
+    reach = float(scipy.special.stdtrit(freedom, (1 + confidence) / 2)) * error
+    p_value = float(2 * scipy.special.stdtr(freedom, -abs(difference) / error))
+    return Interval(math.exp(difference), math.exp(difference - reach), math.exp(difference + reach), p_value)
+
+
+def _variance(logs: Sequence[float], correlation: float) -> tuple[float, float]:
+    """Return the variance of the blocks' mean, and its degrees of freedom."""
+    factor, freedom = independent(len(logs), correlation)
+    return float(factor) * float(np.var(logs, ddof=1)) / len(logs), float(freedom)
 
 
 def log_ratios_of(summary: Summary, metric: str, level: str) -> Sequence[float]:

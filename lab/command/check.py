@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from lab.analysis import span_costs, span_pipeline, steady_state
+from lab.analysis import span_costs, span_pipeline, steady_state, ways
 from lab.analysis.checklist import Row
 from lab.analysis.collector import predicted, required
 from lab.analysis.components import components
@@ -18,15 +18,16 @@ from lab.analysis.repeated import AGENT, QUESTION, repeated
 from lab.analysis.searches import known_rate, search_spread
 from lab.analysis.sick_receivers import sick
 from lab.analysis.tracing_costs import changes, precise
-from lab.command.commands import console
+from lab.command.commands import console, say
 from lab.command.model import required_rows
-from lab.command.paths import RESULTS, ROOT, results_folder
+from lab.command.paths import RESULTS, ROOT, results_folder, shown
 from lab.command.runs import raw_trials, read_run, reject_other_designs
 from lab.errors import UserError
 from lab.record import Summary, read_manifest, read_summary
 from lab.report.checklist import checklist_table, effects_table
 from lab.report.facts import durations_s
 from lab.report.tables import Table
+from lab.run.attempts import ATTEMPTS
 
 FAILED = 1
 
@@ -55,7 +56,7 @@ def quick(
     known = [read_run(folder) for folder in runs]
     reject_other_designs(known, runs)
     round_sds = [sd for folder, run in zip(runs, known, strict=True) for sd in _round_sds(folder, run.summary)]
-    _conclude(QUESTION, repeated(known, round_sds))
+    _conclude(QUESTION, repeated(known, round_sds, attempts_made(runs)))
 
 
 @app.command(epilog="Example: lab check steady docs/results/steady")
@@ -65,6 +66,17 @@ def steady(run: Run = None) -> None:
     summary = read_summary(folder / "summary.json")
     halves = half_effects(slice_costs(raw_trials(folder, summary)), summary.compared_with, _seed(folder))
     _conclude(steady_state.QUESTION, steady_state.required(summary, _minutes(folder), halves, _rounds(folder)))
+
+
+@app.command(name="ways", epilog="Example: lab check ways docs/results/slices-400ms docs/results/slices-800ms")
+def ways_(
+    runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Results folders, one of each way.")],
+) -> None:
+    """Checks whether several ways to run find the same ratios: each two of them, to 3 %."""
+    rows = ways.same_ratios([read_run(folder) for folder in runs])
+    for number, folder in enumerate(runs, 1):
+        say(f"run {number}: {shown(folder)}")
+    _conclude(ways.QUESTION, rows)
 
 
 @app.command(epilog="Example: lab check model results/collector-model/latest results/collector-model-tail/latest")
@@ -209,6 +221,12 @@ def _rounds(folder: Path) -> int | None:
     """How many rounds each set of a run had, as its first valid set found it; None if there is none."""
     found = read_manifest(folder).get("calibration", {})
     return int(found["rounds"]) if "rounds" in found else None
+
+
+def attempts_made(runs: Sequence[Path]) -> int | None:
+    """How many attempts the list beside these runs has; None where they have none, or not the same one."""
+    log, *others = {folder.resolve().parent / ATTEMPTS for folder in runs}
+    return None if others or not log.exists() else len(log.read_text().splitlines())
 
 
 def _round_sds(folder: Path, summary: Summary) -> list[float]:

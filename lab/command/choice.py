@@ -1,4 +1,4 @@
-"""What `lab up` shall start: the smallest experiment with one level, as an experiment file would say it. Pure."""
+"""What `lab up` starts: the smallest experiment with one level, as an experiment file would say it. Pure."""
 
 import json
 from collections.abc import Mapping, Sequence

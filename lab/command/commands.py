@@ -45,7 +45,7 @@ def experiment(lab: Lab, name: str, overrides: Sequence[str], levels: str, resum
     manifest["durations_s"]["report"] = round(time.monotonic() - started_s, 1)
     write_json_atomic(folder / "manifest.json", manifest)
     if empty := [name for name, level in summary.levels.items() if not level.trials]:
-        raise NoValidTrials(f"no valid trial of: {', '.join(empty)}", "the report says why each was rejected")
+        raise NoValidTrials(f"no trial of {', '.join(empty)} counts", "the report says why")
     check_rejected(summary)
 
 

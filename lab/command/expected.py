@@ -1,38 +1,50 @@
 """What `lab plan` expects of an alternating experiment: the half-widths, from how an earlier run scattered."""
 
 import math
+from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 from lab.analysis.components import Components, components
 from lab.analysis.effects import slice_costs
 from lab.command.paths import ROOT
 from lab.command.runs import raw_trials
-from lab.record import TrialData, read_summary, stored
+from lab.record import Summary, TrialData, read_summary, stored
 from lab.run.progress import minutes
+from lab.run.turns import in_squares
 from lab.spec import Experiment
+
+
+def earlier_runs(experiment: Experiment, newest: Path) -> Iterator[tuple[str, Path, Summary]]:
+    """Yield the run of the experiment at `newest`, then the kept one, as far as they are there and analysed."""
+    runs = {"last run": newest, "kept run": ROOT / "docs" / "results" / experiment.name}
+    for which, folder in runs.items():
+        if stored(folder / "summary.json"):
+            yield which, folder, read_summary(folder / "summary.json")
 
 
 def expected_lines(experiment: Experiment, newest: Path) -> list[str]:
     """Return a sentence per level, and how to spend the time best; none without a run of two sets.
 
-    The run is the one at `newest`, or else the kept one, if its raw records are there.
+    The run is the one at `newest`, or else the kept one: the first that has raw records and two sets that count.
     """
-    runs = {"last run": newest, "kept run": ROOT / "docs" / "results" / experiment.name}
-    for which, folder in runs.items():
-        if not stored(folder / "summary.json"):
-            continue
-        summary = read_summary(folder / "summary.json")
-        if trials := raw_trials(folder, summary):
-            found = list(components(slice_costs(trials), summary.compared_with))
-            lines = [_sentence(one, experiment.protocol.repetitions, which) for one in found]
-            return [*lines, _advice(found, trials)] if found else lines
+    if not experiment.load.schedule.alternates:
+        return []
+    for which, folder, summary in earlier_runs(experiment, newest):
+        trials = raw_trials(folder, summary)
+        if found := list(components(slice_costs(trials), summary.compared_with)):
+            return [*(_sentence(one, experiment, which) for one in found), _advice(found, trials)]
     return []
 
 
-def _sentence(one: Components, sets: int, which: str) -> str:
+def _sentence(one: Components, experiment: Experiment, which: str) -> str:
+    """Say what to expect with the planned rounds, or with those of the run if the plan is for a time."""
+    sets, planned = experiment.protocol.repetitions, getattr(experiment.load.schedule, "rounds", None)
+    rounds = in_squares(len(experiment.all_levels()), planned) if planned else one.rounds
     return (
-        f"{one.level}: expected half-width ±{100 * one.half_width(sets, one.rounds):.1f} points with {sets} sets of "
-        f"{one.rounds} rounds ({which}: rounds scatter by {one.round_sd:.1%}, sets by {one.set_sd:.1%} more)"
+        f"{one.level}: expected half-width ±{100 * one.half_width(sets, rounds):.1f} points with {sets} sets of "
+        f"{rounds} rounds ({which}: rounds scatter by {one.round_sd:.1%}, means of {one.rounds} rounds by "
+        f"{one.mean_sd:.1%}{'' if one.set_sd else ', less than independent rounds would'})"
     )
 
 
@@ -41,9 +53,10 @@ def _advice(found: list[Components], trials: list[TrialData]) -> str:
     starts_ns = sorted({trial.trial.window_start_ns for trial in trials})
     slices = [turn for trial in trials if trial.trial.window_start_ns == starts_ns[0] for turn in trial.trial.slices]
     rounds_s = (max(turn.next_ns for turn in slices) - starts_ns[0]) / 1e9
-    apart_s = (starts_ns[-1] - starts_ns[0]) / 1e9 / (len(starts_ns) - 1)
+    # Between other sets there may have been one that does not count.
+    apart_s = min(later - sooner for sooner, later in pairwise(starts_ns)) / 1e9
     round_s = rounds_s / found[0].rounds
     best = min(one.best_rounds(apart_s - rounds_s, round_s) for one in found)
     if math.isinf(best):
-        return f"Sets did not scatter beyond their rounds: more rounds, of {minutes(round_s)} each, are best."
+        return "Means of sets scatter no more than independent rounds would: the best number of rounds is not known."
     return f"About {best:.0f} rounds a set give most precision for the time (a round takes {minutes(round_s)})."

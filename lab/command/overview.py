@@ -10,10 +10,10 @@ from rich.console import Console
 from rich.table import Table
 
 from lab.analysis.lab import Lab
-from lab.command.expected import expected_lines
+from lab.command.expected import earlier_runs, expected_lines
 from lab.contract import Declaration
 from lab.errors import UserError
-from lab.record import read_summary, read_trial_record
+from lab.record import read_trial_record
 from lab.run.calibration import LONGEST_WINDOW_S
 from lab.run.plan import Plan, blocks_for_precision, estimate_duration_s, make_plan
 from lab.run.progress import minutes
@@ -54,7 +54,8 @@ def print_plan(console: Console, experiment: Experiment, lab: Lab, half_width: f
     blocks = blocks_for_precision(sd, half_width)
     console.print(
         f"{len(plan.trials)} trials, about {minutes(takes_s)} here{_ends_sooner(experiment.protocol)}.\n"
-        f"Intervals of ±{half_width:.1%} need {blocks} blocks ({source}: ratios vary by {sd:.1%} between blocks), "
+        f"Intervals of ±{half_width:.1%} of the ratio need {blocks} blocks "
+        f"({source}: ratios vary by {sd:.1%} between blocks), "
         f"about {minutes(takes_s * blocks / experiment.protocol.repetitions)}: --set repetitions={blocks}",
         *expected_lines(experiment, results / experiment.name / "latest"),
         sep="\n",
@@ -66,7 +67,11 @@ def print_plan(console: Console, experiment: Experiment, lab: Lab, half_width: f
 def _ends_sooner(protocol: Protocol) -> str:
     ends = [
         *([f"after {minutes(60 * protocol.budget_min)} at the latest"] if protocol.budget_min is not None else []),
-        *([f"sooner once every interval is within ±{protocol.half_width:.1%}"] if protocol.half_width else []),
+        *(
+            [f"sooner once every interval is within ±{100 * protocol.half_width:g} points"]
+            if protocol.half_width
+            else []
+        ),
     ]
     return f", ending {', or '.join(ends)}" if ends else ""
 
@@ -102,11 +107,9 @@ def _starts_s(declaration: Declaration, results: Path) -> Mapping[str, float]:
 
 def _spread(experiment: Experiment, results: Path) -> tuple[float, str]:
     """Between-block standard deviation of the primary metric's log ratio, over all levels, and where it is from."""
-    path = results / experiment.name / "latest" / "summary.json"
-    if path.exists():
-        summary = read_summary(path)
+    for which, _, summary in earlier_runs(experiment, results / experiment.name / "latest"):
         rows = [row for row in summary.estimates if row.metric == summary.headline.primary]
         variances = [row.log_ratio_sd**2 for row in rows if row.log_ratio_sd]
         if variances:
-            return math.sqrt(statistics.mean(variances)), "from the last run"
-    return FIRST_GUESS_SD, "a guess, as nothing was run yet"
+            return math.sqrt(statistics.mean(variances)), f"from the {which}"
+    return FIRST_GUESS_SD, "a guess, as no run has two blocks"

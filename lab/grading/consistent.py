@@ -58,7 +58,7 @@ def _finished(study: Study) -> Iterator[str]:
     """The run is finished, and is the one that its manifest names."""
     manifest = study.manifest
     if manifest.get("finished") is None:
-        yield "the run is not finished: go on with --resume"
+        yield "the run is not finished: continue with --resume"
     if manifest["experiment"] != study.experiment.name:
         yield f"the manifest names {manifest['experiment']}, its specification {study.experiment.name}"
     if manifest["seed"] != study.experiment.protocol.seed:

@@ -18,8 +18,10 @@ SMALLEST = 5e-4
 """The last digit of an answer, for numbers near 0."""
 READ_OFF = 0.006
 """How far a ratio and a noise floor, both read off a table, may be from their difference."""
-SAME_WORDS = {"differs by less than 5 %": "same within margin"}
-"""What the table prints of a difference within the margin that is not 0."""
+SAME_WORDS = dict.fromkeys(
+    ("differs by less than 5 %", "differs by less than 5 % of the overhead"), "same within margin"
+)
+"""What table and answer print of a difference within the margin that is not 0."""
 
 
 @dataclass(frozen=True)
@@ -67,8 +69,9 @@ def _estimate(summary: Summary, question: ValueQuestion | FindingQuestion, seed:
         return estimate_of(summary, question.metric, question.level)
     if question.metric not in summary.metrics:
         return None
-    pair = question.level, question.to
-    return contrasts(summary, question.metric, [pair], seed).get(pair)
+    pair, declared = (question.level, question.to), summary.headline.compare
+    # As the answer that the student reads: declared comparisons are corrected for their number.
+    return contrasts(summary, question.metric, declared if pair in declared else [pair], seed).get(pair)
 
 
 def _value(found: Estimate | None, of: str) -> Key | None:

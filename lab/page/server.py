@@ -57,7 +57,7 @@ class Handler(BaseHTTPRequestHandler):
         except Exception:
             traceback.print_exc(file=sys.stderr)
             self.close_connection = True
-            return Wrong(500, "a fault of the lab's own: see .lab/page.log").answer()
+            return Wrong(500, "an internal error: see .lab/page.log").answer()
 
     def _request(self) -> PageRequest:
         parts = urlsplit(self.path)

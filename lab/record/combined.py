@@ -11,7 +11,9 @@ from lab.record.summary import Finding, Headline, MetricSummary
 class CombinedRun(Record):
     """One of the runs. `run`: the name of its folder; `left_out`: why its numbers do not count, if they do not.
 
-    `rejected_blocks`: blocks in which some level has no valid trial. `rejected`: by level, how many trials.
+    `rejected_blocks`: blocks in which some level has no valid trial. `not_settled_blocks`: other blocks, in which some
+    system had not settled; no estimate contains them. `rejected`: by level, how many trials, without those that were
+    rejected only with their set.
     """
 
     run: str
@@ -20,6 +22,7 @@ class CombinedRun(Record):
     revision: str | None
     blocks: int
     rejected_blocks: int
+    not_settled_blocks: int = 0
     rejected: Mapping[str, int]
     left_out: str | None = None
 
@@ -73,6 +76,7 @@ class Combined(Record):
     placebo: str
     headline: Headline
     confidence: float
+    equivalence_margin: float = 0.05
     metrics: Mapping[str, MetricSummary]
     runs: Sequence[CombinedRun]
     differences: Sequence[str]

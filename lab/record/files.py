@@ -30,8 +30,8 @@ def write_json_atomic(path: Path, data: Mapping[str, Any]) -> None:
     """Write `data` to `path`, whole or not at all, also where the machine stops in between."""
     part = path.with_name(f".{path.name}.part")
     with part.open("w") as file:
-        json.dump(data, file, indent=1, allow_nan=False)
-        file.write("\n")
+        # As one text: `json.dump` would write each of its words alone.
+        file.write(json.dumps(data, indent=1, allow_nan=False) + "\n")
         file.flush()
         os.fsync(file.fileno())
     part.replace(path)

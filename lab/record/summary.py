@@ -159,6 +159,16 @@ class Summary(Record):
     adjustments: Mapping[str, Adjustment | PlaceAdjustment] = Field(default_factory=dict)
     """By the metric that was adjusted; none where it was not."""
     block_correlation: Mapping[str, float] = Field(default_factory=dict)
+    alternating: bool = False
+    """Whether its systems took turns. Older summaries do not say it."""
+
+    def by_block(self, metric: str) -> Mapping[int, Mapping[str, float]]:
+        """Return the values of a metric in the trials that count: by block, then by level."""
+        found: dict[int, dict[str, float]] = {}
+        for trial in self.trials:
+            if trial.counts and metric in trial.values:
+                found.setdefault(trial.block, {})[trial.level] = trial.values[metric]
+        return found
 
 
 def read_summary(path: Path) -> Summary:

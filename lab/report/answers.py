@@ -49,16 +49,18 @@ def _metrics(summary: Summary) -> tuple[str, ...]:
 
 def _answer(summary: Summary, title: str, level: str, to: str, seed: int) -> Answer:
     if summary.levels[level].trials == 0:
-        return Answer(title, "No result: it has no valid trial.", level)
+        return Answer(title, "No result: no trial of it counts.", level)
+    # All declared comparisons together, since they are corrected for their number.
+    pairs = summary.headline.compare or [(level, to)]
     found = [
-        contrasts(summary, metric, [(level, to)], seed).get((level, to)) if metric in summary.metrics else None
+        contrasts(summary, metric, pairs, seed).get((level, to)) if metric in summary.metrics else None
         for metric in _metrics(summary)
     ]
     said = [_sentence(summary, row, " than the baseline's" if title == level else "") for row in found if row]
     if found[0] is None:
         lacking = to if estimate_of(summary, summary.headline.primary, level) else level
         primary = title_of(summary, summary.headline.primary)
-        said.insert(0, f"No result: no valid trial of {lacking} has a value of {primary}.")
+        said.insert(0, f"No result: no trial of {lacking} that counts has a value of {primary}.")
     return Answer(title, " ".join(said), level, found[0].ratio if found[0] else None)
 
 
@@ -69,7 +71,9 @@ def _sentence(summary: Summary, estimate: Estimate, than: str) -> str:
     means = " against ".join(_mean(summary, row, ends=as_means) for row in (estimate, other) if row)
     title, finding = title_of(summary, estimate.metric), name_of_estimate(summary, estimate)
     if estimate.n == 0:
-        finding = f"no ratio: {'both are only bounds' if estimate.censored else 'no block has a valid trial of both'}"
+        finding = (
+            f"no ratio: {'both are only bounds' if estimate.censored else 'no block has trials of both that count'}"
+        )
     if as_means:
         return f"{title}: {means}; {finding}."
     said = f"{finding}{than}" if finding in {"higher", "lower"} else finding.replace("same", "the same")

@@ -165,18 +165,20 @@ def _measuring(summary: Summary) -> str:
 
 
 def _settled(summary: Summary) -> str:
-    """Say how much compilers used; empty where the CPU time of their threads was not counted."""
+    """Say how much compilers used, where their CPU time was counted, and how many sets had not settled."""
     shares = [row.mean for row in summary.estimates if row.metric == "jit_cpu_fraction"]
+    left_out = max((level.not_settled for level in summary.levels.values()), default=0)
+    apart = f"Sets that had not settled, and are left out: {left_out}." if left_out else ""
     if not shares or "jit_cpu_per_request_ms" not in summary.metrics:
-        return ""
-    used = f"compilers used {_span(shares)} of the services' CPU in the windows"
+        return apart
+    used = f"compilers used {_span(shares)} of the services' CPU"
     if any(trial.settled is not None for trial in summary.trials):
-        left_out = max(level.not_settled for level in summary.levels.values())
-        return f"All sets that count had settled when their warm-up ended; after it, {used}." + (
-            f" Sets that had not settled, and are left out: {left_out}." if left_out else ""
-        )
+        return (
+            "In the warm-up of all sets that count, each system once had three quiet blocks of 200 requests "
+            f"(compilers at most {percent(SETTLED_JIT_FRACTION)} of its CPU). In the windows, {used}. {apart}"
+        ).rstrip()
     state = "Settled" if max(shares) <= SETTLED_JIT_FRACTION else "Not settled"
-    return f"{state}: {used} (limit {percent(SETTLED_JIT_FRACTION)})."
+    return f"{state}: {used} in the windows (limit {percent(SETTLED_JIT_FRACTION)})."
 
 
 def _span(shares: Collection[float]) -> str:
@@ -202,13 +204,17 @@ def cautions(summary: Summary) -> list[str]:
         for estimate in summary.estimates
         if estimate.level == summary.placebo and estimate.finding in {"higher", "lower"}
     ]
-    empty = [f"{name} ({level.rejected} rejected)" for name, level in summary.levels.items() if level.trials == 0]
+    empty = [
+        f"{name} ({level.rejected} rejected{f', {level.not_settled} not settled' if level.not_settled else ''})"
+        for name, level in summary.levels.items()
+        if level.trials == 0
+    ]
     differs = f"The {summary.placebo} differs from the baseline, although both are the same system: {'; '.join(wrong)}."
     few = len({trial.block for trial in summary.trials if trial.counts}) < 2
     return [
         *([differs] if wrong else []),
-        *([f"No valid trial of {', '.join(empty)}."] if empty else []),
-        *(["At most one block has valid trials: this is a first impression, not a measurement."] if few else []),
+        *([f"No trial of {', '.join(empty)} counts."] if empty else []),
+        *(["At most one block counts: this is a first impression, not a measurement."] if few else []),
         *_covariate_differs(summary),
     ]
 

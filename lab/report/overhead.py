@@ -1,9 +1,10 @@
-"""What an overhead consists of, and what systems that alternate use between and during their turns."""
+"""What an overhead consists of, what systems that alternate use between and during their turns, and of the machine."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from lab.analysis.metrics.alternating import IDLE, WITHOUT_IDLE
+from lab.analysis.checks import MACHINE_FRACTION
+from lab.analysis.metrics.alternating import BUSY, IDLE, WITHOUT_IDLE
 from lab.analysis.metrics.speed import as_measured_name
 from lab.analysis.sets import alternating
 from lab.record import Estimate, Summary
@@ -37,6 +38,17 @@ def overhead(summary: Summary) -> Overhead:
         [*([_parts(summary)] if counted else []), *([_in_turns(summary)] if turns else [])],
         _sets(summary) if turns else None,
     )
+
+
+def machine_used(summary: Summary) -> list[str]:
+    """Say how much of the machine systems used that ran at once; nothing where the run has no value of it."""
+    busy = [trial.values[BUSY] for trial in summary.trials if BUSY in trial.values]
+    if not busy:
+        return []
+    # Two ends that look alike are said once.
+    ends = dict.fromkeys(percent(end).removesuffix(" %") for end in (min(busy), max(busy)))
+    used = f"Under load, the lab's containers used {' to '.join(ends)} % of the machine, without the spinner"
+    return [f"{used} (limit {percent(MACHINE_FRACTION)})."]
 
 
 def _total(summary: Summary) -> str:

@@ -6,19 +6,17 @@ from typing import Any
 
 from lab.analysis.designs import MISSING, Difference
 from lab.analysis.stats.intervals import Interval
-from lab.analysis.two_runs import Compared, Contrast
+from lab.analysis.two_runs import Compared
 from lab.record import Combined, CombinedEstimate, RunValue, Summary
 from lab.report.numbers import DASH, Scale, interval, number, percent, ratio, scale_for
+from lab.report.sameness import name_of
 from lab.report.tables import LEVEL, NOTHING, Cell, Column, Finding, Row, Table, finding, named, ratio_cell
 
 MOST_BESIDE = 5
 """More runs do not fit beside the mean: each has a row of its own."""
 LONGEST_VALUE = 30
-CONTRASTS: dict[Contrast, Finding] = {
-    "differs": Finding("differs", "≠", "neutral"),
-    "same within margin": Finding("same within margin", "=", "neutral"),
-    "inconclusive": Finding("inconclusive", "?", "neutral"),
-}
+COUNTS = "A run counts if at most 10 % of its blocks were rejected, and at most half had not settled."
+SYMBOLS = {"differs": "≠", "same within margin": "=", "inconclusive": "?"}
 
 
 def combined_tables(combined: Combined) -> list[Table]:
@@ -39,16 +37,17 @@ def remarks(combined: Combined) -> list[str]:
         for level, count in run.rejected.items():
             rejected[level] = rejected.get(level, 0) + count
     counts = ", ".join(f"{level} {count}" for level, count in rejected.items() if count)
-    left_out = ", ".join(run.run for run in combined.runs if run.left_out)
+    left_out = ", ".join(f"{run.run} ({run.left_out})" for run in combined.runs if run.left_out)
     return [
         f"Rejected trials, over all runs: {counts or 'none'}.",
-        *([f"Left out, since more than 10 % of their blocks were rejected: {left_out}."] if left_out else []),
+        *([f"Left out: {left_out}. {COUNTS}"] if left_out else []),
         *([f"The runs do not share: {', '.join(combined.differences)}."] if combined.differences else []),
         *([f"{combined.no_prediction}."] if combined.no_prediction else []),
     ]
 
 
 def _runs(combined: Combined) -> Table:
+    unsettled = any(run.not_settled_blocks for run in combined.runs)
     columns = [
         Column("Run"),
         Column("Folder", "words"),
@@ -56,6 +55,7 @@ def _runs(combined: Combined) -> Table:
         Column("Seed"),
         Column("Blocks"),
         Column("Rejected"),
+        *([Column("Not settled")] if unsettled else []),
         Column("Counts", "words"),
     ]
     rows = [
@@ -66,6 +66,7 @@ def _runs(combined: Combined) -> Table:
             Cell(str(run.seed)),
             Cell(str(run.blocks)),
             Cell(str(run.rejected_blocks)),
+            *([Cell(str(run.not_settled_blocks))] if unsettled else []),
             Cell("no" if run.left_out else "yes"),
         ]
         for number, run in enumerate(combined.runs, 1)
@@ -194,7 +195,8 @@ def _finding(combined: Combined, row: CombinedEstimate, floor: float | None) -> 
     if row.finding is None or row.ratio is None:
         return None
     noise = floor is not None and row.finding in {"higher", "lower"} and abs(row.ratio - 1) <= floor
-    return finding(row.finding, noise, combined.metrics[row.metric].better)
+    word = name_of(row.finding, Interval(row.ratio, row.ratio_low, row.ratio_high), combined, of="")
+    return finding(word, noise, combined.metrics[row.metric].better)
 
 
 def _scale(combined: Combined, metric: str) -> Scale:
@@ -249,15 +251,21 @@ def contrast_table(one: Summary, metric: str, rows: Sequence[Compared], names: t
                 ratio_cell(row.one),
                 ratio_cell(row.other),
                 _quotient(row.quotient),
-                Cell(finding=CONTRASTS[row.word]),
+                Cell(finding=_contrast(one, row)),
             ]
             for row in rows
         ],
         [
-            f"( ) are {percent(one.confidence)} intervals within a run; second / first has Welch's. Runs of one design "
-            "also differ by more than these say: `lab combine` shows by how much."
+            f"( ) are {percent(one.confidence)} intervals within a run; second / first has Welch's, wider "
+            "where blocks are correlated. Runs of one design also differ by more than these say: `lab combine` shows "
+            "by how much."
         ],
     )
+
+
+def _contrast(one: Summary, row: Compared) -> Finding:
+    word = name_of(row.word, row.quotient, one)
+    return Finding(word, SYMBOLS.get(word, "≈"), "neutral")
 
 
 def _quotient(found: Interval | None) -> Cell:

@@ -1,12 +1,12 @@
 """What a finding is called: no interval that excludes equality is called the same."""
 
 from lab.analysis.stats.intervals import Interval
-from lab.record import Estimate, Finding, Summary
+from lab.record import Combined, Estimate, Finding, Summary
 
 SAME: Finding = "same within margin"
 
 
-def name_of(finding: str, ratio: Interval | None, summary: Summary, of: str = " of the overhead") -> str:
+def name_of(finding: str, ratio: Interval | None, summary: Summary | Combined, of: str = " of the overhead") -> str:
     """Name the finding about a ratio. `of`: what the margin is a share of, if not of the baseline's cost."""
     if finding != SAME or ratio is None or ratio.low is None or ratio.high is None or ratio.low <= 1 <= ratio.high:
         return finding

@@ -18,7 +18,7 @@ from lab.report.endpoints import endpoints_table
 from lab.report.facts import shared_machine
 from lab.report.findings import remarks
 from lab.report.first_error import first_error_table
-from lab.report.overhead import overhead
+from lab.report.overhead import machine_used, overhead
 from lab.report.resilience import outages, resilience
 from lab.report.tables import Cell, Table, main_table, metric_table
 from lab.spec import suggestion
@@ -61,7 +61,7 @@ def print_results(folder: Path, console: Console) -> None:
 def print_summary(summary: Summary, console: Console) -> None:
     """Print the headline of every level, and the rejected trials."""
     print_tables([main_table(summary)], console)
-    for remark in remarks(summary):
+    for remark in [*remarks(summary), *machine_used(summary)]:
         console.print(escape(remark), style="dim", highlight=False)
     rejected = (f"rejected {trial.trial}: {'; '.join(trial.reasons)}" for trial in summary.trials if not trial.valid)
     print_lines([*rejected, rejections(summary)], console)

@@ -10,6 +10,7 @@ from lab.report import facts, findings
 from lab.report.answers import Answer, answers
 from lab.report.compared import Compared, crossing_table, frontier_table, ladder_tables
 from lab.report.numbers import duration, percent, scale_for
+from lab.report.overhead import machine_used
 from lab.report.palette import level_colours
 from lab.report.tables import (
     LEVEL,
@@ -79,7 +80,7 @@ def page(summary: Summary, manifest: Mapping[str, Any], trials: Sequence[TrialRe
         ],
         cautions=[*findings.cautions(summary), *facts.shared_machine(manifest)],
         order=facts.order(manifest, trials),
-        remarks=findings.remarks(summary),
+        remarks=[*findings.remarks(summary), *machine_used(summary)],
         glance=_glance(summary),
         table=[metric_table(summary, name) for name in main],
         other_table=[metric_table(summary, name) for name in summary.metrics if name not in main],
@@ -164,10 +165,13 @@ def _rejections(trials: Sequence[TrialRecord], by_level: str) -> Table:
                 Cell(trial.level),
                 Cell(str(trial.block + 1)),
                 Cell(str(trial.attempt)),
-                Cell("; ".join(trial.reasons) or "no reason was recorded"),
+                Cell(
+                    "; ".join(trial.reasons)
+                    or ("its set had not settled" if trial.settled is False else "no reason was recorded")
+                ),
             ]
             for trial in trials
-            if not trial.valid
+            if not trial.valid or trial.settled is False
         ],
         [by_level],
     )

@@ -133,7 +133,7 @@ def complete(context: Context, run: Run, progress: Progress) -> None:
                 and plan.ends_block(start[-1])
                 and narrow_enough(analyse(run.folder, context.experiment, context.target), protocol.half_width)
             ):
-                _stop(run, progress, f"every interval is within ±{protocol.half_width:.1%}")
+                _stop(run, progress, f"every interval is within ±{100 * protocol.half_width:g} points")
                 break
     if context.experiment.profile:
         _profile(context, run, found, progress)

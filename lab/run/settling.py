@@ -13,12 +13,15 @@ from pathlib import Path
 import numpy as np
 
 from lab.analysis.metrics.jvm import SETTLED_JIT_FRACTION
+from lab.engine import Clock, wait_until
 from lab.errors import UserError
 from lab.record import OTHER_ROLES, NotDerivableError, SettlingPart, read_counters, read_requests
 from lab.run.start import Start
 
 BLOCK_REQUESTS = 200
 QUIET_BLOCKS = 3
+# How long the observer may take to see the end of a load.
+SEEN_BOUND_S, SEEN_EVERY_S = 10.0, 0.5
 
 
 @dataclass
@@ -79,22 +82,35 @@ def settle(
     """Sends blocks of requests to all systems, until each has settled or the clock is at `until_s`.
 
     `send` sends so many requests to each system and returns their records. Returns the blocks and the records, each a
-    list with an entry for each system. Raises `UserError` where the kernel does not count the CPU time of threads.
+    list with an entry for each system. Raises `UserError` where the kernel does not count the CPU time of threads, and
+    `StartFailed` where the observer does not see a load's end.
     """
-    found, sent, judged = Settling(len(starts)), list[list[Path]](), 0
-    while not found.settled and starts[0].place.clock.now_s() < until_s:
+    found, sent, clock = Settling(len(starts)), list[list[Path]](), starts[0].place.clock
+    while not found.settled and clock.now_s() < until_s:
         # Between two loads the systems are idle, so a load has as many blocks as one needs to settle.
         sent.append(send(QUIET_BLOCKS * BLOCK_REQUESTS))
-        # The observer lags by up to a second: blocks are judged once they were seen, while later ones are sent.
-        for files in sent[judged:]:
-            fractions = [jit_fractions(start, path) for start, path in zip(starts, files, strict=True)]
-            if not all(fractions):
-                break
-            judged += 1
-            for block in zip(*fractions, strict=True):
-                found.add(block)
-                say(found.said())
+        for block in zip(*_seen(starts, sent[-1], clock), strict=True):
+            found.add(block)
+            say(found.said())
     return found, sent
+
+
+def _seen(starts: Sequence[Start], sent: Sequence[Path], clock: Clock) -> list[list[float]]:
+    """Return each system's blocks of a load once the observer, which lags by up to a second, has seen their end.
+
+    Raises `StartFailed` if it does not see it within `SEEN_BOUND_S`: blocks around it would not be in a row.
+    """
+    found: list[list[float]] = [[] for _ in starts]
+
+    def all_seen() -> bool:
+        for system, (start, path) in enumerate(zip(starts, sent, strict=True)):
+            found[system] = found[system] or jit_fractions(start, path)
+        return all(found)
+
+    if not wait_until(all_seen, SEEN_BOUND_S, SEEN_EVERY_S, clock):
+        blind = starts[next(system for system, known in enumerate(found) if not known)]
+        raise blind.failed("observer", f"did not see the end of a load of the warm-up within {SEEN_BOUND_S:.0f} s")
+    return found
 
 
 def jit_fractions(start: Start, sent: Path) -> list[float]:

@@ -55,7 +55,7 @@ class Protocol(Shape):
         default=None,
         gt=0,
         lt=1,
-        description="ends the run after the block in which every level's headline ratio is this precise (0.02: 2 %)",
+        description="ends the run once each level's headline ratio is known to ± this after a block (0.02: 2 points)",
     )
     budget_min: float | None = Field(
         default=None, gt=0, le=10_000, description="minutes; no trial starts that would probably end later"

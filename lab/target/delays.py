@@ -27,6 +27,10 @@ QUANTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p999": 0.999}
 DELAY_MS = {SEND: SEND_MS, RECEIVE: RECEIVE_MS, ROUND_TRIP: ROUND_TRIP_MS}
 HAVING = {SEND: ACCEPTED, RECEIVE: COMPLETE, ROUND_TRIP: COMPLETE}
 ENDED = "what is measured ended"
+# What rates count, and of which traces.
+TRACES, SENT_SPANS, RETURNED_SPANS = pl.len(), pl.col("spans_sent").sum(), pl.col("spans_received").sum()
+MISSING_SPANS = (pl.col("spans_sent") - pl.col("spans_received")).sum()
+EACH = pl.lit(True)
 
 
 @dataclass(frozen=True)
@@ -83,16 +87,22 @@ def failures(data: TrialData) -> pl.DataFrame:
     return failed(traces(data), settings.get("keeps", "all"), settings.get("sampling_percent", 100))
 
 
-def spans_lost(data: TrialData) -> float:
-    """Return the spans that were accepted, expected back, and had not come back in time.
+def lost(data: TrialData) -> pl.DataFrame:
+    """Return the traces that were accepted, expected back, and had not come back in time.
 
-    What the Collectors count as dropped also contains what they rejected because a queue was full. Raises
-    `NotDerivableError` where nobody knows which traces are expected back.
+    Raises `NotDerivableError` where nobody knows which traces are expected back.
     """
     if data.trial.settings["keeps"] == "some":
         raise NotDerivableError("a rule of the pipeline drops traces, and which is not predicted")
-    late = failures(data).filter(pl.col("outcome") == "receive timeout")
-    return float(late.select((pl.col("spans_sent") - pl.col("spans_received")).sum()).item())
+    return failures(data).filter(ACCEPTED)
+
+
+def spans_lost(data: TrialData) -> float:
+    """Return the spans of lost traces that had not come back in time; raises as `lost`.
+
+    What the Collectors count as dropped also contains what they rejected because a queue was full.
+    """
+    return float(lost(data).select(MISSING_SPANS).item())
 
 
 def spans_accepted(data: TrialData) -> float:
@@ -146,11 +156,11 @@ def _queue_at(data: TrialData, at_ns: int) -> float | None:
     return float(sum(values[-1] for values in before)) if before and all(map(len, before)) else None
 
 
-def _per_s(outcome: str | None, time: pl.Expr) -> Callable[[TrialData], float]:
+def _per_s(
+    which: Callable[[TrialData], pl.DataFrame], of: pl.Expr = EACH, count: pl.Expr = TRACES, time: pl.Expr = SENT
+) -> Callable[[TrialData], float]:
     def compute(data: TrialData) -> float:
-        found = in_window(data, time)
-        of = found if outcome is None else found.filter(pl.col("outcome") == outcome)
-        return len(of) / data.trial.window_s
+        return float(in_window(data, time, which).filter(of).select(count).item()) / data.trial.window_s
 
     return compute
 
@@ -166,13 +176,26 @@ def _reached(name: str, title: str, unit: str) -> Metric:
 
 
 METRICS = (
-    Metric("traces_sent_per_s", "Traces sent per second", "1/s", "higher", compute=_per_s(None, SENT)),
-    Metric("traces_returned_per_s", "Traces returned per second", "1/s", "higher", compute=_per_s("success", RETURNED)),
-    Metric(
-        "traces_failed_per_s",
-        "Traces that failed per second",
-        "1/s",
-        compute=lambda data: len(in_window(data, SENT, failures)) / data.trial.window_s,
+    *(
+        Metric(f"{name}_per_s", f"{title} per second", "1/s", "higher", compute=compute)
+        for name, title, compute in (
+            ("traces_sent", "Traces sent", _per_s(traces)),
+            ("traces_accepted", "Traces accepted", _per_s(traces, ACCEPTED)),
+            ("traces_returned", "Traces returned", _per_s(traces, COMPLETE, time=RETURNED)),
+            ("spans_sent", "Spans sent", _per_s(traces, count=SENT_SPANS)),
+            # A trace's spans count when the last of them has come back.
+            ("spans_returned", "Spans returned", _per_s(traces, count=RETURNED_SPANS, time=RETURNED)),
+        )
+    ),
+    *(
+        Metric(f"{name}_per_s", f"{title} per second", "1/s", compute=compute)
+        for name, title, compute in (
+            ("traces_failed", "Traces that failed", _per_s(failures)),
+            ("traces_refused", "Traces rejected", _per_s(traces, UNSENT)),
+            ("traces_lost", "Traces lost", _per_s(lost)),
+            ("spans_refused", "Spans rejected", _per_s(traces, UNSENT, SENT_SPANS)),
+            ("spans_lost", "Spans lost", _per_s(lost, count=MISSING_SPANS)),
+        )
     ),
     *(
         Metric(f"{which}_delay_{name}_ms", f"{title}, {name}", "ms", compute=partial(delay_ms, which=which, quantile=q))

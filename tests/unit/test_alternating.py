@@ -9,19 +9,23 @@ from pathlib import Path
 import pytest
 
 from lab.analysis import checks
+from lab.analysis.components import Components
+from lab.analysis.metrics.alternating import BUSY
 from lab.analysis.metrics.jvm import SETTLED_JIT_FRACTION
 from lab.backend import BACKENDS
-from lab.command.expected import expected_lines
+from lab.command.expected import _advice, _sentence, expected_lines
 from lab.engine import StartFailed
 from lab.errors import UserError
-from lab.record import Slice, TrialData, TrialRecord, read_trial_record
+from lab.record import BackendRecord, Slice, TrialData, TrialRecord, read_trial_record
 from lab.record.data import read_trial
 from lab.record.requests import read_requests
+from lab.report import findings
 from lab.run.runner import Run
 from lab.run.settling import BLOCK_REQUESTS, QUIET_BLOCKS
 from lab.run.start import Context
 from lab.run.turns import SECOND_NS
 from lab.spec.problems import SpecError
+from lab.target.mesh.judgement import METRICS
 from tests import benches, synthetic
 from tests.benches import complete
 from tests.fake_turns import SilentBackend, Turns, systems
@@ -119,6 +123,44 @@ def turn_ns(turn: Slice) -> int:
     return turn.next_ns - turn.start_ns
 
 
+def test_a_gateway_is_warmed_up_by_requests_that_load_only_it(tmp_path: Path) -> None:
+    on, drivers = alternating(
+        SPEC.replace("topology: mesh", "topology: duo-warm-up")
+        .replace("requests: 10,", "requests: 10, warm_up_entry_requests: 40,")
+        .replace("repetitions: 2", "repetitions: 1")
+    )
+    run, _ = complete(on, tmp_path)
+    first, second, *_ = drivers[0].loads_sent
+    assert (first["requests"], first["routes"]) == (40, ["a1-answer", "a2-answer"])
+    assert (second["requests"], second["routes"]) == (20, ["a1", "a2"])
+    folder = next(run.folder.glob("trials/*-otel-manual"))
+    trial = read_trial_record(folder)
+    assert trial.warm_up_entry_requests == 40
+    assert len(read_requests(folder / "requests.csv")) == 20 + 30 + 10 * len(trial.slices)
+    assert (trial.expected_spans_per_request, trial.expected_spans_per_entry_request) == (123, 3)
+
+
+def test_spans_of_requests_that_load_only_the_gateway_are_not_those_of_requests(
+    finished: tuple[Context, Run, str],
+) -> None:
+    data = read_trial(next(finished[1].folder.glob("trials/*-otel-manual")))
+    spans = round(len(data.requests) * 123)
+    update = {
+        "backend": BackendRecord(accepted_spans=spans + 3 * 40),
+        "expected_spans_per_request": 123.0,
+        "expected_spans_per_entry_request": 3.0,
+        "warm_up_entry_requests": 40,
+    }
+    assert (
+        METRICS["spans_accepted_per_request"].compute(replace(data, trial=data.trial.model_copy(update=update))) == 123
+    )
+
+
+def test_requests_that_load_only_the_gateway_need_routes_for_them() -> None:
+    with pytest.raises(SpecError, match="topology mesh has no warm_up_routes"):
+        parse(SPEC.replace("requests: 10,", "requests: 10, warm_up_entry_requests: 40,"))
+
+
 @pytest.fixture(scope="module")
 def settled(tmp_path_factory: pytest.TempPathFactory) -> tuple[Sequence[TrialRecord], str, Turns]:
     """Return the trials of one set that waited until its systems had settled, what was said, and one of its engines."""
@@ -155,6 +197,10 @@ def test_a_set_that_never_settles_is_kept_and_left_out(tmp_path: Path, monkeypat
     assert all(trial.valid and trial.settled is False for trial in summary.trials)
     assert {(level.trials, level.rejected, level.not_settled) for level in summary.levels.values()} == {(0, 0, 2)}
     assert not summary.estimates
+    assert summary.alternating
+    assert findings.remarks(summary)[-1] == "Sets that had not settled, and are left out: 2."
+    assert "zipkin (0 rejected, 2 not settled)" in findings.cautions(summary)[0]
+    assert findings.cautions(summary)[1].startswith("At most one block counts")
 
 
 def test_the_rate_is_found_once_for_all_sets(finished: tuple[Context, Run, str]) -> None:
@@ -211,7 +257,38 @@ def test_a_plan_says_what_the_last_run_lets_expect(finished: tuple[Context, Run,
     rounds = int(run.manifest["calibration"]["rounds"])
     assert [line.split(":")[0] for line in levels] == ["otel-manual", "zipkin"]
     assert all(f"with 2 sets of {rounds} rounds" in line for line in levels)
-    assert "(a round takes" in advice or "more rounds, of" in advice
+    assert "(a round takes" in advice or "is not known" in advice
+
+
+def test_a_plan_is_for_the_rounds_that_are_planned() -> None:
+    # Sets scatter by 0.01, and their 8 independent rounds by 0.08.
+    known = Components("zipkin", 1.4, 0.08, 0.03, 3, 8)
+    as_in_the_run = _sentence(known, parse(SPEC), "last run")
+    # Four systems have squares of four rounds. 12.7062 is Student's t: 1.4 * 12.7062 * sqrt((0.01² + 0.08² / 336) / 2).
+    planned = _sentence(known, parse(SPEC.replace("measure_s: 20", "rounds: 333")), "last run")
+    assert as_in_the_run.startswith("zipkin: expected half-width ±37.7 points with 2 sets of 8 rounds (last run: ")
+    assert planned.startswith("zipkin: expected half-width ±13.7 points with 2 sets of 336 rounds (last run: ")
+    balanced = _sentence(replace(known, mean_sd=0.02), parse(SPEC), "last run")
+    assert balanced.endswith("means of 8 rounds by 2.0%, less than independent rounds would)")
+
+
+def test_a_plan_says_what_the_kept_run_lets_expect_where_the_last_one_has_one_set(
+    finished: tuple[Context, Run, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on, run, _ = finished
+    analyse(run.folder)
+    kept, newest = tmp_path / "docs" / "results" / on.experiment.name, tmp_path / "newest"
+    kept.parent.mkdir(parents=True)
+    kept.symlink_to(run.folder)
+    newest.mkdir()
+    (newest / "trials").symlink_to(run.folder / "trials")
+    summary = json.loads((run.folder / "summary.json").read_text())
+    first = [trial for trial in summary["trials"] if trial["block"] == 0]
+    (newest / "summary.json").write_text(json.dumps({**summary, "trials": first}))
+    monkeypatch.setattr("lab.command.expected.ROOT", tmp_path)
+    *levels, _ = expected_lines(on.experiment, newest)
+    assert len(levels) == 2
+    assert all("(kept run: " in line for line in levels)
 
 
 def test_one_rejected_system_rejects_its_set(tmp_path: Path) -> None:
@@ -246,6 +323,27 @@ def test_a_busy_machine_rejects(data: TrialData) -> None:
     (reason,) = checks.machine_had_room(replace(data, trial=busy))
     assert reason == "the lab's containers used 75 % of the host's CPUs (limit 70 %)"
     assert not list(checks.machine_had_room(data))
+
+
+def test_sets_do_not_take_longer_where_one_between_them_does_not_count(data: TrialData) -> None:
+    window = data.trial.window
+    assert window is not None
+
+    def advice(*begun_s: int) -> str:
+        windows = [window.model_copy(update={"start_ns": window.start_ns + s * SECOND_NS}) for s in begun_s]
+        trials = [replace(data, trial=data.trial.model_copy(update={"window": one})) for one in windows]
+        return _advice([Components("otel-manual", 1.4, 0.08, 0.03, 3, 8)], trials)
+
+    assert advice(0, 100, 300) == advice(0, 100, 200)
+    assert "a round takes" in advice(0, 100, 300)
+
+
+@pytest.mark.parametrize(("cores", "at_once", "busy"), [(1.2, 0.9, 0.6), (0.0, 0.9, 0.45), (0.0, 0.0, None)])
+def test_the_share_of_the_machine_is_that_of_systems_that_ran_at_once(
+    cores: float, at_once: float, busy: float | None, data: TrialData
+) -> None:
+    trial = data.trial.model_copy(update={"alternating_cores": cores, "cores_at_once": at_once})
+    assert MESH.judgement.metrics[BUSY].compute(replace(data, trial=trial)) == busy
 
 
 def test_lost_spans_reject(data: TrialData) -> None:

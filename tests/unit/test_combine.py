@@ -119,7 +119,49 @@ def test_a_run_with_many_rejected_blocks_is_counted_and_left_out() -> None:
     assert row(combined, "otel-agent").n == 3
     said = remarks(combined)
     assert "Rejected trials, over all runs: placebo 1, otel-agent 1." in said
-    assert "Left out, since more than 10 % of their blocks were rejected: 2026-11-20T100000Z." in said
+    assert any(
+        line.startswith("Left out: 2026-11-20T100000Z (1 of 3 blocks rejected). A run counts if") for line in said
+    )
+
+
+def test_blocks_that_had_not_settled_are_counted_and_a_run_with_many_of_them_is_left_out() -> None:
+    combined = combine(
+        [
+            run(1, blocks=6),
+            run(2, blocks=6, not_settled=[0, 1, 2]),
+            run(3, blocks=6, not_settled=[0, 1, 2, 3]),
+            # A block that was rejected is not counted twice.
+            run(4, blocks=10, rejected={0: "placebo"}, not_settled=[0, 1]),
+        ]
+    )
+    counted = [(one.blocks, one.rejected_blocks, one.not_settled_blocks) for one in combined.runs]
+    assert counted == [(6, 0, 0), (6, 0, 3), (6, 0, 4), (10, 1, 1)]
+    assert [one.left_out for one in combined.runs] == [None, None, "4 of 6 blocks not settled", None]
+    assert row(combined, "otel-agent").n == 3
+    lines = shown(combined)
+    assert lines[1].endswith("Blocks Rejected Not settled Counts")
+    assert [line.split()[-4:] for line in lines[2:6]] == [
+        ["6", "0", "0", "yes"],
+        ["6", "0", "3", "yes"],
+        ["6", "0", "4", "no"],
+        ["10", "1", "1", "yes"],
+    ]
+    assert any(line.startswith("Left out: 2026-11-20T140000Z (4 of 6 blocks not settled).") for line in lines)
+
+
+def test_a_trial_that_was_rejected_only_with_its_set_is_not_counted_for_its_level() -> None:
+    combined = combine([run(1, blocks=10, rejected={4: "otel-agent"}, whole_sets=True), run(2)])
+    assert combined.runs[0].rejected == {"baseline": 0, "placebo": 0, "otel-manual": 0, "otel-agent": 1}
+    assert (combined.runs[0].rejected_blocks, combined.runs[0].left_out) == (1, None)
+    assert "Rejected trials, over all runs: otel-agent 1." in remarks(combined)
+
+
+def test_a_mean_within_the_margin_that_is_known_to_differ_is_not_called_the_same() -> None:
+    combined = combine([run(number, RATIOS | {"placebo": 1.02}, noise=0.001) for number in (1, 2, 3)])
+    assert row(combined, "placebo").finding == "same within margin"
+    (found,) = [cells[-1].finding for cells in combined_tables(combined)[1].rows if cells[0].value == "placebo"]
+    assert found is not None
+    assert (found.word, found.symbol) == ("differs by less than 5 %", "≈")
 
 
 def test_too_few_runs_are_an_error_that_says_which_were_left_out() -> None:
@@ -159,6 +201,18 @@ def test_other_designs_are_rejected_and_the_first_difference_is_named(part: str)
     assert rejected.value.hint == "compare them instead: lab compare one other"
 
 
+@pytest.mark.parametrize(("value", "same"), [(0, True), ({}, True), (False, True), (5, False)])
+def test_what_an_older_run_does_not_record_was_off_in_it(value: object, same: bool) -> None:
+    older, newer = run(1), run(2)
+    newer.manifest["spec"]["load"]["schedule"]["warm_up_entry_requests"] = value
+    newer.manifest["topologies"]["duo"]["warm_up_routes"] = {}
+    if same:
+        reject_other_designs([older, newer], [Path("older"), Path("newer")])
+        return
+    with pytest.raises(UserError, match=r"spec\.load\.schedule\.warm_up_entry_requests"):
+        reject_other_designs([older, newer], [Path("older"), Path("newer")])
+
+
 def test_one_run_twice_is_an_error() -> None:
     one = run(1)
     with pytest.raises(UserError, match="kept and latest are the same run"):
@@ -194,6 +248,15 @@ def test_the_record_has_what_was_combined(tmp_path: Path) -> None:
     combined = combine([run(1), run(2)])
     write_combined(tmp_path / "combined.json", combined)
     assert written(tmp_path / "combined.json").model_dump(mode="json") == combined.model_dump(mode="json")
+
+
+def test_a_record_from_before_margin_and_settling_were_recorded_is_read() -> None:
+    combined = combine([run(1), run(2)]).model_dump(mode="json")
+    old = {name: value for name, value in combined.items() if name != "equivalence_margin"}
+    old["runs"] = [
+        {name: value for name, value in one.items() if name != "not_settled_blocks"} for one in combined["runs"]
+    ]
+    assert Combined.model_validate(old).model_dump(mode="json") == combined
 
 
 def test_an_unfinished_run_and_one_that_was_not_analysed_are_named(tmp_path: Path) -> None:

@@ -1,13 +1,19 @@
 """Two runs compared: manifests, then ratios of ratios."""
 
 import math
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from lab.analysis.designs import of_manifests
-from lab.analysis.two_runs import compare_runs, log_ratios_of, quotient
+from lab.analysis.stats.intervals import Interval
+from lab.analysis.stats.serial import independent
+from lab.analysis.stats.ttests import welch
+from lab.analysis.two_runs import Compared, compare_runs, log_ratios_of, quotient
+from lab.report.runs import contrast_table
 from tests.command_line import one_line
 from tests.forked import lab
 from tests.several_runs import CPU, RATIOS, run, write
@@ -32,6 +38,38 @@ def test_welchs_interval_covers_the_truth() -> None:
     assert 0.94 <= covered / STUDIES <= 0.96
 
 
+def half(found: Interval | None) -> float:
+    """Half of the interval, of the logarithm."""
+    assert found is not None and found.low is not None and found.high is not None
+    return math.log(found.high / found.low) / 2
+
+
+LOGS, OTHERS = [0.10, 0.13, 0.09, 0.12, 0.11], [0.14, 0.15, 0.12, 0.16]
+
+
+def test_without_correlation_the_interval_is_welchs() -> None:
+    found, classical = quotient(LOGS, OTHERS, 0.95), welch(OTHERS, LOGS, 0.95)
+    assert math.log(found.mean) == pytest.approx(classical.difference)
+    assert half(found) == pytest.approx((classical.high - classical.low) / 2)
+    assert found.p_value == pytest.approx(classical.p_value)
+
+
+def test_correlated_blocks_of_one_side_widen_the_interval_as_within_a_run() -> None:
+    factor, freedom = independent(len(LOGS), 0.5)
+    error = math.sqrt(factor * np.var(LOGS, ddof=1) / len(LOGS))
+    # The other side does not vary, so that the whole error is of the first.
+    found = quotient(LOGS, [0.0] * 4, 0.95, (0.5, 0.0))
+    assert half(found) == pytest.approx(stats.t.ppf(0.975, freedom) * error)
+    assert half(quotient([0.0] * 4, LOGS, 0.95, (0.0, 0.5))) == pytest.approx(half(found))
+
+
+def test_two_runs_with_correlated_blocks_are_compared_with_wider_intervals() -> None:
+    one, other = run(1, blocks=8).summary, run(2, blocks=8).summary
+    correlated = [each.model_copy(update={"block_correlation": {CPU: 0.5}}) for each in (one, other)]
+    for plain, wider in zip(compare_runs(one, other, CPU), compare_runs(*correlated, CPU), strict=True):
+        assert half(wider.quotient) > 1.3 * half(plain.quotient)
+
+
 def test_a_level_that_differs_is_distinguished_from_equal_ones() -> None:
     one = run(1, blocks=8).summary
     other = run(2, RATIOS | {"otel-agent": 1.55}, blocks=8).summary
@@ -53,6 +91,25 @@ def test_the_margin_of_two_runs_is_that_of_overheads() -> None:
     assert found["otel-manual"].word == "same within margin"
     other = run(2, {"placebo": 1.0, "otel-manual": 1.17}, noise=0.001).summary
     assert {row.word for row in compare_runs(one, other, CPU) if row.level == "otel-manual"} == {"differs"}
+
+
+def test_overheads_within_the_margin_that_are_known_to_differ_are_not_called_the_same() -> None:
+    one, other = (
+        run(seed, {"placebo": 1.0, "otel-manual": ratio}, blocks=8, noise=0.0005).summary
+        for seed, ratio in ((1, 2.0), (2, 2.02))
+    )
+
+    def shown(rows: Sequence[Compared]) -> tuple[str, str]:
+        (found,) = [
+            cells[-1].finding
+            for cells in contrast_table(one, CPU, rows, ("first", "second")).rows
+            if cells[0].value == "otel-manual"
+        ]
+        assert found is not None
+        return found.word, found.symbol
+
+    assert shown(compare_runs(one, other, CPU)) == ("differs by less than 5 % of the overhead", "≈")
+    assert shown(compare_runs(one, one, CPU)) == ("same within margin", "=")
 
 
 def test_noisy_runs_are_inconclusive_and_one_block_has_no_interval() -> None:

@@ -18,7 +18,7 @@ from lab.engine.image_recipes import TABLE
 from lab.engine.machine import CpuSplit
 from lab.engine.place import Place
 from lab.load import LOADS
-from lab.record.data import STREAMS, TrialData
+from lab.record.data import TrialData
 from lab.record.trial import HeadPart, TrialRecord, Window, WindowPart
 from lab.spec.experiment import Experiment
 from lab.spec.parse import load_experiment, parse_experiment
@@ -59,13 +59,6 @@ def test_its_levels_have_a_default_for_every_field(target: Target[Any]) -> None:
     level = target.declaration.level
     recorded = level().model_dump(mode="json")
     assert level.model_validate(recorded, strict=False).model_dump(mode="json") == recorded
-
-
-@each_target
-def test_its_streams_are_known(target: Target[Any]) -> None:
-    streams = target.declaration.streams
-    assert streams
-    assert all(STREAMS[name].version == version for name, version in streams.items())
 
 
 @each_target

@@ -14,8 +14,12 @@ from lab.record import LevelSummary, MetricSummary, Summary, TrialSummary
 LEVELS = ("baseline", "agent")
 
 
-def summary(sets: int, wrong: Mapping[int, Sequence[str]], alternating: bool = True) -> Summary:
-    """`wrong`: the levels whose own trials were rejected, by set. The other trials of such a set are rejected too."""
+def summary(sets: int, wrong: Mapping[int, Sequence[str]], alternating: bool = True, said: bool = False) -> Summary:
+    """`wrong`: the levels whose own trials were rejected, by set. The other trials of such a set are rejected too.
+
+    `said`: the summary itself says that systems took turns; otherwise, as in older ones, only a metric shows it.
+    """
+    metrics = {IDLE: MetricSummary(title="Idle", unit="cores", better="lower")} if alternating and not said else {}
 
     def reasons(block: int, level: str) -> list[str]:
         if level in wrong.get(block, ()):
@@ -24,7 +28,8 @@ def summary(sets: int, wrong: Mapping[int, Sequence[str]], alternating: bool = T
 
     return Summary.model_construct(
         levels={level: LevelSummary(settings={}, trials=sets, rejected=0) for level in LEVELS},
-        metrics={IDLE: MetricSummary(title="Idle", unit="cores", better="lower")} if alternating else {},
+        metrics=metrics,
+        alternating=said,
         trials=[
             TrialSummary(
                 trial=f"{block}-{level}", level=level, block=block, valid=not why, reasons=why, values={}
@@ -41,6 +46,13 @@ def test_a_tenth_of_the_sets_may_be_rejected() -> None:
     with pytest.raises(TooManyRejected, match=r"^2 of 10 sets were rejected \(limit 10 %\)$") as failed:
         check_rejected(summary(10, {3: ["agent"], 5: ["baseline", "agent"]}))
     assert failed.value.exit_code not in range(6)
+
+
+def test_a_run_whose_sets_were_all_rejected_fails_although_it_has_no_metric() -> None:
+    found = summary(2, {0: LEVELS, 1: LEVELS}, said=True)
+    assert rejections(found) == "Rejected sets: 2 of 2; by level: baseline 2 of 2, agent 2 of 2."
+    with pytest.raises(TooManyRejected, match=r"^2 of 2 sets were rejected"):
+        check_rejected(found)
 
 
 def test_lab_analyse_fails_after_its_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

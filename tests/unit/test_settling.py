@@ -7,6 +7,7 @@ from typing import cast
 import numpy as np
 import pytest
 
+from lab.engine import StartFailed
 from lab.record import Requests, Series, read_summary
 from lab.report.findings import remarks
 from lab.run.settling import BLOCK_REQUESTS, QUIET_BLOCKS, Settling, jit_fractions, settle
@@ -54,13 +55,13 @@ def test_what_is_said_and_recorded() -> None:
     assert made.part(1).jit_cpu_fractions == [0.05, 0.002, 0.003, 0.02]
 
 
-def test_blocks_are_judged_once_the_observer_has_seen_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each load is first judged before the observer has seen it."""
+def settled_after_looks(looks: int, monkeypatch: pytest.MonkeyPatch) -> tuple[Settling, int]:
+    """Return what settles and how many loads were sent. The observer sees a load's end at the given look."""
     judged: list[Path] = []
 
     def jit_fractions(start: object, path: Path) -> list[float]:
         judged.append(path)
-        return [QUIET] * QUIET_BLOCKS if judged.count(path) > 1 else []
+        return [QUIET] * QUIET_BLOCKS if judged.count(path) >= looks else []
 
     def send(requests: int) -> list[Path]:
         assert requests == QUIET_BLOCKS * BLOCK_REQUESTS
@@ -69,11 +70,23 @@ def test_blocks_are_judged_once_the_observer_has_seen_them(monkeypatch: pytest.M
 
     sent: list[Path] = []
     monkeypatch.setattr("lab.run.settling.jit_fractions", jit_fractions)
-    clock = SimpleNamespace(place=SimpleNamespace(clock=FakeClock()))
-    found, files = settle([cast(Start, clock)], send, 1.0, lambda text: None)
-    assert found.settled
-    assert found.fractions == [[QUIET] * QUIET_BLOCKS]  # of the first load
-    assert len(files) == 2
+    clock = FakeClock()
+    start = SimpleNamespace(place=SimpleNamespace(clock=clock), failed=lambda name, what: StartFailed(f"{name} {what}"))
+    found, files = settle([cast(Start, start)], send, clock.now_s() + 60, lambda text: None)
+    assert files == [[path] for path in sent]
+    return found, len(files)
+
+
+@pytest.mark.parametrize("looks", [1, 3])
+def test_a_load_is_judged_before_the_next_is_sent(looks: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    found, loads = settled_after_looks(looks, monkeypatch)
+    assert found.settled and loads == 1
+    assert found.fractions == [[QUIET] * QUIET_BLOCKS]
+
+
+def test_an_observer_that_does_not_see_a_load_fails_the_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(StartFailed, match="observer did not see the end of a load of the warm-up within 10 s"):
+        settled_after_looks(10_000, monkeypatch)
 
 
 @pytest.mark.parametrize(
@@ -99,10 +112,11 @@ def test_a_run_that_did_not_wait_is_compared_with_the_limit() -> None:
 
 
 def test_a_run_that_waited_says_what_compilers_used_after_it() -> None:
+    assert (QUIET_BLOCKS, BLOCK_REQUESTS) == (3, 200)
     steady = read_summary(KEPT / "steady" / "summary.json")
     said = (
-        "All sets that count had settled when their warm-up ended; after it, compilers used 0.52 to 1.5 % of the "
-        "services' CPU in the windows."
+        "In the warm-up of all sets that count, each system once had three quiet blocks of 200 requests (compilers "
+        "at most 1.0 % of its CPU). In the windows, compilers used 0.52 to 1.5 % of the services' CPU."
     )
     assert remarks(steady)[-1] == said
     levels = {name: level.model_copy(update={"not_settled": 2}) for name, level in steady.levels.items()}

@@ -1,6 +1,6 @@
 """The capacity model: CPU and memory of a Collector's pipeline from what it receives, fitted on a grid of trials.
 
-No published benchmark found normalises span size, pipeline and unit (issue 21; the figures of others for 10,000 spans
+No published benchmark found normalises span size, pipeline and unit (the figures of others for 10,000 spans
 per second range from 0.065 to 2.4 cores). A model is of Collectors with one CPU each, and a larger load needs more of
 them. CPU per span is a sum: a part per span, per byte, per attribute, and a trace's part divided among its spans. A
 trace's part is larger if the Collector is idle when the trace arrives: then it has to be woken. So a busy Collector

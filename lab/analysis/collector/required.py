@@ -8,7 +8,7 @@ from lab.analysis.collector.grid import Grid
 
 QUESTION = "Does the capacity model predict points that it was not fitted to?"
 
-# Issue 21: the median of the relative errors.
+# Required: the median of the relative errors.
 MOST_MEDIAN_PERCENT = 10.0
 BOUND = f"median at most {MOST_MEDIAN_PERCENT:g} %"
 

@@ -7,6 +7,7 @@ fitted to the frequencies outside the band by Whittle's likelihood: a swing must
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 import scipy
@@ -50,12 +51,11 @@ def find_swing(counts: ArrayLike, seed: int, draws: int = DRAWS) -> Swing:
             f"a swing needs counts of at least {_FEWEST_PERIODS * BAND_S[1]:g} s, not all of them zero"
         )
     n, random = len(values), np.random.default_rng(seed)
-    frequencies = _band(n)
-    autocorrelation, heights = _heights(values[None, :], frequencies)
+    autocorrelation, heights = _heights(values[None, :])
     peak = int(heights[0].argmax())
     highest = float(heights[0, peak])
-    as_high = _as_high_by_chance(highest, float(autocorrelation[0]), (draws, n), frequencies, random)
-    period_s = 1 / float(frequencies[peak])
+    as_high = _as_high_by_chance(highest, float(autocorrelation[0]), (draws, n), random)
+    period_s = 1 / float(_tables(n).frequencies[peak])
     return Swing(period_s, (1 + as_high) / (1 + draws), float(np.hypot(*sine(values, period_s))))
 
 
@@ -77,9 +77,7 @@ def sine(counts: ArrayLike, period_s: float, start_s: float = 0.0) -> tuple[floa
     return float(cosine), float(sine)
 
 
-def _as_high_by_chance(
-    highest: float, found: float, shape: tuple[int, int], frequencies: FloatArray, random: np.random.Generator
-) -> int:
+def _as_high_by_chance(highest: float, found: float, shape: tuple[int, int], random: np.random.Generator) -> int:
     """Return how many of simulated processes have a peak as high, for the least favourable autocorrelation.
 
     The found one is uncertain, and how high peaks are depends on it: with the found one alone, 600 s of a process of
@@ -88,7 +86,7 @@ def _as_high_by_chance(
     """
 
     def simulated(autocorrelation: float) -> tuple[int, FloatArray]:
-        again, heights = _heights(_red_noise(autocorrelation, shape, random), frequencies)
+        again, heights = _heights(_red_noise(autocorrelation, shape, random))
         return int(np.sum(heights.max(axis=1) >= highest)), again
 
     as_high, again = simulated(found)
@@ -102,27 +100,58 @@ def _band(n: int) -> FloatArray:
     return np.linspace(low, high, int(np.ceil((high - low) * n * _OVERSAMPLING)) + 1)
 
 
-def _heights(series: FloatArray, frequencies: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _heights(series: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Fit red noise to each series (series, seconds), and compare the powers in the band with it.
 
     Returns its autocorrelations (series,), and the powers by what is expected (series, frequencies).
     """
+    of = _tables(series.shape[1])
+    tapered = scipy.signal.detrend(series, axis=1) * of.taper
+    powers = np.abs(np.fft.rfft(tapered, axis=1)[:, of.outside]) ** 2
+    variances = powers @ of.inverse_shapes / powers.shape[1]
+    best = np.argmin(np.log(variances) + of.mean_log_shapes, axis=1)
+    autocorrelations, variance = _AUTOCORRELATIONS[best], variances[np.arange(len(series)), best]
+    found = (tapered @ of.cosines) ** 2 + (tapered @ of.sines) ** 2
+    expected = variance[:, None] * _shape(of.frequencies, autocorrelations)
+    return autocorrelations, found / expected
+
+
+@dataclass(frozen=True)
+class _Tables:
+    """What depends on the number of seconds alone.
+
+    `outside`: of the frequencies of a Fourier transform, those outside the band. `inverse_shapes` and
+    `mean_log_shapes`: of the powers of AR(1) processes there. `cosines` and `sines`: of the `frequencies` of the band.
+    """
+
+    taper: FloatArray
+    outside: NDArray[np.bool_]
+    inverse_shapes: FloatArray
+    mean_log_shapes: FloatArray
+    frequencies: FloatArray
+    cosines: FloatArray
+    sines: FloatArray
+
+
+@lru_cache(maxsize=2)
+def _tables(n: int) -> _Tables:
+    """Return the tables of `n` seconds, which each of the four looks at a swing needs."""
     # SciPy's signals take half a second to load, which other commands are not to wait for.
-    n = series.shape[1]
     window = scipy.signal.windows.hann(n, sym=False)
-    tapered = scipy.signal.detrend(series, axis=1) * (window / np.sqrt(np.sum(window**2)))
-    every = np.fft.rfftfreq(n)
+    frequencies, every = _band(n), np.fft.rfftfreq(n)
     # What leaks from the band with this window is within two resolved frequencies.
     outside = (every > 2 / n) & ((every < frequencies[0] - 2 / n) | (every > frequencies[-1] + 2 / n))
-    powers = np.abs(np.fft.rfft(tapered, axis=1)[:, outside]) ** 2
     shapes = _shape(every[outside], _AUTOCORRELATIONS)
-    variances = powers @ (1 / shapes).T / powers.shape[1]
-    best = np.argmin(np.log(variances) + np.log(shapes).mean(axis=1), axis=1)
-    autocorrelations, variance = _AUTOCORRELATIONS[best], variances[np.arange(len(series)), best]
     angles = 2 * np.pi * np.outer(np.arange(n), frequencies)
-    found = (tapered @ np.cos(angles)) ** 2 + (tapered @ np.sin(angles)) ** 2
-    expected = variance[:, None] * _shape(frequencies, autocorrelations)
-    return autocorrelations, found / expected
+    return _Tables(
+        taper=window / np.sqrt(np.sum(window**2)),
+        outside=outside,
+        inverse_shapes=(1 / shapes).T,
+        mean_log_shapes=np.log(shapes).mean(axis=1),
+        frequencies=frequencies,
+        cosines=np.cos(angles),
+        sines=np.sin(angles),
+    )
 
 
 def _shape(frequencies: FloatArray, autocorrelations: FloatArray) -> FloatArray:

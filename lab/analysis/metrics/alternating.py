@@ -1,4 +1,4 @@
-"""What systems that take turns use without load."""
+"""What systems that run at once use of the machine, and those that take turns without load."""
 
 from lab.analysis.metrics.window import increase, over, per_request
 from lab.contract import Metric
@@ -6,6 +6,16 @@ from lab.record import TrialData
 
 MS_NS = 1e6
 IDLE, WITHOUT_IDLE = "cpu_idle_services_cores", "cpu_per_request_without_idle_services_ms"
+BUSY = "machine_busy_fraction"
+
+
+def machine_busy(data: TrialData) -> float | None:
+    """Return the share of the host's CPUs that all systems used; None where only one ran at a time.
+
+    Of systems that alternate it is the share while there is load: the window has times without.
+    """
+    cores = max(data.trial.alternating_cores, data.trial.cores_at_once)
+    return cores / int(data.counters.host["cpus"].values[-1]) if cores else None
 
 
 def _idle_cores(data: TrialData) -> float | None:
@@ -37,4 +47,5 @@ METRICS = (
         "ms",
         compute=_without_idle_ms,
     ),
+    Metric(BUSY, "CPU of all the lab's containers, as a share of the machine's", "fraction", compute=machine_busy),
 )

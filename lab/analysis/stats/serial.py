@@ -1,7 +1,7 @@
 """Whether neighbouring blocks resemble each other, and what an interval over such blocks owes to it."""
 
 from collections.abc import Collection, Mapping
-from functools import cache
+from functools import cache, lru_cache
 
 import numpy as np
 import scipy
@@ -58,6 +58,16 @@ def independent(blocks: int, correlation: ArrayLike) -> tuple[NDArray[np.float64
     freedom are those of the χ² whose mean and variance s² has (Satterthwaite, 1946). 1 and n - 1 for a correlation
     of 0.
     """
+    return _of_one(blocks, correlation) if isinstance(correlation, float) else _of_each(blocks, correlation)
+
+
+@lru_cache(maxsize=1024)
+def _of_one(blocks: int, correlation: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Remember one correlation: a run has thousands of means, most with a correlation of 0."""
+    return _of_each(blocks, correlation)
+
+
+def _of_each(blocks: int, correlation: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     covariance = _covariance(blocks, correlation)
     left = _centred(covariance)
     trace = np.trace(left, axis1=-2, axis2=-1)

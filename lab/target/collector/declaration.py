@@ -42,13 +42,11 @@ class CollectorDeclaration:
     pipelines: Callable[[], Mapping[str, Collection[str]]]
 
     kind = "collector"
-    unit_of_work = "span"
     containers = True
     settings = CollectorSettings
     level = CollectorLevelSettings
     example = Example({"pipeline": "discard"}, {"memory_mib": 512})
     files: ClassVar[Mapping[str, type[Shape]]] = {}
-    streams = dict.fromkeys(("counters", "results", "speed", "trace-log", "generator", "collectors", "search"), 1)
 
     def headline(self, metrics: Collection[str]) -> Headline:
         """See `Declaration.headline`."""

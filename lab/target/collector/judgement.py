@@ -1,12 +1,11 @@
 """How a Collector's trials are judged: its checks and metrics. Pure."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
 
 from lab.analysis import checks
 from lab.analysis.metrics import resources, speed
 from lab.analysis.metrics.window import cpu_cores
-from lab.contract import Check, Metric, PairedMetric
+from lab.contract import Judgement, Metric
 from lab.record import NotDerivableError, TrialData
 from lab.target import delays, generated, searched
 from lab.target.collector import counted, decisions, saturation, steadiness
@@ -132,11 +131,8 @@ METRICS: Mapping[str, Metric] = {
 }
 
 
-@dataclass(frozen=True)
-class CollectorJudgement:
-    """See `lab.contract.Judgement`."""
-
-    checks: Sequence[Sequence[Check]] = (
+JUDGEMENT = Judgement(
+    checks=(
         (spans_counted,),
         (
             checks.records_complete,
@@ -152,8 +148,7 @@ class CollectorJudgement:
             generated.instruments_had_cpu,
             searched.deciding_trials_had_cpu,
         ),
-    )
-    metrics: Mapping[str, Metric] = field(default_factory=lambda: METRICS)
-    paired: Mapping[str, PairedMetric] = field(
-        default_factory=lambda: {metric.name: metric for metric in steadiness.PAIRED}
-    )
+    ),
+    metrics=METRICS,
+    paired={metric.name: metric for metric in steadiness.PAIRED},
+)

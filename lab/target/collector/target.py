@@ -8,7 +8,7 @@ from lab.engine import Place
 from lab.spec import Experiment
 from lab.target.collector.declaration import COLLECTOR, GENERATOR, SINK, CollectorDeclaration
 from lab.target.collector.deployment import CollectorDeployment
-from lab.target.collector.judgement import CollectorJudgement
+from lab.target.collector.judgement import JUDGEMENT
 from lab.target.collector.settings import CollectorLevel
 
 # What in a pipeline's file says where it sends spans.
@@ -25,7 +25,7 @@ class Collector:
 
     def __init__(self, root: Path) -> None:
         self._pipelines = root / "collector" / "pipelines"
-        self.judgement = CollectorJudgement()
+        self.judgement = JUDGEMENT
 
     @cached_property
     def declaration(self) -> CollectorDeclaration:

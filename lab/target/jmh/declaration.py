@@ -40,7 +40,6 @@ class JmhDeclaration:
     benchmarks: Callable[[], Mapping[str, Collection[str]]]
 
     kind = "jmh"
-    unit_of_work = "span"
     containers = True
     settings = JmhSettings
     level = JmhLevelSettings
@@ -49,7 +48,6 @@ class JmhDeclaration:
         {"benchmark": "CallerBenchmark", "parameters": {"tracer": "streaming-discard", "attributes": "10"}},
     )
     files: ClassVar[Mapping[str, type[Shape]]] = {}
-    streams = dict.fromkeys(("benchmarks", "counters", "speed"), 1)
 
     def headline(self, metrics: Collection[str]) -> Headline:
         """See `Declaration.headline`."""

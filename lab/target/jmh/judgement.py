@@ -1,11 +1,10 @@
 """How a benchmark's forks are judged: checks and metrics. Pure."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
 
 from lab.analysis import checks
 from lab.analysis.metrics import resources, speed
-from lab.contract import Check, Metric, PairedMetric
+from lab.contract import Judgement, Metric
 from lab.record import NotDerivableError, TrialData
 from lab.target.jmh import counted
 from lab.target.jmh.settings import COMPILER_FLAGS
@@ -97,11 +96,8 @@ METRICS: Mapping[str, Metric] = {
 }
 
 
-@dataclass(frozen=True)
-class JmhJudgement:
-    """See `lab.contract.Judgement`."""
-
-    checks: Sequence[Sequence[Check]] = (
+JUDGEMENT = Judgement(
+    checks=(
         (finished,),
         (
             ran_as_set,
@@ -111,6 +107,6 @@ class JmhJudgement:
             checks.observed_throughout,
         ),
         (checks.host_left_alone,),
-    )
-    metrics: Mapping[str, Metric] = field(default_factory=lambda: METRICS)
-    paired: Mapping[str, PairedMetric] = field(default_factory=dict)
+    ),
+    metrics=METRICS,
+)

@@ -10,7 +10,7 @@ from lab.record.jmh import read_jmh
 from lab.spec import Experiment
 from lab.target.jmh.declaration import JmhDeclaration
 from lab.target.jmh.deployment import RECORD, JmhDeployment
-from lab.target.jmh.judgement import JmhJudgement
+from lab.target.jmh.judgement import JUDGEMENT
 from lab.target.jmh.settings import JmhLevel
 
 SOURCES = "services/benchmarks/src/main/java/tollbooth/benchmarks/spans"
@@ -23,7 +23,7 @@ class Jmh:
 
     def __init__(self, root: Path) -> None:
         self._sources = root / SOURCES
-        self.judgement = JmhJudgement()
+        self.judgement = JUDGEMENT
 
     @cached_property
     def declaration(self) -> JmhDeclaration:

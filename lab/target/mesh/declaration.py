@@ -73,12 +73,10 @@ class MeshDeclaration:
     topologies: Callable[[], Collection[str]]
 
     kind = "mesh"
-    unit_of_work = "request"
     containers = True
     settings = MeshSettings
     level = MeshLevelSettings
     files = {"topology": Topology}  # noqa: RUF012
-    streams = dict.fromkeys(("requests", "counters", "trace", "speed", "faults", "results", "collectors"), 1)
 
     @property
     def example(self) -> Example:
@@ -174,6 +172,10 @@ class MeshDeclaration:
                     ("load", "generator"),
                     f"{load.generator} sends {load.protocol}, and '{topology.entry}', the entry of topology {name}, "
                     f"takes {topology.entry_protocol}",
+                )
+            if getattr(load.schedule, "warm_up_entry_requests", 0) and not topology.warm_up_routes:
+                yield Problem(
+                    ("load", "schedule", "warm_up_entry_requests"), f"topology {name} has no warm_up_routes for them"
                 )
 
     def _sidecar_problems(self, level: MeshLevel) -> Iterator[Problem]:

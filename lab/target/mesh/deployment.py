@@ -46,7 +46,13 @@ class MeshDeployment(System):
     def endpoint(self) -> Endpoint:
         """See `Deployment.endpoint`: the topology's entry node."""
         topology, protocol = self.topology, self.topology.entry_protocol
-        return Endpoint(topology.entry, PORTS["rest" if protocol == "http" else "grpc"], protocol, topology.routes())
+        return Endpoint(
+            topology.entry,
+            PORTS["rest" if protocol == "http" else "grpc"],
+            protocol,
+            topology.routes(),
+            tuple(topology.warm_up_routes),
+        )
 
     def request(self, level: MeshLevel) -> Mapping[str, object]:
         """See `Deployment.request`."""

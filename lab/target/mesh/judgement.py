@@ -1,7 +1,6 @@
 """How a mesh's trials are judged: its checks and metrics. Pure."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 
 from lab.analysis import checks, ledger
 from lab.analysis.metrics import (
@@ -18,7 +17,7 @@ from lab.analysis.metrics import (
     telemetry,
     traffic,
 )
-from lab.contract import Check, Metric, PairedMetric
+from lab.contract import Judgement, Metric
 
 METRICS: Mapping[str, Metric] = {
     metric.name: metric
@@ -40,11 +39,8 @@ METRICS: Mapping[str, Metric] = {
 }
 
 
-@dataclass(frozen=True)
-class MeshJudgement:
-    """See `lab.contract.Judgement`."""
-
-    checks: Sequence[Sequence[Check]] = (
+JUDGEMENT = Judgement(
+    checks=(
         (checks.requests_present,),
         (
             checks.records_complete,
@@ -59,6 +55,7 @@ class MeshJudgement:
             checks.turns_kept,
         ),
         (checks.generator_had_cpu, checks.host_left_alone, checks.machine_had_room, checks.window_steady),
-    )
-    metrics: Mapping[str, Metric] = field(default_factory=lambda: METRICS)
-    paired: Mapping[str, PairedMetric] = field(default_factory=lambda: telemetry.PAIRED)
+    ),
+    metrics=METRICS,
+    paired=telemetry.PAIRED,
+)

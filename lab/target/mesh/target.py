@@ -11,7 +11,7 @@ from lab.spec import Experiment, find_named_file
 from lab.target.mesh import sidecars
 from lab.target.mesh.declaration import ENVOY, MeshDeclaration
 from lab.target.mesh.deployment import MeshDeployment
-from lab.target.mesh.judgement import MeshJudgement
+from lab.target.mesh.judgement import JUDGEMENT
 from lab.target.mesh.settings import MeshLevel
 from lab.target.mesh.system import Parts
 from lab.target.mesh.topology import load_topology
@@ -26,7 +26,7 @@ class Mesh:
         self._variants = root / "services" / "telemetry"
         self._envoy = root / "envoy"
         self.parts = cache(self._parts)
-        self.judgement = MeshJudgement()
+        self.judgement = JUDGEMENT
 
     @cached_property
     def declaration(self) -> MeshDeclaration:

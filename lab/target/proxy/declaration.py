@@ -49,13 +49,11 @@ class ProxyDeclaration:
     """See `lab.contract.Declaration`."""
 
     kind = "proxy"
-    unit_of_work = "request"
     containers = True
     settings = ProxySettings
     level = ProxyLevelSettings
     example = Example({}, {"tracer": "opentelemetry-grpc"})
     files: ClassVar[Mapping[str, type[Shape]]] = {}
-    streams = dict.fromkeys(("requests", "counters", "results", "speed", "exports", "faults"), 1)
 
     def headline(self, metrics: Collection[str]) -> Headline:
         """See `Declaration.headline`."""

@@ -1,7 +1,6 @@
 """How a proxy's trials are judged: its checks and metrics. Pure."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
 from typing import Literal
 
 import numpy as np
@@ -9,7 +8,7 @@ import numpy as np
 from lab.analysis import checks
 from lab.analysis.metrics import requests, resources, speed
 from lab.analysis.metrics.window import MS_NS, cpu_cores, grown, increase, per_request, window_requests
-from lab.contract import Check, Metric, PairedMetric
+from lab.contract import Judgement, Metric
 from lab.fault.verified import unverified
 from lab.record import NotDerivableError, TrialData
 from lab.target.proxy import changed, saturated, sick
@@ -196,11 +195,8 @@ METRICS: Mapping[str, Metric] = {
 }
 
 
-@dataclass(frozen=True)
-class ProxyJudgement:
-    """See `lab.contract.Judgement`."""
-
-    checks: Sequence[Sequence[Check]] = (
+JUDGEMENT = Judgement(
+    checks=(
         (checks.requests_present, changed.was_made),
         (
             checks.records_complete,
@@ -211,6 +207,6 @@ class ProxyJudgement:
             counted,
         ),
         (all_served, faults_verified, checks.generator_had_cpu, checks.host_left_alone),
-    )
-    metrics: Mapping[str, Metric] = field(default_factory=lambda: METRICS)
-    paired: Mapping[str, PairedMetric] = field(default_factory=dict)
+    ),
+    metrics=METRICS,
+)

@@ -9,7 +9,7 @@ from lab.spec import Experiment
 from lab.target.proxy.configuration import Source, load, text
 from lab.target.proxy.declaration import ProxyDeclaration
 from lab.target.proxy.deployment import ProxyDeployment
-from lab.target.proxy.judgement import ProxyJudgement
+from lab.target.proxy.judgement import JUDGEMENT
 from lab.target.proxy.settings import ProxyLevel
 
 
@@ -19,7 +19,7 @@ class Proxy:
     def __init__(self, root: Path) -> None:
         self._folder = root / "envoy" / "proxy"
         self.declaration = ProxyDeclaration()
-        self.judgement = ProxyJudgement()
+        self.judgement = JUDGEMENT
 
     @cached_property
     def source(self) -> Source:

@@ -40,13 +40,11 @@ class StoreDeclaration:
     """See `lab.contract.Declaration`."""
 
     kind = "store"
-    unit_of_work = "span"
     containers = True
     settings = StoreSettings
     level = StoreLevelSettings
     example = Example({}, {"backend": "jaeger"})
     files: ClassVar[Mapping[str, type[Shape]]] = {}
-    streams = dict.fromkeys(("counters", "results", "speed", "trace-log", "generator", "lookups", "search"), 1)
 
     def headline(self, metrics: Collection[str]) -> Headline:
         """See `Declaration.headline`."""

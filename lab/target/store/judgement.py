@@ -4,14 +4,13 @@ A trace counts as found if its ID gave all spans that were sent.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 
 import polars as pl
 
 from lab.analysis import checks
 from lab.analysis.metrics import resources, speed
 from lab.analysis.metrics.window import cpu_cores
-from lab.contract import Check, Metric, PairedMetric
+from lab.contract import Judgement, Metric
 from lab.record import NotDerivableError, Series, TrialData
 from lab.record.traces import COMPLETE, LOGGED
 from lab.record.trial import LOCAL
@@ -173,11 +172,8 @@ METRICS: Mapping[str, Metric] = {
 }
 
 
-@dataclass(frozen=True)
-class StoreJudgement:
-    """See `lab.contract.Judgement`."""
-
-    checks: Sequence[Sequence[Check]] = (
+JUDGEMENT = Judgement(
+    checks=(
         (traces_counted,),
         (
             checks.records_complete,
@@ -195,6 +191,6 @@ class StoreJudgement:
             searched.deciding_trials_had_cpu,
             searched_rate_stored,
         ),
-    )
-    metrics: Mapping[str, Metric] = field(default_factory=lambda: METRICS)
-    paired: Mapping[str, PairedMetric] = field(default_factory=dict)
+    ),
+    metrics=METRICS,
+)

@@ -7,7 +7,7 @@ from lab.engine import Place
 from lab.spec import Experiment
 from lab.target.store.declaration import StoreDeclaration
 from lab.target.store.deployment import StoreDeployment
-from lab.target.store.judgement import StoreJudgement
+from lab.target.store.judgement import JUDGEMENT
 from lab.target.store.settings import StoreLevel
 
 
@@ -16,7 +16,7 @@ class Store:
 
     def __init__(self) -> None:
         self.declaration = StoreDeclaration()
-        self.judgement = StoreJudgement()
+        self.judgement = JUDGEMENT
 
     def prepare(self, experiment: Experiment, images: Mapping[str, str]) -> None:
         """See `Target.prepare`: nothing is generated."""
