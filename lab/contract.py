@@ -76,14 +76,13 @@ class Declaration(Protocol):
 class Endpoint:
     """Where load goes: a host and port inside the application's network, and what can be requested there.
 
-    Load may be divided between several hosts, with commas between them. `warm_up_routes`: requested in warm-ups only.
+    Load may be divided between several hosts, with commas between them.
     """
 
     host: str
     port: int
     protocol: Literal["http", "grpc", "otlp"]
     routes: tuple[str, ...] = ()
-    warm_up_routes: tuple[str, ...] = ()
 
 
 class Measuring(Protocol):

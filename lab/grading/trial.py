@@ -158,8 +158,8 @@ def _in_order(data: TrialData) -> Iterator[str]:
 def _spans_made(data: TrialData) -> Iterator[str]:
     """A backend cannot accept more spans than requests made, without those that it counted as duplicates."""
     trial = data.trial
-    expected, spans = trial.expected_spans_per_request, trial.spans_of_requests
+    expected, spans = trial.expected_spans_per_request, trial.backend.distinct_spans if trial.backend else None
     if not spans or not expected or not data.has("requests"):
         return
     if trial.sidecars == {} and spans > (len(data.requests) + UNDER_WAY) * expected:
-        yield f"the backend accepted {spans:.0f} spans, more than {len(data.requests)} requests make"
+        yield f"the backend accepted {spans} spans, more than {len(data.requests)} requests make"

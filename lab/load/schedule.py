@@ -115,13 +115,6 @@ class Slices(Schedule):
     rounds: int | None = Field(
         default=None, ge=2, le=10_000, description="of a set, rounded up to complete squares; replaces measure_s"
     )
-    warm_up_entry_requests: int = Field(
-        default=0,
-        ge=0,
-        le=1_000_000,
-        description="to each system before warm_up_requests, by the topology's warm_up_routes: a JVM compiles what "
-        "requests run once, such as a gateway's code, after thousands of them",
-    )
     warm_up_in_turns: bool = Field(
         default=False,
         description="systems are warmed up in turns of `requests` requests, so that none makes more spans than its "

@@ -155,13 +155,11 @@ class SlicesPart(TrialPart):
     """The turns of one of the systems that alternate, and the times without load in the same set.
 
     `alternating_cores`: what all containers of all systems used while there was load, by the time of all slices.
-    `warm_up_entry_requests`: how many requests of the warm-up loaded only the entry; they have no records.
     """
 
     slices: Sequence[Slice] = ()
     idle: Sequence[Interval] = ()
     alternating_cores: float = 0.0
-    warm_up_entry_requests: int = 0
 
 
 class SettlingPart(TrialPart):
@@ -179,7 +177,6 @@ class DeliveryPart(TrialPart):
     """What reached the backend, and how one trace compares with the prediction."""
 
     expected_spans_per_request: float | None = None
-    expected_spans_per_entry_request: float = 0.0
     spans_in_trace: int | None = None
     trace_difference: str | None = None
     trace_of_second_start: bool = False
@@ -233,17 +230,6 @@ class TrialRecord(
     def window_s(self) -> float:
         """The window's length in seconds. Raises `NotDerivableError` if the trial had no window."""
         return (self._window.end_ns - self._window.start_ns) / 1e9
-
-    @property
-    def spans_of_requests(self) -> float | None:
-        """The distinct spans at the backend, without those of requests that only warmed the entry up.
-
-        None where the backend could not say, or where not every request of such a warm-up is traced.
-        """
-        spans, of_entry = self.backend.distinct_spans if self.backend else None, self.expected_spans_per_entry_request
-        if spans is None or (self.warm_up_entry_requests and not of_entry):
-            return None
-        return spans - self.warm_up_entry_requests * of_entry
 
     def names(self, *roles: str) -> list[str]:
         """Return the containers of these roles, in the order of the roles."""

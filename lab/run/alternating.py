@@ -84,12 +84,7 @@ def _load_of(
 ) -> Load:
     """One system's trial."""
     loaded = joined(start, files, timeline.window)
-    slices = SlicesPart(
-        slices=timeline.turns(place),
-        idle=[timeline.idle],
-        alternating_cores=cores,
-        warm_up_entry_requests=cast(Slices, start.context.experiment.load.schedule).warm_up_entry_requests,
-    )
+    slices = SlicesPart(slices=timeline.turns(place), idle=[timeline.idle], alternating_cores=cores)
     return Load(loaded, [window(loaded), slices, *parts])
 
 

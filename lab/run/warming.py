@@ -2,11 +2,11 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from lab.load.generator import SECOND_NS, LoadPlan, TurnsGenerator
+from lab.load.generator import SECOND_NS, TurnsGenerator
 from lab.load.schedule import Slices
 from lab.record import TrialPart, read_requests
 from lab.run.cost import calibration_ns
@@ -24,8 +24,7 @@ COST_REQUESTS = 30
 class Warm:
     """A set that is ready to be measured: what its slices need to know, and the records of all that was sent.
 
-    `files`: by load, a record of each system; but for the requests that load only the entry. `settling`: how it
-    settled, None if it did not have to.
+    `files`: by load, a record of each system. `settling`: how it settled, None if it did not have to.
     """
 
     found: Mapping[str, float]
@@ -50,8 +49,6 @@ def warm(starts: Sequence[Start], found: Mapping[str, float], seed: int, say: Ca
     context, clock = starts[0].context, starts[0].place.clock
     protocol, schedule = context.experiment.protocol, cast(Slices, context.experiment.load.schedule)
     until_s = clock.now_s() + LONGEST_S
-    if schedule.warm_up_entry_requests:
-        _at_once(starts, schedule.warm_up_entry_requests, of_entry=True)
     files = _warmed_up(starts, schedule, protocol.warm_up_requests or 0)
     if not found:
         say(f"{len(starts)} systems are warm; measuring what a request of each costs")
@@ -89,15 +86,10 @@ def _warmed_up(starts: Sequence[Start], schedule: Slices, requests: int) -> list
     return [_at_once(starts, requests)]
 
 
-def _at_once(starts: Sequence[Start], requests: int, of_entry: bool = False) -> list[Path]:
-    """Sends so many requests to each system at the same time. `of_entry`: such that load little but the entry."""
+def _at_once(starts: Sequence[Start], requests: int) -> list[Path]:
+    """Sends so many requests to each system at the same time."""
     generator = generator_of(starts[0].context)
-    plans = [_of_entry(start.plan) if of_entry else start.plan for start in starts]
-    return received(generator.closed(plan, start.stage, requests) for plan, start in zip(plans, starts, strict=True))
-
-
-def _of_entry(plan: LoadPlan) -> LoadPlan:
-    return replace(plan, endpoint=replace(plan.endpoint, routes=plan.endpoint.warm_up_routes))
+    return received(generator.closed(start.plan, start.stage, requests) for start in starts)
 
 
 def _turns(

@@ -16,7 +16,7 @@ from lab.backend import BACKENDS
 from lab.command.expected import _advice, _sentence, expected_lines
 from lab.engine import StartFailed
 from lab.errors import UserError
-from lab.record import BackendRecord, Slice, TrialData, TrialRecord, read_trial_record
+from lab.record import Slice, TrialData, TrialRecord, read_trial_record
 from lab.record.data import read_trial
 from lab.record.requests import read_requests
 from lab.report import findings
@@ -25,7 +25,6 @@ from lab.run.settling import BLOCK_REQUESTS, QUIET_BLOCKS
 from lab.run.start import Context
 from lab.run.turns import SECOND_NS
 from lab.spec.problems import SpecError
-from lab.target.mesh.judgement import METRICS
 from tests import benches, synthetic
 from tests.benches import complete
 from tests.fake_turns import SilentBackend, Turns, systems
@@ -121,44 +120,6 @@ def test_systems_warm_up_one_at_a_time_where_they_are_to(tmp_path: Path, monkeyp
 
 def turn_ns(turn: Slice) -> int:
     return turn.next_ns - turn.start_ns
-
-
-def test_a_gateway_is_warmed_up_by_requests_that_load_only_it(tmp_path: Path) -> None:
-    on, drivers = alternating(
-        SPEC.replace("topology: mesh", "topology: duo-warm-up")
-        .replace("requests: 10,", "requests: 10, warm_up_entry_requests: 40,")
-        .replace("repetitions: 2", "repetitions: 1")
-    )
-    run, _ = complete(on, tmp_path)
-    first, second, *_ = drivers[0].loads_sent
-    assert (first["requests"], first["routes"]) == (40, ["a1-answer", "a2-answer"])
-    assert (second["requests"], second["routes"]) == (20, ["a1", "a2"])
-    folder = next(run.folder.glob("trials/*-otel-manual"))
-    trial = read_trial_record(folder)
-    assert trial.warm_up_entry_requests == 40
-    assert len(read_requests(folder / "requests.csv")) == 20 + 30 + 10 * len(trial.slices)
-    assert (trial.expected_spans_per_request, trial.expected_spans_per_entry_request) == (123, 3)
-
-
-def test_spans_of_requests_that_load_only_the_gateway_are_not_those_of_requests(
-    finished: tuple[Context, Run, str],
-) -> None:
-    data = read_trial(next(finished[1].folder.glob("trials/*-otel-manual")))
-    spans = round(len(data.requests) * 123)
-    update = {
-        "backend": BackendRecord(accepted_spans=spans + 3 * 40),
-        "expected_spans_per_request": 123.0,
-        "expected_spans_per_entry_request": 3.0,
-        "warm_up_entry_requests": 40,
-    }
-    assert (
-        METRICS["spans_accepted_per_request"].compute(replace(data, trial=data.trial.model_copy(update=update))) == 123
-    )
-
-
-def test_requests_that_load_only_the_gateway_need_routes_for_them() -> None:
-    with pytest.raises(SpecError, match="topology mesh has no warm_up_routes"):
-        parse(SPEC.replace("requests: 10,", "requests: 10, warm_up_entry_requests: 40,"))
 
 
 @pytest.fixture(scope="module")

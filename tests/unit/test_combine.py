@@ -204,12 +204,11 @@ def test_other_designs_are_rejected_and_the_first_difference_is_named(part: str)
 @pytest.mark.parametrize(("value", "same"), [(0, True), ({}, True), (False, True), (5, False)])
 def test_what_an_older_run_does_not_record_was_off_in_it(value: object, same: bool) -> None:
     older, newer = run(1), run(2)
-    newer.manifest["spec"]["load"]["schedule"]["warm_up_entry_requests"] = value
-    newer.manifest["topologies"]["duo"]["warm_up_routes"] = {}
+    newer.manifest["spec"]["load"]["schedule"]["newer_field"] = value
     if same:
         reject_other_designs([older, newer], [Path("older"), Path("newer")])
         return
-    with pytest.raises(UserError, match=r"spec\.load\.schedule\.warm_up_entry_requests"):
+    with pytest.raises(UserError, match=r"spec\.load\.schedule\.newer_field"):
         reject_other_designs([older, newer], [Path("older"), Path("newer")])
 
 

@@ -9,7 +9,7 @@ from lab.errors import UserError
 from lab.spec.problems import SpecError
 from lab.spec.yamlfile import find_named_file
 from lab.target.mesh.spantree import ExpectedSpan
-from lab.target.mesh.topology import Service, Topology, load_topology, parse_topology, resolved
+from lab.target.mesh.topology import Service, Topology, load_topology, parse_topology
 
 ROOT = Path(__file__).parents[2]
 FIXTURES = ROOT / "tests" / "fixtures" / "topologies"
@@ -41,36 +41,6 @@ def first_comment(path: Path, key: str) -> str:
     found = re.match(rf"# {key}: (.*)\n", path.read_text())
     assert found, f"{path} has no '# {key}:' in its first line"
     return found[1]
-
-
-def test_routes_of_a_warm_up_are_no_measured_routes() -> None:
-    topology = parse_topology((SHIPPED / "duo-warm-up.yaml").read_text())
-    assert (topology.routes(), tuple(topology.warm_up_routes)) == (("a1", "a2"), ("a1-answer", "a2-answer"))
-    assert topology.mean_spans_per_request() == 123
-    assert topology.mean_spans_per_request(tuple(topology.warm_up_routes)) == 3
-    assert set(resolved(topology)["nodes"]["gateway"]["routes"]) == {"a1", "a2", "a1-answer", "a2-answer"}
-    assert not parse_topology(MESH.read_text()).warm_up_routes
-
-
-def test_a_route_of_a_warm_up_needs_its_operation() -> None:
-    text = (SHIPPED / "duo-warm-up.yaml").read_text().replace("a2-answer: a2.answer", "a2-answer: a2.anwser")
-    with pytest.raises(SpecError, match=r"a2\.answer"):
-        parse_topology(text)
-
-
-def test_a_route_of_a_warm_up_has_a_name_of_its_own() -> None:
-    text = (SHIPPED / "duo-warm-up.yaml").read_text().replace("{a1-answer: a1.answer", "{a1: a1.answer")
-    with pytest.raises(SpecError, match="is also one of warm_up_routes"):
-        parse_topology(text)
-
-
-def test_it_is_the_topology_of_quick_with_routes_for_its_warm_up() -> None:
-    nodes = [resolved(load_topology(SHIPPED / f"{name}.yaml"))["nodes"] for name in ("duo", "duo-warm-up")]
-    warm_up = load_topology(SHIPPED / "duo-warm-up.yaml").warm_up_routes
-    nodes[1]["gateway"]["routes"] = {
-        name: to for name, to in nodes[1]["gateway"]["routes"].items() if name not in warm_up
-    }
-    assert nodes[0] == nodes[1]
 
 
 def test_the_fixtures_exist() -> None:

@@ -14,8 +14,10 @@ def _spans_accepted_per_request(data: TrialData) -> float | None:
     A span that arrived twice counts once, if the backend counts duplicates. Requests that were still under way at the
     load's end made spans too, so the value may be above the predicted.
     """
-    spans = data.trial.spans_of_requests
-    return None if spans is None or len(data.requests) == 0 else spans / len(data.requests)
+    backend = data.trial.backend
+    if backend is None or backend.distinct_spans is None or len(data.requests) == 0:
+        return None
+    return backend.distinct_spans / len(data.requests)
 
 
 def spans_lost_fraction(data: TrialData) -> float | None:

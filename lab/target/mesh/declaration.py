@@ -173,10 +173,6 @@ class MeshDeclaration:
                     f"{load.generator} sends {load.protocol}, and '{topology.entry}', the entry of topology {name}, "
                     f"takes {topology.entry_protocol}",
                 )
-            if getattr(load.schedule, "warm_up_entry_requests", 0) and not topology.warm_up_routes:
-                yield Problem(
-                    ("load", "schedule", "warm_up_entry_requests"), f"topology {name} has no warm_up_routes for them"
-                )
 
     def _sidecar_problems(self, level: MeshLevel) -> Iterator[Problem]:
         settings = level.settings

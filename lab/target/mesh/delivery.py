@@ -34,13 +34,9 @@ def delivered(system: System) -> DeliveryPart:
     if not backend.services:
         return DeliveryPart()
     accepted = settled(backend.accepted_spans, system.place.clock)
-    topology, traced = system.topology, system.telemetry.traces == "all"
     part = DeliveryPart(
-        expected_spans_per_request=topology.mean_spans_per_request() if traced else None,
-        expected_spans_per_entry_request=(
-            topology.mean_spans_per_request(tuple(topology.warm_up_routes))
-            if traced and topology.warm_up_routes
-            else 0.0
+        expected_spans_per_request=(
+            system.topology.mean_spans_per_request() if system.telemetry.traces == "all" else None
         ),
         backend=BackendRecord(accepted_spans=accepted, counters=backend.counters()),
     )

@@ -46,13 +46,7 @@ class MeshDeployment(System):
     def endpoint(self) -> Endpoint:
         """See `Deployment.endpoint`: the topology's entry node."""
         topology, protocol = self.topology, self.topology.entry_protocol
-        return Endpoint(
-            topology.entry,
-            PORTS["rest" if protocol == "http" else "grpc"],
-            protocol,
-            topology.routes(),
-            tuple(topology.warm_up_routes),
-        )
+        return Endpoint(topology.entry, PORTS["rest" if protocol == "http" else "grpc"], protocol, topology.routes())
 
     def request(self, level: MeshLevel) -> Mapping[str, object]:
         """See `Deployment.request`."""

@@ -6,7 +6,7 @@ Only the lab reads and validates topology files. The services read what `resolve
 import graphlib
 import math
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -102,9 +102,6 @@ class Topology(Shape):
     version: Version1
     entry: Name = Field(description="the node that the client calls: a gateway or a svc-b")
     nodes: Mapping[Name, Annotated[Gateway | Service, Field(discriminator="kind")]] = Field(min_length=1)
-    warm_up_routes: Mapping[Name, Reference] = Field(
-        default_factory=dict, description="further routes of gateways, only for warm-ups: see warm_up_entry_requests"
-    )
 
     @property
     def entry_protocol(self) -> Literal["http", "grpc"]:
@@ -124,12 +121,9 @@ class Topology(Shape):
         """Return how many spans a traced request makes: the entry's own, and two for each call."""
         return 1 + 2 * calls_of_routes(self)[self.entry, route]
 
-    def mean_spans_per_request(self, routes: Sequence[str] = ()) -> float:
-        """Return how many spans a traced request makes on average, if every route is requested equally often.
-
-        `routes`: these only; by default all that are measured.
-        """
-        return statistics.fmean(self.expected_spans(route) for route in routes or self.routes())
+    def mean_spans_per_request(self) -> float:
+        """Return how many spans a traced request makes on average, if every route is requested equally often."""
+        return statistics.fmean(self.expected_spans(route) for route in self.routes())
 
     def expected_error_fraction(self, route: str, requested: float | None = None) -> float:
         """Return the share of requests for `route` that drawn errors make fail without retries.
@@ -186,7 +180,7 @@ def resolved(topology: Topology) -> dict[str, Any]:
         "nodes": {
             name: {
                 "kind": node.kind,
-                "routes": {**node.routes, **topology.warm_up_routes} if isinstance(node, Gateway) else {},
+                "routes": dict(node.routes) if isinstance(node, Gateway) else {},
                 "operations": {key: _resolved(operation) for key, operation in node.operations.items()}
                 if isinstance(node, Service)
                 else {},
@@ -226,7 +220,7 @@ def _routes(topology: Topology) -> Iterator[tuple[str, str, str]]:
     """Yield gateway, route and operation, for every gateway."""
     for name, node in topology.nodes.items():
         if isinstance(node, Gateway):
-            yield from ((name, route, to) for route, to in {**node.routes, **topology.warm_up_routes}.items())
+            yield from ((name, route, operation) for route, operation in node.routes.items())
 
 
 def _dangling(topology: Topology) -> Iterator[Problem]:
@@ -237,12 +231,6 @@ def _dangling(topology: Topology) -> Iterator[Problem]:
         what = f"is not a {' or '.join(ENTRY_KINDS)}" if entry else "is not a node"
         yield Problem(("nodes", topology.entry, "entry"), f"{what}; {suggestion(topology.entry, possible)}")
     operations = _operations(topology)
-    yield from (
-        Problem(("nodes", name, "routes", route), "is also one of warm_up_routes; choose another name there")
-        for name, node in topology.nodes.items()
-        for route in topology.warm_up_routes
-        if isinstance(node, Gateway) and route in node.routes
-    )
     for gateway, route, to in _routes(topology):
         if to not in operations:
             yield Problem(("nodes", gateway, "routes", route), _missing(topology, operations, to))
