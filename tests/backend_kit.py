@@ -9,12 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-import yaml
-
 from lab.backend import BACKENDS, Backend
 from lab.backend.by_id import BY_ID
-from lab.engine import ports
 from lab.engine.image_recipes import TABLE
+from tests import composing
 
 RECORDED = Path(__file__).parent / "fixtures" / "backends"
 MS = 1_000_000
@@ -95,7 +93,7 @@ def as_record(trace: Trace, start_ns: int) -> dict[str, Any]:
 def is_described(name: str) -> None:
     """A backend's services, images and pages are ones that there are."""
     backend = BACKENDS[name]()
-    services = yaml.safe_load((ports.ROOT / "compose.yaml").read_text())["services"]
+    services = composing.services()
     started_from = {services[service]["image"].split("/")[1].split(":")[0] for service in backend.services}
     assert started_from == set(backend.images)
     assert backend.images == () or set(backend.images) <= TABLE.keys()

@@ -1,10 +1,10 @@
 """A container engine that takes no time: it writes what containers would have written, and does what it should."""
 
 import json
-import shutil
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -159,10 +159,17 @@ class FakeDriver:
         assert self.deployment is not None
         truth = synthetic.QUICK[self.deployment.environment["TELEMETRY"]]
         trial = self.change(synthetic.Trial(self.loads, 0, "x", truth, users=12), self.loads)
-        with tempfile.TemporaryDirectory() as folder:
-            written = synthetic.write_trial(Path(folder), replace(trial, level="x"), np.random.default_rng(self.loads))
-            for name in ("requests.csv", "counters.jsonl"):
-                shutil.copy(written / name, self._out / name)
+        written = _written(replace(trial, level="x"), self.loads)
+        for name in ("requests.csv", "counters.jsonl"):
+            (self._out / name).write_bytes(written[name])
+
+
+@lru_cache(maxsize=64)
+def _written(trial: synthetic.Trial, seed: int) -> Mapping[str, bytes]:
+    """Return the files of a made-up trial by name. Tests make the same trials again and again."""
+    with tempfile.TemporaryDirectory() as folder:
+        written = synthetic.write_trial(Path(folder), trial, np.random.default_rng(seed))
+        return {path.name: path.read_bytes() for path in written.iterdir() if path.is_file()}
 
 
 class FakeBackend(Backend):
@@ -179,9 +186,6 @@ class FakeBackend(Backend):
         return 123 * 100
 
     def newest_trace(self) -> dict[str, object] | None:
-        truth = synthetic.QUICK["otel-manual"]
-        with tempfile.TemporaryDirectory() as folder:
-            trial = synthetic.Trial(1, 0, "x", truth)
-            written = synthetic.write_trial(Path(folder), trial, np.random.default_rng(1))
-            trace: dict[str, object] = json.loads((written / "trace.json").read_text())
+        trial = synthetic.Trial(1, 0, "x", synthetic.QUICK["otel-manual"])
+        trace: dict[str, object] = json.loads(_written(trial, 1)["trace.json"])
         return trace

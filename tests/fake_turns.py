@@ -1,6 +1,7 @@
 """An engine that takes no time and whose generators send at given times: in turns, or side by side."""
 
 import json
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -35,7 +36,8 @@ class Turns(FakeDriver):
     """An engine whose generator sends the loads of its folder, and whose observer records until now.
 
     `cost` multiplies the CPU of a request. `slow_ns`: how long one takes that has a time. `loads_sent`: what was
-    answered so far. `samples`: what the observer wrote of each moment, which a later answer may change.
+    answered so far. `samples`: what the observer wrote of each moment, which a later answer may change. `ordered`: the
+    loads of the folder by the names of their files, and where their answers go.
     """
 
     cost: float = 1.0
@@ -44,23 +46,33 @@ class Turns(FakeDriver):
     rows: list[int] = field(default_factory=list)
     seen: tuple[int, float] = (-1, 0.0)
     samples: dict[int, str] = field(default_factory=dict)
+    ordered: dict[str, tuple[dict[str, object], Path]] = field(default_factory=dict)
 
     def create(self, deployment: Stack) -> None:
         super().create(deployment)
-        self.samples = {}
+        self.samples, self.ordered = {}, {}
 
     def work(self) -> None:
         """Answer the loads that are due, and write what the observer saw so far."""
         if self.deployment is None or "open-loop" not in self.running:
             return
-        for path in sorted(self._out.glob("load-*.json")):
-            load, answer = json.loads(path.read_text()), self._out / f"requests-{path.stem.removeprefix('load-')}.csv"
-            if load.get("requests") != 0 and not answer.exists():
-                self._send(load, answer)
+        # Ten times a second: each load is read once.
+        for name in sorted(entry.name for entry in os.scandir(self._out)):
+            if name.startswith("load-") and name.endswith(".json"):
+                load, answer = self.ordered.get(name) or self._read(name)
+                if load.get("requests") != 0 and not answer.exists():
+                    self._send(load, answer)
         if len(self.rows) == self.seen[0] and self.clock.now_s() < self.seen[1] + 5:
             return
         self.seen = len(self.rows), self.clock.now_s()
         self._observe()
+
+    def _read(self, name: str) -> tuple[dict[str, object], Path]:
+        """Read a load; return it, and the path of its answer."""
+        load = json.loads((self._out / name).read_text())
+        number = name.removeprefix("load-").removesuffix(".json")
+        self.ordered[name] = load, self._out / f"requests-{number}.csv"
+        return self.ordered[name]
 
     def _observe(self) -> None:
         """Write the record of the observer. A sample that was taken before is not made again."""

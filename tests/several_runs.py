@@ -3,7 +3,7 @@
 import copy
 import datetime
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ import numpy as np
 
 from lab.analysis.analyse import summarise
 from lab.analysis.runs import Run
+from lab.analysis.sets import WITH_ITS_SET
 from lab.record.summary import TrialSummary
 from lab.spec.parse import recorded_experiment
 from tests.labs import LAB, ROOT
@@ -35,8 +36,13 @@ def run(
     blocks: int = 3,
     noise: float = 0.01,
     rejected: Mapping[int, str] | None = None,
+    whole_sets: bool = False,
+    not_settled: Collection[int] = (),
 ) -> Run:
     """Return run `number` of `quick`, started `hours` after the one before. `rejected`: levels by block.
+
+    `whole_sets`: the other trials of such a block are rejected, too. `not_settled`: blocks; without any, no set was
+    waited for.
 
     In each block a level's CPU is the baseline's times its ratio, with noise of this standard deviation (logarithm).
     """
@@ -47,7 +53,8 @@ def run(
     trials = []
     for block in range(blocks):
         for level, ratio in {"baseline": 1.0, **ratios}.items():
-            valid = (rejected or {}).get(block) != level
+            wrong = (rejected or {}).get(block)
+            valid = wrong is None or (wrong != level and not whole_sets)
             cpu_ms = 20 * (1 + 0.1 * block) * ratio * float(np.exp(rng.normal(0, noise)))
             trials.append(
                 TrialSummary(
@@ -55,7 +62,8 @@ def run(
                     level=level,
                     block=block,
                     valid=valid,
-                    reasons=() if valid else ("too busy",),
+                    settled=block not in not_settled if not_settled else None,
+                    reasons=() if valid else ("too busy" if wrong == level else f"{WITH_ITS_SET} {wrong}",),
                     values={CPU: cpu_ms, MEMORY: 280.0 * ratio} if valid else {},
                 )
             )

@@ -5,6 +5,7 @@ A new field needs no message of its own.
 """
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -28,18 +29,20 @@ Version2 = Annotated[int, Field(ge=2, le=2, json_schema_extra={"const": 2})]
 
 ShapeT = TypeVar("ShapeT", bound=Shape)
 
+# A schema is only read, and making that of an experiment takes longer than all the rest.
+schema_of = cache(lambda model: model.model_json_schema())
+
 
 def validate(model: type[ShapeT], data: object) -> ShapeT:
     """Return `data` as a `model`. Raises `SpecError` with every problem, one per place."""
     try:
         return model.model_validate(mapping(data))
     except ValidationError as error:
-        schema = model.model_json_schema()
         # An unknown key goes first: it is often why another one is missing.
         errors = sorted(error.errors(include_url=False), key=lambda details: details["type"] != "extra_forbidden")
         wrong_kinds = {_above_kind(details) for details in errors} - {None}
         problems = [
-            _problem(schema, details)
+            _problem(schema_of(model), details)
             for details in errors
             if details["type"] not in _CONSEQUENCES
             and (_above_kind(details) is not None or details["loc"][:-1] not in wrong_kinds)
@@ -57,8 +60,7 @@ def mapping(data: object) -> dict[str, object]:
 
 def _above_kind(error: Mapping[str, Any]) -> Path | None:
     """Return the place of a part whose `kind` is wrong: what else is wrong in it follows from that."""
-    above, last = error["loc"][:-1], error["loc"][-1:]
-    return above if last == ("kind",) and error["type"] == "literal_error" else None
+    return error["loc"][:-1] if error["loc"][-1:] == ("kind",) and error["type"] == "literal_error" else None
 
 
 def field_paths(schema: Schema, part: Schema | None = None, above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:

@@ -17,7 +17,7 @@ from lab.errors import UserError
 from lab.spec.experiment import Experiment, ExperimentFile, FactorName, LevelName
 from lab.spec.level import LevelSettings, TargetSettings
 from lab.spec.load import Load
-from lab.spec.model import field_paths, mapping, validate
+from lab.spec.model import field_paths, mapping, schema_of, validate
 from lab.spec.only import only_levels
 from lab.spec.problems import Problem, SpecError, dotted, nearest, show, suggestion, user_error
 from lab.spec.rules import contradictions
@@ -110,7 +110,7 @@ def parse_experiment(
     kind = grammar.kind_of(data)
     file, experiment = grammar.files[kind], grammar.experiments[kind]
     # Making the schema takes longer than all the rest.
-    data = override(data, overrides, field_paths(file.model_json_schema())) if overrides else data
+    data = override(data, overrides, field_paths(schema_of(file))) if overrides else data
     parsed = validate(experiment, {**only_levels(validate(file, data), levels), "name": name})
     if problems := list(contradictions(parsed)) or list(grammar.targets[kind].problems(parsed)):
         raise SpecError(problems)

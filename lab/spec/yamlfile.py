@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 import yaml
@@ -36,10 +37,8 @@ def named_files(folder: Path) -> dict[str, Path]:
 def find_named_file(what: str, name: str, folder: Path) -> Path:
     """Return the file of the `what` (such as "experiment") called `name`; a path to a file works as well."""
     files = named_files(folder)
-    if name in files:
-        return files[name]
-    if "/" in name or name.endswith((".yaml", ".yml")):
-        return Path(name)
+    if name in files or "/" in name or name.endswith((".yaml", ".yml")):
+        return files.get(name, Path(name))
     raise UserError(f"unknown {what} '{name}'; {suggestion(name, files)}", "give one of these names, or a path")
 
 
@@ -68,7 +67,7 @@ def parse_yaml(text: str) -> object:
     need of YAML: a key given twice, aliases, tags, a second document, deep nesting.
     """
     try:
-        node = _Composer(text).get_single_node()
+        node = _composed(text)
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
         raise _wrong(line, f"character {error.character:#x} is not allowed") from None
@@ -106,6 +105,10 @@ class _Composer(yaml.SafeLoader):
             return super().compose_node(parent, index)
         finally:
             self.depth -= 1
+
+
+# PyYAML takes tens of milliseconds for a file. Nodes are only read, so that the same text need not be composed again.
+_composed = lru_cache(maxsize=512)(lambda text: _Composer(text).get_single_node())
 
 
 def _value(node: yaml.Node, path: ProblemPath) -> object:

@@ -36,6 +36,11 @@ SECTIONS = {
 """The page's sections in their order, and how many figures each has for `quick`."""
 MORE = {"study": {"claims": 0, "ladders": 1, "sweeps": 1}, "crossed": {"interactions": 1}}
 """The sections that a run with claims or views has besides; views come after `intervals`."""
+# In one answer of the browser: each question takes longer than the page to look it up.
+FIGURES = """found => found.map((section) => [
+    section.getAttribute("id"), section.querySelectorAll("figure > .scroll > svg[role=img]").length,
+])"""
+LINKED = "found => found.map((link) => link.getAttribute('href'))"
 
 
 @pytest.fixture(scope="module")
@@ -72,10 +77,7 @@ def test_no_request_is_sent_and_no_error_is_reported(browser: Browser, reports: 
 
 
 def figures(page: Page) -> dict[str | None, int]:
-    return {
-        section.get_attribute("id"): section.locator("figure > .scroll > svg[role=img]").count()
-        for section in page.locator("main > section").all()
-    }
+    return dict(page.eval_on_selector_all("main > section", FIGURES))
 
 
 def test_every_section_is_there_with_its_figures(browser: Browser, reports: dict[str, Path]) -> None:
@@ -83,7 +85,7 @@ def test_every_section_is_there_with_its_figures(browser: Browser, reports: dict
     found = figures(page)
     assert found == SECTIONS
     assert list(found) == list(SECTIONS)
-    linked = [link.get_attribute("href") for link in page.locator("nav a").all()]
+    linked = page.eval_on_selector_all("nav a", LINKED)
     assert linked == [f"#{name}" for name in SECTIONS]
 
 
@@ -95,7 +97,7 @@ def test_claims_and_views_have_their_sections(browser: Browser, reports: dict[st
     views = [name for name in MORE[run] if name != "claims"]
     after = list(found).index("intervals") + 1
     assert list(found)[after : after + len(views)] == views
-    linked = [link.get_attribute("href") for link in page.locator("nav a").all()]
+    linked = page.eval_on_selector_all("nav a", LINKED)
     assert linked == [f"#{name}" for name in found]
 
 

@@ -12,6 +12,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ from lab.engine.compose import PROJECT, ComposeDriver
 from lab.engine.driver import Container, Stack
 from lab.engine.machine import CpuSplit
 from lab.engine.place import Place
-from lab.record.data import read_trial
+from lab.record.data import TrialData, read_trial
 from lab.record.summary import read_summary
 from lab.run.measure import run_start
 from lab.run.plan import make_plan
@@ -35,7 +36,7 @@ from lab.run.start import Context
 from lab.spec.experiment import Experiment
 from lab.spec.parse import load_experiment, parse_experiment
 from lab.target.mesh import version1
-from tests.composing import COMPOSE
+from tests.composing import BRIEF, COMPOSE
 from tests.fake import FakeClock
 from tests.labs import LAB, MESH
 
@@ -76,6 +77,11 @@ def plan_of(path: Path, overrides: Sequence[str] = ()) -> Json:
 
 def _experiment(path: Path, overrides: Sequence[str] = ()) -> Experiment:
     """Return an experiment; a file of version 1 is converted first."""
+    return _read(path, tuple(overrides))
+
+
+@cache
+def _read(path: Path, overrides: tuple[str, ...]) -> Experiment:
     text = path.read_text()
     if "\nversion: 1\n" not in text:
         return load_experiment(path, LAB.grammar, overrides)
@@ -224,7 +230,7 @@ class _ResolvingDriver(ComposeDriver):
         variables = {**{name: os.environ[name] for name in ("PATH", "HOME")}, **self.environment}
         done = subprocess.run(
             [*COMPOSE, *words], capture_output=True, text=True, check=False, timeout=COMPOSE_TIMEOUT_S,
-            env={**variables, "COMPOSE_PROJECT_NAME": self.project},
+            env={**BRIEF, **variables, "COMPOSE_PROJECT_NAME": self.project},
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         return done.stdout
@@ -268,14 +274,20 @@ def trials(folder: Path) -> list[Path]:
     return sorted(path.parent for path in folder.glob("trials/*/trial.json"))
 
 
+@lru_cache(maxsize=1)
+def _trial(folder: Path) -> TrialData:
+    """Read a trial, which is judged and then measured."""
+    return read_trial(folder)
+
+
 def judge_trial(folder: Path) -> list[str]:
     """Return why a trial does not count; nothing for a valid one."""
-    return reasons(read_trial(folder), MESH.judgement.checks)
+    return reasons(_trial(folder), MESH.judgement.checks)
 
 
 def values(folder: Path) -> dict[str, float]:
     """Return what a trial's records measure."""
-    return metric_values(read_trial(folder), MESH.judgement.metrics)
+    return metric_values(_trial(folder), MESH.judgement.metrics)
 
 
 def analyse_run(folder: Path) -> Json:

@@ -73,15 +73,21 @@ def _opened() -> tarfile.TarFile:
     return tarfile.open(fileobj=io.BytesIO(_archive()))
 
 
+@cache
+def _extracted(name: str) -> "tempfile.TemporaryDirectory[str]":
+    """Hold a recorded results folder as it was recorded. It is only read."""
+    made = tempfile.TemporaryDirectory()
+    with _opened() as tar:
+        own = [member for member in tar if member.name.startswith(f"{name}/")]
+        tar.extractall(made.name, own, filter="data")
+    return made
+
+
 @contextmanager
 def unpacked(name: str) -> Iterator[Path]:
-    """Give a recorded results folder, as the lab reads it now."""
-    with tempfile.TemporaryDirectory() as folder:
-        with _opened() as tar:
-            own = [member for member in tar if member.name.startswith(f"{name}/")]
-            tar.extractall(folder, own, filter="data")
-        with adapter.run_folder(Path(folder) / name) as ready:
-            yield ready
+    """Give a copy of a recorded results folder, as the lab reads it now."""
+    with adapter.run_folder(Path(_extracted(name).name) / name) as ready:
+        yield ready
 
 
 def recorded_summary(name: str) -> Json:

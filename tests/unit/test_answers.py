@@ -1,19 +1,26 @@
 """The answer is to the experiment's own question: its comparisons, in its metrics, first and last."""
 
 import io
+import math
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from rich.console import Console
 
 from lab.analysis.analyse import contrasts, with_choice
 from lab.analysis.metrics import measures
-from lab.record import Summary, read_manifest, read_summary
+from lab.grading.exercise import FindingQuestion
+from lab.grading.keys import Key, key_of
+from lab.record import Estimate, Headline, Summary, read_manifest, read_summary
 from lab.report.answers import Answer, answers
 from lab.report.terminal import print_answers
 from lab.spec.parse import load_experiment
 from lab.spec.problems import SpecError
 from lab.spec.views import Contrast, HeadlineChoice
+from tests import claim_runs
+from tests.claim_runs import CPU
 from tests.labs import LAB, parse
 from tests.unit.test_spec import GOOD
 
@@ -58,6 +65,36 @@ def test_levels_other_than_the_baseline_are_compared_within_blocks() -> None:
     assert found[PUBLISHED, IN_FORCE].n == 2
     (own,) = [row for row in summary.estimates if (row.metric, row.level) == (metric, IN_FORCE)]
     assert found[IN_FORCE, summary.baseline] == own
+
+
+def compared(*levels: str) -> Summary:
+    """Return a run that declares comparisons of these levels with `plain`. Each has p = 0.03, and alone is found."""
+    more = [60 * math.exp(0.225 + by) for by in (0.1, -0.1, 0.1, -0.1)]
+    run = claim_runs.summary({CPU: {"plain": [60.0] * 4, **dict.fromkeys(levels, more)}})
+    estimates = [
+        Estimate(metric=CPU, level=level, baseline="baseline", mean=mean, n=4, ratio=mean / 50)
+        for level, mean in {"plain": 60.0, **dict.fromkeys(levels, 75.0)}.items()
+    ]
+    headline = Headline(primary=CPU, what="CPU", compare=[(level, "plain") for level in levels])
+    return run.model_copy(update={"headline": headline, "estimates": estimates})
+
+
+def found_of(run: Summary) -> list[str]:
+    return [answer.text.partition(",")[0] for answer in answers(run, {"seed": 1})]
+
+
+def test_declared_comparisons_are_corrected_for_their_number() -> None:
+    assert found_of(compared("one")) == [f"{CPU}: higher"]
+    assert found_of(compared("one", "two")) == [f"{CPU}: inconclusive"] * 2
+
+
+@pytest.mark.parametrize(("levels", "finding"), [(["one"], "higher"), (["one", "two"], "inconclusive")])
+def test_the_key_to_an_exercise_is_what_the_answer_says(levels: list[str], finding: str) -> None:
+    study: Any = SimpleNamespace(
+        computed=compared(*levels), experiment=SimpleNamespace(protocol=SimpleNamespace(seed=1))
+    )
+    question = FindingQuestion(asks="What does it find?", kind="finding", metric=CPU, level="one", to="plain")
+    assert key_of("one", question, study) == Key(words=(finding,))
 
 
 def test_many_levels_without_a_declared_comparison_are_grouped_by_factor() -> None:

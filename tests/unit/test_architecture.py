@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -68,6 +69,8 @@ NEW = (
     "analysis/repeated.py",
     # What is required of `steady`; the append-only list of an experiment's runs.
     "analysis/steady_state.py",
+    # Whether several ways to run find the same ratios.
+    "analysis/ways.py",
     "run/attempts.py",
     # Sets that Ctrl-C does not cut in two.
     "run/uninterrupted.py",
@@ -192,6 +195,7 @@ def imported(tree: ast.AST, module: str, is_package: bool, known: Mapping[str, o
         yield from (name for name in names if name in known)
 
 
+@cache
 def arrows() -> dict[str, set[str]]:
     """Which modules each module of `lab` imports."""
     known = modules()

@@ -11,6 +11,7 @@ from lab.backend import BACKENDS
 from lab.record import read_trial, read_trial_record
 from lab.report.build import build
 from lab.report.terminal import print_results
+from lab.run.runner import Run
 from lab.run.start import Context
 from lab.run.turns import ORDERED_AHEAD_S
 from tests import benches, synthetic
@@ -36,10 +37,14 @@ SYSTEMS = 3
 BETWEEN_NS = 10**9 // 5 // SYSTEMS
 
 
+def without_engine(patch: pytest.MonkeyPatch) -> None:
+    patch.setitem(BACKENDS, "jaeger", SilentBackend)
+    benches.without_images(patch)
+
+
 @pytest.fixture(autouse=True)
 def no_engine(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(BACKENDS, "jaeger", SilentBackend)
-    benches.without_images(monkeypatch)
+    without_engine(monkeypatch)
 
 
 def at_rate(spec: str = SPEC) -> tuple[Context, list[Turns]]:
@@ -47,9 +52,20 @@ def at_rate(spec: str = SPEC) -> tuple[Context, list[Turns]]:
     return benches.together(drivers, spec), drivers
 
 
-def test_all_systems_have_the_same_rate_in_the_same_window(tmp_path: Path) -> None:
-    on, drivers = at_rate()
-    run, said = complete(on, tmp_path)
+Ran = tuple[list[Turns], Run, str]
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> Ran:
+    """Return the engines of a complete run, the run, and what was said. The tests only read it, or analyse it."""
+    with pytest.MonkeyPatch.context() as patch:
+        without_engine(patch)
+        on, drivers = at_rate()
+        return drivers, *complete(on, tmp_path_factory.mktemp("ran"))
+
+
+def test_all_systems_have_the_same_rate_in_the_same_window(ran: Ran) -> None:
+    drivers, run, said = ran
     trials = [read_trial(path.parent) for path in sorted(run.folder.glob("trials/*/trial.json"))]
     assert [trial.trial.reasons for trial in trials] == [[]] * 6
     assert [trial.trial.found for trial in trials] == [{}] * 6
@@ -69,19 +85,16 @@ def test_all_systems_have_the_same_rate_in_the_same_window(tmp_path: Path) -> No
     assert [driver.done[-1] for driver in drivers] == ["remove"] * SYSTEMS
 
 
-def test_no_two_systems_get_a_request_at_the_same_time(tmp_path: Path) -> None:
-    on, drivers = at_rate()
-    complete(on, tmp_path)
+def test_no_two_systems_get_a_request_at_the_same_time(ran: Ran) -> None:
+    drivers = ran[0]
     # Of each system the warm-up, and then the window's load, in two blocks.
     first_ns = [driver.loads_sent[1]["starts_ns"][0] for driver in drivers]
     assert [start_ns - first_ns[0] for start_ns in first_ns] == [0, BETWEEN_NS + 1, 2 * BETWEEN_NS + 1]
     assert [len(driver.loads_sent) for driver in drivers] == [4] * SYSTEMS
 
 
-def test_loads_are_ordered_early_enough_for_generators_whose_compilers_are_still_busy(tmp_path: Path) -> None:
-    on, _ = at_rate()
-    run, _ = complete(on, tmp_path)
-    for folder in run.folder.glob("trials/*"):
+def test_loads_are_ordered_early_enough_for_generators_whose_compilers_are_still_busy(ran: Ran) -> None:
+    for folder in ran[1].folder.glob("trials/*"):
         requests = read_trial(folder).requests
         # The warm-up has 20 requests.
         assert requests.start_ns[20] - requests.end_ns[19] >= ORDERED_AHEAD_S * 10**9
@@ -98,9 +111,8 @@ def test_each_system_has_poisson_arrivals_of_its_own(tmp_path: Path) -> None:
     assert {load["requests"] for load in steady} == {round(185 + 4 * 185**0.5 + 0.5)}
 
 
-def test_ratios_are_those_of_the_systems(tmp_path: Path) -> None:
-    on, _ = at_rate()
-    run, _ = complete(on, tmp_path)
+def test_ratios_are_those_of_the_systems(ran: Ran) -> None:
+    run = ran[1]
     truth = synthetic.QUICK["otel-manual"].cpu_ms / synthetic.QUICK["baseline"].cpu_ms
     rows = {(row.metric, row.level): row for row in analyse(run.folder).estimates}
     assert rows["cpu_per_request_services_ms", "otel-manual"].ratio == pytest.approx(truth, rel=0.05)

@@ -19,7 +19,8 @@ from lab.engine.archive import About, Contents, read_contents, unique_bytes, ver
 from lab.engine.image_recipes import TABLE, wanted_digests
 from lab.errors import UserError
 from lab.run.progress import Progress
-from tests.command_line import lab, one_line
+from tests.command_line import one_line
+from tests.forked import lab
 from tests.repository import ROOT
 
 IMAGE = "tollbooth/sink:dev"

@@ -1,6 +1,7 @@
 """Variance components of alternating runs, with a known truth."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from lab.analysis.effects import SliceCost
 
 ROUND_SD, SET_SD, RATIO = 0.09, 0.02, 1.4
 LEVELS = {"baseline": 1.0, "placebo": 1.0, "agent": RATIO}
+MEAN_SD = math.sqrt(0.01**2 + 0.08**2 / 8)  # of sets that scatter by 0.01, and their 8 independent rounds by 0.08
 
 
 def costs(sets: int, rounds: int, seed: int) -> list[SliceCost]:
@@ -40,15 +42,31 @@ def test_one_set_has_no_components() -> None:
 
 
 def test_the_expected_half_width_is_that_of_students_t() -> None:
-    known = Components("agent", 1.4, 0.08, 0.01, 3, 8)
+    known = Components("agent", 1.4, 0.08, MEAN_SD, 3, 8)
     error = math.sqrt((0.01**2 + 0.08**2 / 16) / 4)
     assert known.half_width(4, 16) == pytest.approx(1.4 * 3.182446 * error)
     assert known.half_width(1, 16) == math.inf
 
 
+def test_at_a_runs_own_rounds_the_half_width_is_that_of_its_sets_although_rounds_balance_each_other() -> None:
+    balanced = [
+        replace(one, cpu_ms=one.cpu_ms * math.exp((0.3 if one.round % 2 else -0.3) * (one.level == "agent")))
+        for one in costs(5, 20, 1)
+    ]
+    (found,) = components(balanced, ("baseline", "placebo"))
+    means = [
+        np.mean([math.log(one.cpu_ms / 20) for one in balanced if (one.set, one.level) == (number, "agent")])
+        for number in range(5)
+    ]
+    error = np.std(means, ddof=1) / math.sqrt(5)
+    assert found.set_sd == 0
+    assert found.half_width(5, 20) == pytest.approx(math.exp(np.mean(means)) * 2.776445 * error)
+    assert found.half_width(5, 80) == pytest.approx(found.half_width(5, 20) / 2)
+
+
 def test_the_best_number_of_rounds_balances_their_time_with_that_of_a_set() -> None:
-    assert Components("agent", 1.4, 0.08, 0.01, 3, 8).best_rounds(72, 2) == pytest.approx(48)
-    assert Components("agent", 1.4, 0.08, 0.0, 3, 8).best_rounds(72, 2) == math.inf
+    assert Components("agent", 1.4, 0.08, MEAN_SD, 3, 8).best_rounds(72, 2) == pytest.approx(48)
+    assert Components("agent", 1.4, 0.08, 0.02, 3, 8).best_rounds(72, 2) == math.inf
 
     def variance(rounds: float) -> float:
         sets = 1000 / (72 + 2 * rounds)

@@ -15,7 +15,7 @@ from lab.load import GENERATORS
 from lab.target.mesh.system import stack
 from lab.target.mesh.topology import load_topology
 from lab.target.mesh.variants import Telemetry, chosen
-from tests.composing import COMPOSE
+from tests.composing import BRIEF, COMPOSE
 from tests.labs import MESH
 
 VARIANTS = MESH.variants
@@ -39,7 +39,7 @@ def config(
     files = ["--file", str(paths.ROOT / "compose.yaml"), "--file", str(overlay)]
     command = [*COMPOSE, "--project-directory", str(paths.ROOT), *files, "config", "--format", "json"]
     done = subprocess.run([*command, *wanted.services], capture_output=True, text=True, check=False,
-                          env={"PATH": "/usr/bin:/bin:/usr/local/bin", **wanted.environment})  # fmt: skip
+                          env={"PATH": "/usr/bin:/bin:/usr/local/bin", **BRIEF, **wanted.environment})  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "variable is not set" not in done.stderr
     services: dict[str, Any] = json.loads(done.stdout)["services"]

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-import yaml
 from pydantic import ValidationError
 
 from lab.contract import Endpoint
@@ -21,6 +20,7 @@ from lab.record.requests import REQUESTS_COLUMNS, REQUESTS_FIRST_LINE, read_requ
 from lab.spec.experiment import Protocol
 from lab.spec.load import Capability, EntryProtocol, Load
 from lab.target.mesh.example import LOADS as LIGHT_LOADS
+from tests import composing
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEDULES: Mapping[str, Mapping[str, Any]] = {
@@ -212,7 +212,7 @@ def test_a_schedule_finds_what_it_does_not_know(load: Load) -> None:
 @each_generator
 def test_its_service_and_image_exist(name: str) -> None:
     compose = (ROOT / "compose.yaml").read_text()
-    services = yaml.safe_load(compose)["services"]
+    services = composing.services()
     assert generator(name).service in services
     assert generator(name).service in TABLE
     variables = generator(name).environment(plan(name))

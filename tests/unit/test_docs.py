@@ -4,7 +4,8 @@ import lzma
 import re
 import shutil
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -53,8 +54,10 @@ PACKAGE_HOSTS = [
     "crates\\." + "io",
 ]
 # A cache mount in an image's build is a path of the image, not of this machine.
-# Of a process, /proc/<pid>/root is no home folder.
-MACHINE_PATHS = [r"(?<!target=)(?<!\w)/" + "root/", "/work/" + "(main|shared|steering|\\.library)"]
+# Of a process, /proc/<pid>/root is no home folder. What must not come before it is looked at last: the rest is rare.
+HOME = "/" + "root/"
+MACHINE_PATHS = [rf"{HOME}(?<!target={HOME})(?<!\w{HOME})", "/work/" + "(main|shared|steering|\\.library)"]
+LEAKS = [*PACKAGE_HOSTS, *MACHINE_PATHS]
 LOCK_FILES = re.compile(r"(\.lock|go\.sum)$")
 
 
@@ -81,6 +84,12 @@ def anchor(heading: str) -> str:
     return re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
 
 
+@cache
+def anchors(page: Path) -> frozenset[str]:
+    """Return the fragments that link to the headings of a page."""
+    return frozenset(anchor(heading) for heading in HEADING.findall(page.read_text()))
+
+
 def broken_links(path: Path) -> list[str]:
     prose = CODE_SPAN.sub("", FENCE.sub("", path.read_text()))
     targets = [target for target in LINK.findall(prose) if "://" not in target]
@@ -92,7 +101,7 @@ def resolves(path: Path, target: str) -> bool:
     goal = path.parent / name if name else path
     if not goal.exists():
         return False
-    return not fragment or fragment in {anchor(heading) for heading in HEADING.findall(goal.read_text())}
+    return not fragment or fragment in anchors(goal)
 
 
 def shown_files(document: str) -> dict[str, str]:
@@ -144,6 +153,12 @@ def test_the_index_names_each_page_once() -> None:
     assert sorted(named) == [relative(page) for page in tracked(*(f"docs/{part}*.md" for part in PARTS))]
 
 
+@pytest.mark.parametrize("readme", tracked("lab/*README.md"), ids=relative)
+def test_the_readme_of_a_folder_names_its_modules(readme: Path) -> None:
+    modules = {path.name for path in readme.parent.glob("*.py") if not path.name.startswith("__")}
+    assert {name for name in modules if f"`{name}`" not in readme.read_text()} == set()
+
+
 @pytest.mark.parametrize("path", DOCUMENTS, ids=relative)
 def test_make_targets_exist(path: Path) -> None:
     rules = MAKEFILE_RULE.findall((ROOT / "Makefile").read_text())
@@ -152,11 +167,15 @@ def test_make_targets_exist(path: Path) -> None:
     assert named <= targets
 
 
+@cache
+def commands() -> frozenset[str]:
+    return frozenset(typer.main.get_group(app).commands)
+
+
 @pytest.mark.parametrize("path", DOCUMENTS, ids=relative)
 def test_lab_commands_exist(path: Path) -> None:
-    commands = set(typer.main.get_group(app).commands)
     named = {command for text in code(path.read_text()) for command in LAB_COMMAND.findall(text)}
-    assert named <= commands
+    assert named <= commands()
 
 
 @pytest.mark.parametrize(("where", "declared", "text"), example_files(), ids=lambda value: value[:40])
@@ -172,10 +191,23 @@ def test_the_formats_are_shown_as_examples() -> None:
     assert {declared for _, declared, _ in example_files()} == {EXPERIMENT, *PARSERS}
 
 
-@pytest.mark.parametrize("leak", [*PACKAGE_HOSTS, *MACHINE_PATHS])
+@cache
+def files_with() -> Mapping[str, list[str]]:
+    """Return the files that say where a package or a file was, by what gives them away. Each is unpacked once."""
+    patterns = {leak: re.compile(leak.encode()) for leak in LEAKS}
+    found: dict[str, list[str]] = {leak: [] for leak in LEAKS}
+    for path in tracked():
+        if not LOCK_FILES.search(path.name):
+            said = content(path)
+            for leak, pattern in patterns.items():
+                if pattern.search(said):
+                    found[leak].append(relative(path))
+    return found
+
+
+@pytest.mark.parametrize("leak", LEAKS)
 def test_no_package_host_and_no_path_of_one_machine(leak: str) -> None:
-    files = [path for path in tracked() if not LOCK_FILES.search(path.name)]
-    assert [relative(path) for path in files if re.search(leak.encode(), content(path))] == []
+    assert files_with()[leak] == []
 
 
 def test_a_broken_link_is_found(tmp_path: Path) -> None:

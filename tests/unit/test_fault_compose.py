@@ -9,7 +9,7 @@ import pytest
 from lab.command import paths
 from lab.engine.image_recipes import TABLE
 from lab.fault.kinds import KINDS
-from tests.composing import COMPOSE
+from tests.composing import BRIEF, COMPOSE
 
 
 def service(namespace: dict[str, str]) -> dict[str, Any]:
@@ -17,7 +17,11 @@ def service(namespace: dict[str, str]) -> dict[str, Any]:
     files = ["--project-directory", str(paths.ROOT), "--file", str(paths.ROOT / "compose.yaml")]
     command = [*COMPOSE, *files, "config", "--format", "json", "nettools"]
     done = subprocess.run(
-        command, capture_output=True, text=True, check=True, env={"PATH": "/usr/bin:/bin:/usr/local/bin", **namespace}
+        command,
+        capture_output=True,
+        text=True,
+        check=True,
+        env={"PATH": "/usr/bin:/bin:/usr/local/bin", **BRIEF, **namespace},
     )
     found: dict[str, Any] = json.loads(done.stdout)["services"]["nettools"]
     return found

@@ -18,7 +18,8 @@ from lab.grading.exercise import read_exercise
 from lab.grading.pack import contents, names_in, unpack
 from lab.record.files import read_text, write_packed
 from tests import studies
-from tests.command_line import lab, one_line
+from tests.command_line import one_line
+from tests.forked import lab
 from tests.labs import LAB
 
 RECORDED = studies.RESULTS / "quick"

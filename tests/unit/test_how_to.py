@@ -3,6 +3,7 @@
 import compileall
 import re
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -17,12 +18,16 @@ LEFT_OUT = (":!docs/results", ":!notebooks", ":!tests/golden", ":!tests/browser"
 
 @pytest.fixture(scope="module")
 def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of the repository, with compiled modules."""
+    """A copy of the repository, with compiled modules: those that there are, and what is missing of `lab`."""
     folder = tmp_path_factory.mktemp("original")
     for path in tracked(".", *LEFT_OUT):
         copy = folder / path.relative_to(ROOT)
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(path, copy)
+        compiled = path.parent / "__pycache__" / f"{path.stem}.{sys.implementation.cache_tag}.pyc"
+        if path.suffix == ".py" and compiled.exists():
+            (copy.parent / compiled.parent.name).mkdir(exist_ok=True)
+            shutil.copy2(compiled, copy.parent / compiled.parent.name)
     compileall.compile_dir(folder / "lab", quiet=1)
     return folder
 

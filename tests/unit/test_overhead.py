@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from lab.analysis.metrics.alternating import IDLE, WITHOUT_IDLE
+from lab.analysis.metrics.alternating import BUSY, IDLE, WITHOUT_IDLE
 from lab.record import Estimate, LevelSummary, MetricSummary, Summary, TrialSummary, read_summary
 from lab.report.numbers import DASH, MINUS
-from lab.report.overhead import CPU, overhead
+from lab.report.overhead import CPU, machine_used, overhead
 from lab.report.tables import Table
 
 JIT, GC, EXPORT = "jit_cpu_per_request_ms", "gc_cpu_per_request_ms", "exporter_cpu_per_request_ms"
@@ -99,6 +99,22 @@ def test_systems_that_alternate_have_idle_cores_and_collections_by_level_and_set
         ["2", "baseline", "1", DASH, DASH],
         ["2", "agent", "2", DASH, DASH],
     ]
+
+
+def test_how_much_of_the_machine_was_used_is_said_from_least_to_most() -> None:
+    run = summary(values={BUSY: 0.524})
+    assert machine_used(run) == [
+        "Under load, the lab's containers used 52 % of the machine, without the spinner (limit 70 %)."
+    ]
+    trials = [
+        trial.model_copy(update={"values": {BUSY: busy}})
+        for trial, busy in zip(run.trials, (0.581, 0.524, 0.55, 0.53), strict=True)
+    ]
+    more = run.model_copy(update={"trials": trials})
+    assert machine_used(more) == [
+        "Under load, the lab's containers used 52 to 58 % of the machine, without the spinner (limit 70 %)."
+    ]
+    assert machine_used(summary(*AGENT)) == []
 
 
 def test_a_run_without_the_cpu_of_threads_has_no_such_tables() -> None:

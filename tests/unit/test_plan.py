@@ -1,10 +1,13 @@
+import io
 import math
 from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from lab.cli import LAB
+from lab.command.overview import print_plan
 from lab.run.plan import (
     Plan,
     Trial,
@@ -157,3 +160,9 @@ def test_six_sets_that_wait_until_they_have_settled_take_two_hours() -> None:
     plan = make_plan(experiment)
     found_s = estimate_duration_s(plan, experiment, {level.name: 8.0 for level in plan.levels})
     assert found_s == pytest.approx(6 * (5 * (8 + 200) + 60 * 3))
+
+
+def test_where_nothing_was_run_the_kept_run_says_how_ratios_vary(tmp_path: Path) -> None:
+    said = io.StringIO()
+    print_plan(Console(file=said, width=200), load_experiment(STEADY, LAB.grammar), LAB, 0.02, tmp_path)
+    assert "(from the kept run: ratios vary by " in said.getvalue()

@@ -3,6 +3,8 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,8 +12,10 @@ import pytest
 from lab.analysis.analyse import summarise
 from lab.analysis.repeated import placebo, repeated
 from lab.analysis.runs import Run
+from lab.command.check import attempts_made
 from lab.errors import UserError
 from lab.record import TrialSummary
+from lab.run.attempts import numbered
 from lab.spec import PLACEBO, load_experiment
 from tests.forked import lab
 from tests.labs import LAB, MESH, ROOT
@@ -83,9 +87,31 @@ def test_runs_without_a_number_may_leave_attempts_out() -> None:
     assert failed([*TEN[:9], replace(TEN[9], manifest=unnumbered)]) == {"attempts left out"}
 
 
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [(20, "0; attempts 7 to 16 of 20"), (None, "0; attempts 7 to 16, of how many is not known")],
+)
+def test_it_is_said_which_of_all_attempts_are_judged(made: int | None, said: str) -> None:
+    (row,) = [row for row in repeated(TEN, made=made) if row.name == "attempts left out"]
+    assert (row.value, row.passed) == (said, True)
+
+
+def test_attempts_are_counted_in_the_list_beside_the_runs(tmp_path: Path) -> None:
+    first, second = tmp_path / "quick" / "first", tmp_path / "quick" / "second"
+    first.parent.mkdir()
+    for folder in (first, second):
+        numbered(folder, datetime(2026, 11, 20), "lab run quick")
+    assert attempts_made([second]) == attempts_made([first, second]) == 2
+    assert attempts_made([first, tmp_path / "other" / "first"]) is None
+    assert attempts_made([tmp_path / "other" / "first"]) is None
+
+
 def with_half_width(of: Run, points: float) -> Run:
     """The run, with such an interval of the agent's ratio."""
-    ends = {"ratio_low": 1.4 - points / 100, "ratio_high": 1.4 + points / 100}
+    return with_agent(of, {"ratio_low": 1.4 - points / 100, "ratio_high": 1.4 + points / 100})
+
+
+def with_agent(of: Run, ends: Mapping[str, float | None]) -> Run:
     estimates = [
         row.model_copy(update=ends) if (row.metric, row.level) == (COST, "otel-agent") else row
         for row in of.summary.estimates
@@ -108,6 +134,14 @@ def test_intervals_have_to_be_narrower_where_rounds_scatter_little(
     (row,) = [row for row in repeated(runs, round_sds) if row.name == "half-width of otel-agent, median"]
     assert (row.value, row.bound) == (f"4.5 points; {said}", bound)
     assert row.passed == (bound == "at most 5 points")
+
+
+def test_runs_without_an_interval_count_as_wide_ones() -> None:
+    none = {"ratio_low": None, "ratio_high": None}
+    narrow = [with_half_width(one, 4.5) for one in TEN]
+    without = [with_agent(one, none) for one in narrow]
+    assert failed([*without[:6], *narrow[6:]]) == {"half-width of otel-agent, median"}
+    assert failed([*without[:4], *narrow[4:]]) == set()
 
 
 def test_wide_intervals_fail() -> None:

@@ -83,7 +83,7 @@ MANIFEST = {
     "spec": {"question": "What does it cost\n  per request?", "seed": 1}, "topology": {"entry": "gateway"},
     "seed": 1, "order": [{"number": 1, "block": 0, "position": 0, "level": "baseline"}],
     "started": "2026-11-21T13:00:00Z", "finished": None,
-    "stopped": "every interval is within ±2 %", "git": {"revision": "0123abc", "dirty": True},
+    "stopped": "every interval is within ±2 points", "git": {"revision": "0123abc", "dirty": True},
     "machine": {"cpus": 2, "governors": ["performance"], "steal": None}, "images": {"services": "sha256:00"},
     "versions": {"java": "25.0.3"}, "calibration": {"users": 24}, "durations_s": {"trials": 425.0, "total": 431.2},
 }  # fmt: skip
@@ -143,8 +143,8 @@ def test_the_terminal_says_of_noise_what_the_page_says() -> None:
 
 def test_a_level_without_estimates_gets_no_answer_but_a_caution() -> None:
     nothing = summary(BASELINE, PLACEBO, rejected=4)
-    assert answers(nothing, MANIFEST)[0].text == "No result: it has no valid trial."
-    assert findings.cautions(nothing) == ["No valid trial of <b>& (4 rejected)."]
+    assert answers(nothing, MANIFEST)[0].text == "No result: no trial of it counts."
+    assert findings.cautions(nothing) == ["No trial of <b>& (4 rejected) counts."]
 
 
 def test_a_placebo_that_was_called_different_is_a_caution() -> None:
@@ -259,7 +259,7 @@ def test_trials_of_a_sample_that_has_no_records_of_them_are_not_called_missing()
 
 def test_blocks_that_an_early_end_made_needless_are_not_called_missing() -> None:
     order = [{"number": 4 + block, "block": block, "position": 3, "level": "baseline"} for block in (0, 1)]
-    cells = order_cells({"order": order, "stopped": "every interval is within ±2 %"}, [trial(1, "baseline")])
+    cells = order_cells({"order": order, "stopped": "every interval is within ±2 points"}, [trial(1, "baseline")])
     assert [(cell.number, cell.block, cell.outcome) for cell in cells] == [(1, 0, "valid"), (4, 0, "not run")]
 
 
@@ -272,7 +272,7 @@ def test_a_manifest_without_its_parts_does_not_break_the_page(manifest: dict[str
 
 
 @pytest.mark.parametrize(
-    ("trials", "why"), [(3, "no level has a ratio to baseline"), (0, "baseline has no valid trial")]
+    ("trials", "why"), [(3, "no level has a ratio to baseline"), (0, "no trial of baseline counts")]
 )
 def test_without_ratios_the_intervals_say_why(trials: int, why: str) -> None:
     found = summary(BASELINE, TRACED)

@@ -167,7 +167,7 @@ def test_a_run_ends_after_the_block_that_makes_its_intervals_narrow_enough(tmp_p
     spec = SPEC.replace("repetitions: 2", "repetitions: 30").replace("seed: 7", "seed: 7, half_width: 0.2")
     run, _ = complete(context(FakeDriver(), spec), tmp_path)
     assert len(trials(run)) == 3 * FIRST_STAGE_BLOCKS
-    assert run.manifest["stopped"] == "every interval is within ±20.0%"
+    assert run.manifest["stopped"] == "every interval is within ±20 points"
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), EngineGone("gone"), OSError(28, "No space left on device")])

@@ -232,8 +232,10 @@ def test_report_and_terminal_say_that_levels_shared_the_machine(tmp_path: Path) 
     shown = io.StringIO()
     print_results(run.folder, Console(file=shown, width=400))
     assert "measured at the same time, side by side" in shown.getvalue()
+    assert " % of the machine, without the spinner (limit 70 %)." in shown.getvalue()
     page = build(run.folder).read_text()
     assert "measured at the same time, side by side" in page
+    assert " % of the machine, without the spinner (limit 70 %)." in page
     assert "and measures all in one window. The number is the trial's" in page
 
 

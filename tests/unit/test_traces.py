@@ -330,6 +330,25 @@ def test_what_failed_before_or_after_the_window_is_not_in_its_rate() -> None:
     assert METRICS["traces_failed_per_s"].compute(data) == pytest.approx(2 / 20)
 
 
+def test_rates_of_traces_and_their_spans() -> None:
+    # Some of its spans came back, and then no more in time: it is returned, and lost.
+    partly = row(IDS[1], "receive timeout", 3, 2, 5).replace("5,5,5", "5,5,3")
+    rejected = [row(one, "send error", 3, 2, None).replace("5,5,5", "5,5,0") for one in IDS[2:5]]
+    data = trial([row(IDS[0], "success", 3), partly, *rejected, row(IDS[5], "success", 21)])
+    traces = {"sent": 5, "accepted": 2, "returned": 1, "refused": 3, "lost": 1, "failed": 4}
+    spans = {"sent": 25, "returned": 8, "refused": 15, "lost": 2}
+    for kind, counts in {"traces": traces, "spans": spans}.items():
+        found = {name: METRICS[f"{kind}_{name}_per_s"].compute(data) for name in counts}
+        assert found == pytest.approx({name: count / 20 for name, count in counts.items()})
+
+
+def test_nobody_knows_how_many_were_lost_where_a_rule_drops_traces() -> None:
+    data = trial([row(IDS[0], "receive timeout", 3, 2, None)], "some")
+    for name in ("traces_lost_per_s", "spans_lost_per_s"):
+        with pytest.raises(NotDerivableError):
+            METRICS[name].compute(data)
+
+
 @pytest.mark.parametrize(
     ("delivered", "keeps", "lost", "says"),
     [
