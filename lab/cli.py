@@ -118,9 +118,13 @@ def report(folder: Folder = None) -> None:
 def keep(
     folder: Annotated[Path, typer.Argument(help="A results folder that was analysed.")],
     out: Annotated[Path, typer.Argument(help="A folder that is not there yet.")],
+    records: Annotated[
+        bool,
+        typer.Option("--records/--no-records", help="With what is needed to analyse it again, or kilobytes only."),
+    ] = True,
 ) -> None:
-    """Stores a run small, with all that is needed to analyse it again."""
-    commands.keep(LAB, results_folder(folder), out)
+    """Stores a run small, with all that is needed to analyse it again, or without."""
+    commands.keep(LAB, results_folder(folder), out, records)
 
 
 for part in (runs.app, model.app, bundle.app):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-from lab.analysis.effects import SliceCost
+from lab.record import SliceCost
 
 
 @dataclass(frozen=True)

@@ -16,23 +16,10 @@ import numpy as np
 
 from lab.analysis.metrics.window import increase, over
 from lab.analysis.stats.intervals import Interval, mean_interval
-from lab.record import Slice, TrialData
+from lab.record import Slice, SliceCost, TrialData
 
 CONFIDENCE = 0.95
 BySet = Mapping[int, float]
-
-
-@dataclass(frozen=True)
-class SliceCost:
-    """CPU per request of one slice, in ms. `before`: the level that had the slice before it, None where none had."""
-
-    set: int
-    level: str
-    traced: bool
-    round: int
-    position: int
-    before: str | None
-    cpu_ms: float
 
 
 @dataclass(frozen=True)
@@ -69,6 +56,7 @@ def slice_costs(trials: Iterable[TrialData]) -> list[SliceCost]:
             position=turn.position,
             before=turns[index - 1][3].trial.level if follows[index] else None,
             cpu_ms=_cpu_ms(data, turn, edges_ns),
+            start_ns=turn.start_ns,
         )
         for index, (block, _, turn, data, edges_ns) in enumerate(turns)
     ]

@@ -84,7 +84,7 @@ def _left_out(runs: Sequence[Run], made: int | None) -> Row:
 
 
 def _precise(agent: Sequence[Estimate], round_sds: Sequence[float]) -> Row:
-    """Require narrow intervals of the agent's ratio. Without raw records, the scatter of rounds is not known.
+    """Require narrow intervals of the agent's ratio. Without its slices, the scatter of rounds is not known.
 
     A run without an interval counts as one with an infinite interval.
     """

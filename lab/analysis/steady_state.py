@@ -20,9 +20,9 @@ MOST_CHANGE = 0.03
 
 
 def required(summary: Summary, minutes: float, halves: Sequence[Effect], rounds: int | None) -> list[Row]:
-    """Judge a run that took so long. `halves`: its second half by its first; empty where its raw records are gone.
+    """Judge a run that took so long. `halves`: its second half by its first; empty where its slices are gone.
 
-    `rounds`: of each set, as recorded; None where they are not.
+    They are of the sets that had settled. `rounds`: of each set, as recorded; None where they are not.
     """
     names = [name for name in summary.levels if name not in summary.compared_with]
     rows = {row.level: row for row in summary.estimates if row.metric == summary.headline.primary}

@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from lab.analysis import span_costs, span_pipeline, steady_state, ways
+from lab.analysis import sets, span_costs, span_pipeline, steady_state, ways
 from lab.analysis.checklist import Row
 from lab.analysis.collector import predicted, required
 from lab.analysis.components import components
-from lab.analysis.effects import SliceCost, half_effects, place_effects, predecessor_effects, slice_costs
+from lab.analysis.effects import half_effects, place_effects, predecessor_effects
 from lab.analysis.generator_rates import held
 from lab.analysis.known_answer import known_answer
 from lab.analysis.repeated import AGENT, QUESTION, repeated
@@ -21,9 +21,10 @@ from lab.analysis.tracing_costs import changes, precise
 from lab.command.commands import console, say
 from lab.command.model import required_rows
 from lab.command.paths import RESULTS, ROOT, results_folder, shown
-from lab.command.runs import raw_trials, read_run, reject_other_designs
+from lab.command.runs import read_run, reject_other_designs
+from lab.command.slices import slices_of
 from lab.errors import UserError
-from lab.record import Summary, read_manifest, read_summary
+from lab.record import SliceCost, Summary, read_manifest, read_summary
 from lab.report.checklist import checklist_table, effects_table
 from lab.report.facts import durations_s
 from lab.report.tables import Table
@@ -43,7 +44,7 @@ def alternating(run: Run = None) -> None:
     summary = read_summary(folder / "summary.json")
     rows = known_answer(summary, _seed(folder))
     _print([checklist_table("Does alternating load find what is known?", rows)])
-    if costs := slice_costs(raw_trials(folder, summary)):
+    if costs := slices_of(folder, summary):
         _print_effects(folder, summary, costs)
     _exit(rows)
 
@@ -64,7 +65,7 @@ def steady(run: Run = None) -> None:
     """Checks whether the cost of a warm JVM is known well enough, and in time (experiment steady)."""
     folder = _folder(run, "steady")
     summary = read_summary(folder / "summary.json")
-    halves = half_effects(slice_costs(raw_trials(folder, summary)), summary.compared_with, _seed(folder))
+    halves = half_effects(slices_of(folder, summary), summary.compared_with, _seed(folder))
     _conclude(steady_state.QUESTION, steady_state.required(summary, _minutes(folder), halves, _rounds(folder)))
 
 
@@ -93,12 +94,10 @@ def effects(run: Run = None) -> None:
     """Prints whether it mattered when the systems of an alternating run had their turns; has no bounds."""
     folder = results_folder(run)
     summary = read_summary(folder / "summary.json")
-    trials = raw_trials(folder, summary)
-    if not trials:
-        raise UserError(f"{folder} does not have the raw records of all trials", "name a folder of results/")
-    costs = slice_costs(trials)
+    costs = slices_of(folder, summary)
     if not costs:
-        raise UserError(f"the systems of {folder} did not take turns", "name a run with a schedule of slices")
+        why = "it has no slices that count" if sets.alternating(summary) else "its systems did not take turns"
+        raise UserError(f"{folder}: {why}", "name a folder of results/, of a run with a schedule of slices")
     _print_effects(folder, summary, costs)
 
 
@@ -230,8 +229,8 @@ def attempts_made(runs: Sequence[Path]) -> int | None:
 
 
 def _round_sds(folder: Path, summary: Summary) -> list[float]:
-    """By how much the agent's ratio scatters between the rounds of a set; nothing where the raw records are gone."""
-    found = components(slice_costs(raw_trials(folder, summary)), summary.compared_with)
+    """By how much the agent's ratio scatters between the rounds of a set; nothing where its slices are gone."""
+    found = components(slices_of(folder, summary), summary.compared_with)
     return [one.round_sd for one in found if one.level == AGENT]
 
 

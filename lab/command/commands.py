@@ -84,9 +84,9 @@ def report(folder: Path) -> None:
     say(f"report: {shown(build(folder))}")
 
 
-def keep(lab: Lab, folder: Path, out: Path) -> None:
+def keep(lab: Lab, folder: Path, out: Path, records: bool) -> None:
     """Stores a results folder small."""
-    keeping.keep(folder, out, lab)
+    keeping.keep(folder, out, lab, records=records)
     say(f"kept: {shown(out)}")
 
 

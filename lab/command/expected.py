@@ -1,15 +1,14 @@
 """What `lab plan` expects of an alternating experiment: the half-widths, from how an earlier run scattered."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
 from lab.analysis.components import Components, components
-from lab.analysis.effects import slice_costs
 from lab.command.paths import ROOT
-from lab.command.runs import raw_trials
-from lab.record import Summary, TrialData, read_summary, stored
+from lab.command.slices import slices_of
+from lab.record import SliceCost, Summary, read_summary, stored
 from lab.run.progress import minutes
 from lab.run.turns import in_squares
 from lab.spec import Experiment
@@ -26,14 +25,14 @@ def earlier_runs(experiment: Experiment, newest: Path) -> Iterator[tuple[str, Pa
 def expected_lines(experiment: Experiment, newest: Path) -> list[str]:
     """Return a sentence per level, and how to spend the time best; none without a run of two sets.
 
-    The run is the one at `newest`, or else the kept one: the first that has raw records and two sets that count.
+    The run is the one at `newest`, or else the kept one: the first that has its slices and two sets that count.
     """
     if not experiment.load.schedule.alternates:
         return []
     for which, folder, summary in earlier_runs(experiment, newest):
-        trials = raw_trials(folder, summary)
-        if found := list(components(slice_costs(trials), summary.compared_with)):
-            return [*(_sentence(one, experiment, which) for one in found), _advice(found, trials)]
+        costs = slices_of(folder, summary)
+        if found := list(components(costs, summary.compared_with)):
+            return [*(_sentence(one, experiment, which) for one in found), _advice(found, costs)]
     return []
 
 
@@ -48,14 +47,18 @@ def _sentence(one: Components, experiment: Experiment, which: str) -> str:
     )
 
 
-def _advice(found: list[Components], trials: list[TrialData]) -> str:
+def _advice(found: list[Components], costs: Sequence[SliceCost]) -> str:
     """Say how many rounds of a set are best for the time that sets and rounds took."""
-    starts_ns = sorted({trial.trial.window_start_ns for trial in trials})
-    slices = [turn for trial in trials if trial.trial.window_start_ns == starts_ns[0] for turn in trial.trial.slices]
-    rounds_s = (max(turn.next_ns for turn in slices) - starts_ns[0]) / 1e9
+    by_set: dict[int, list[int]] = {}
+    for one in costs:
+        by_set.setdefault(one.set, []).append(one.start_ns)
+    first, *_ = starts = sorted(map(sorted, by_set.values()))
+    # From the begin of a slice to that of the next one; a set has more than one.
+    slice_s = (first[-1] - first[0]) / 1e9 / (len(first) - 1)
     # Between other sets there may have been one that does not count.
-    apart_s = min(later - sooner for sooner, later in pairwise(starts_ns)) / 1e9
-    round_s = rounds_s / found[0].rounds
+    apart_s = min(later[0] - sooner[0] for sooner, later in pairwise(starts)) / 1e9
+    rounds = len({one.round for one in costs if one.set == min(by_set)})
+    rounds_s, round_s = slice_s * len(first), slice_s * len(first) / rounds
     best = min(one.best_rounds(apart_s - rounds_s, round_s) for one in found)
     if math.isinf(best):
         return "Means of sets scatter no more than independent rounds would: the best number of rounds is not known."

@@ -1,4 +1,4 @@
-"""`lab keep`: a run stored small, complete enough to be analysed again. It proves that by doing so."""
+"""`lab keep`: a run stored small, with or without what is needed to analyse it again. It proves what it stores."""
 
 import json
 import shutil
@@ -14,10 +14,12 @@ from lab.analysis.analyse import analyse
 from lab.analysis.effects import middles_ns
 from lab.analysis.lab import Lab
 from lab.analysis.metrics.speed import piece_edges_ns
+from lab.command.slices import slices_of
 from lab.command.stand_ins import without_logs, write_stand_ins
 from lab.contract import Metric
 from lab.errors import UserError
 from lab.record import (
+    SliceCosts,
     TrialRecord,
     read_json,
     read_summary,
@@ -32,6 +34,8 @@ from lab.record.same import different
 
 DIGITS = 12
 """Of the numbers of a kept summary: more are no part of any table or figure, and do not compress."""
+FEWER_DIGITS = 6
+"""The same without the records of trials: then nothing is compared with what they give."""
 GAUGES = {"slow", "jvm"}
 """The kinds of samples with gauges, or with counters that only make sense together with one."""
 MARGIN_S = 60
@@ -46,12 +50,13 @@ SECOND_NS = 1_000_000_000
 Json = Mapping[str, Any]
 
 
-def keep(folder: Path, out: Path, lab: Lab) -> None:
+def keep(folder: Path, out: Path, lab: Lab, *, records: bool = True) -> None:
     """Store a run that was analysed in `out`, small, and analyse the result to prove that it gives the same numbers.
 
     Of counters it keeps the samples around the times between which the analysis takes their increase; of the rest all
     that the analysis reads, but for logs of traces what it computes from them (`stand_ins`). Rejected trials keep their
-    reasons. Logs and profiles stay behind.
+    reasons. Logs and profiles stay behind. Without `records`, those of trials stay behind too, after the proof: of
+    systems that take turns, it keeps what each slice cost.
     Raises `UserError` where `out` is there already, a file of the run is missing or broken, or a number differs.
     """
     if out.exists():
@@ -60,6 +65,7 @@ def keep(folder: Path, out: Path, lab: Lab) -> None:
     summary = read_json(folder / "summary.json", "tollbooth.summary", 2)
     trials = {source: read_trial_record(source) for source in trial_folders(folder)}
     experiment, target = lab.recorded(folder)
+    costs = [] if records else slices_of(folder, read_summary(folder / "summary.json"))
     out.mkdir(parents=True)
     write_packed(out / "manifest.json", read_text(folder / "manifest.json"))
     if stored(folder / "claims.json"):
@@ -73,16 +79,24 @@ def keep(folder: Path, out: Path, lab: Lab) -> None:
         raise UserError(
             f"{folder} analysed again gives another {wrong}", f"analyse it with this lab first: lab analyse {folder}"
         )
-    write_packed(out / "summary.json", json.dumps(rounded(summary), separators=(",", ":")))
+    _write(out / "summary.json", summary, DIGITS if records else FEWER_DIGITS)
+    if not records:
+        shutil.rmtree(out / "trials")
+        if costs:
+            _write(out / "slices.json", SliceCosts(slices=costs).model_dump(mode="json"), FEWER_DIGITS)
 
 
-def rounded(record: Any) -> Any:
-    """Return a record with numbers of `DIGITS` digits."""
+def _write(path: Path, record: Json, digits: int) -> None:
+    write_packed(path, json.dumps(rounded(record, digits), separators=(",", ":")))
+
+
+def rounded(record: Any, digits: int = DIGITS) -> Any:
+    """Return a record with numbers of so many digits."""
     if isinstance(record, Mapping):
-        return {name: rounded(value) for name, value in record.items()}
+        return {name: rounded(value, digits) for name, value in record.items()}
     if isinstance(record, list):
-        return [rounded(value) for value in record]
-    return float(f"{record:.{DIGITS}g}") if isinstance(record, float) else record
+        return [rounded(value, digits) for value in record]
+    return float(f"{record:.{digits}g}") if isinstance(record, float) else record
 
 
 def _keep_trial(source: Path, goal: Path, trial: TrialRecord, metrics: Mapping[str, Metric]) -> None:

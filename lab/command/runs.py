@@ -13,7 +13,7 @@ from lab.analysis.two_runs import compare_runs
 from lab.command.commands import console, say
 from lab.command.paths import results_folder, shown
 from lab.errors import UserError
-from lab.record import Summary, TrialData, read_manifest, read_summary, read_trial, stored, write_combined
+from lab.record import read_manifest, read_summary, stored, write_combined
 
 app = typer.Typer()
 
@@ -110,10 +110,3 @@ def _missing(one: Run, other: Run) -> list[str]:
         if titles:
             lines.append(f"Measures that only the {name} run has: {', '.join(titles)}.")
     return lines
-
-
-def raw_trials(folder: Path, summary: Summary) -> list[TrialData]:
-    """Return the trials of a run that count; none where one of them has no raw records, as in most kept runs."""
-    folders = [folder / "trials" / one.trial for one in summary.trials if one.counts]
-    complete = all(stored(one / "counters.jsonl") for one in folders)
-    return [read_trial(one) for one in folders] if complete else []

@@ -20,6 +20,7 @@ from lab.record.files import (
 from lab.record.requests import Requests, answered, join_requests, newest_end_ns, read_requests
 from lab.record.results import Censoring, Results, write_results
 from lab.record.series import IntArray, NotDerivableError, Series
+from lab.record.slices import SliceCost, SliceCosts, read_slices
 from lab.record.summary import (
     MANIFEST_FORMAT,
     MANIFEST_VERSION,
@@ -111,6 +112,8 @@ __all__ = [
     "SidecarRecord",
     "SidecarsPart",
     "Slice",
+    "SliceCost",
+    "SliceCosts",
     "SlicesPart",
     "StartPart",
     "Stream",
@@ -132,6 +135,7 @@ __all__ = [
     "read_json",
     "read_manifest",
     "read_requests",
+    "read_slices",
     "read_summary",
     "read_text",
     "read_trial",

@@ -108,7 +108,7 @@ class _Composer(yaml.SafeLoader):
 
 
 # PyYAML takes tens of milliseconds for a file. Nodes are only read, so that the same text need not be composed again.
-_composed = lru_cache(maxsize=512)(lambda text: _Composer(text).get_single_node())
+_composed = lru_cache(maxsize=128)(lambda text: _Composer(text).get_single_node())
 
 
 def _value(node: yaml.Node, path: ProblemPath) -> object:

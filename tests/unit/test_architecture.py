@@ -72,6 +72,9 @@ NEW = (
     # Whether several ways to run find the same ratios.
     "analysis/ways.py",
     "run/attempts.py",
+    # The cost of each slice, in place of raw records.
+    "record/slices.py",
+    "command/slices.py",
     # Sets that Ctrl-C does not cut in two.
     "run/uninterrupted.py",
     "analysis/effects.py",

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from lab.analysis.components import Components, components
-from lab.analysis.effects import SliceCost
+from lab.record import SliceCost
 
 ROUND_SD, SET_SD, RATIO = 0.09, 0.02, 1.4
 LEVELS = {"baseline": 1.0, "placebo": 1.0, "agent": RATIO}
@@ -23,7 +23,7 @@ def costs(sets: int, rounds: int, seed: int) -> list[SliceCost]:
         for count in range(rounds):
             for position, (level, ratio) in enumerate(LEVELS.items()):
                 noise = draw.normal(0, ROUND_SD) + of_set if level == "agent" else 0.0
-                found.append(SliceCost(number, level, False, count, position, None, 20 * ratio * math.exp(noise)))
+                found.append(SliceCost(number, level, False, count, position, None, 20 * ratio * math.exp(noise), 0))
     return found
 
 

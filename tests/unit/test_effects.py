@@ -6,8 +6,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lab.analysis.effects import Effect, SliceCost, half_effects, place_effects, predecessor_effects, slice_costs
-from lab.record import BackendRecord, ContainerRecord, Requests, Series, Slice, TrialData, TrialRecord, Window
+from lab.analysis.effects import Effect, half_effects, place_effects, predecessor_effects, slice_costs
+from lab.record import (
+    BackendRecord,
+    ContainerRecord,
+    Requests,
+    Series,
+    Slice,
+    SliceCost,
+    TrialData,
+    TrialRecord,
+    Window,
+)
 from lab.record.counters import Counters
 from lab.run.turns import williams_square
 from tests.command_line import one_line
@@ -29,7 +39,7 @@ def costs(factor: Callable[[SliceCost], float], sets: int = 3, squares: int = 2)
             for position, system in enumerate(order):
                 level = LEVELS[system]
                 # Across rounds, orders are not balanced.
-                one = SliceCost(number, level, level in TRACED, round_, position, before if position else None, 1.0)
+                one = SliceCost(number, level, level in TRACED, round_, position, before if position else None, 1.0, 0)
                 cpu_ms = USUAL_MS[level] * (1 + 0.1 * number) * factor(one)
                 found.append(SliceCost(**{**vars(one), "cpu_ms": cpu_ms}))
                 before = level

@@ -197,6 +197,16 @@ def test_the_command(both: tuple[Path, Path], tmp_path: Path) -> None:
     assert "is not a results folder" in one_line(lab("keep", str(tmp_path), str(tmp_path / "other")))
 
 
+def test_without_records_a_run_has_what_its_tables_need(both: tuple[Path, Path], tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    done = lab("keep", "--no-records", str(both[0]), str(kept))
+    assert done.returncode == 0, done.stderr
+    of_run = {"manifest.json", "claims.json", "summary.json"} & {path.name for path in both[0].iterdir()}
+    assert {path.name.removesuffix(".xz") for path in kept.rglob("*")} == of_run
+    assert lab("table", str(kept)).stdout == lab("table", str(both[0])).stdout
+    assert "its systems did not take turns" in one_line(lab("check", "effects", str(kept)))
+
+
 @pytest.mark.parametrize("kept", sorted(KEPT.glob("*/")), ids=lambda path: path.name)
 def test_a_kept_result_is_small_and_names_no_private_path(kept: Path) -> None:
     files = [path for path in kept.rglob("*") if path.is_file()]

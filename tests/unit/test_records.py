@@ -256,3 +256,13 @@ def test_requests_at_the_edges_count_by_the_share_of_their_time_inside() -> None
     assert requests.served_in(100, 200) == pytest.approx(0.5 + 1 + 0.5)
     assert requests.served_in(0, 1000) == pytest.approx(4)
     assert requests.served_in(500, 600) == 0
+
+
+def test_a_record_is_on_the_disk_before_it_replaces_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done: list[str] = []
+    replace = Path.replace
+    monkeypatch.setattr("os.fsync", lambda _: done.append("fsync"))
+    monkeypatch.setattr(Path, "replace", lambda *paths: (done.append("replace"), replace(*paths))[1])
+    write_json_atomic(tmp_path / "x.json", {"a": 1})
+    assert done == ["fsync", "replace"]
+    assert (tmp_path / "x.json").read_text() == '{\n "a": 1\n}\n'
