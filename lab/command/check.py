@@ -96,7 +96,11 @@ def effects(run: Run = None) -> None:
     summary = read_summary(folder / "summary.json")
     costs = slices_of(folder, summary)
     if not costs:
-        why = "it has no slices that count" if sets.alternating(summary) else "its systems did not take turns"
+        why = (
+            "it has neither slices nor raw records that count"
+            if sets.alternating(summary)
+            else "its systems did not take turns"
+        )
         raise UserError(f"{folder}: {why}", "name a folder of results/, of a run with a schedule of slices")
     _print_effects(folder, summary, costs)
 

@@ -10,7 +10,7 @@ from lab.record import SliceCost, Summary, TrialData, read_slices, read_trial, s
 def slices_of(folder: Path, summary: Summary) -> Sequence[SliceCost]:
     """Return the slices of the trials that count, as kept or by the raw records; none where both are gone."""
     kept = folder / "slices.json"
-    return read_slices(kept) if stored(kept) else slice_costs(raw_trials(folder, summary))
+    return read_slices(kept).slices if stored(kept) else slice_costs(raw_trials(folder, summary))
 
 
 def raw_trials(folder: Path, summary: Summary) -> list[TrialData]:

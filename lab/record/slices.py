@@ -32,6 +32,6 @@ class SliceCosts(Record):
     slices: Sequence[SliceCost]
 
 
-def read_slices(path: Path) -> Sequence[SliceCost]:
+def read_slices(path: Path) -> SliceCosts:
     """Read `slices.json`."""
-    return validated(SliceCosts, read_json(path, FORMAT, VERSION), path).slices
+    return validated(SliceCosts, read_json(path, FORMAT, VERSION), path)

@@ -25,6 +25,7 @@ from lab.record.jmh import read_jmh
 from lab.record.requests import parse_requests
 from lab.record.results import read_results
 from lab.record.search import read_search
+from lab.record.slices import read_slices
 from lab.record.summary import (
     Estimate,
     Headline,
@@ -241,6 +242,7 @@ CHECKS: dict[str, Callable[[str, Path], None]] = {
     "tollbooth.trial": of_model(read_trial_file),
     "tollbooth.profile": of_model(read_profile),
     "tollbooth.summary": of_model(read_summary),
+    "tollbooth.slices": of_model(read_slices),
     "tollbooth.combined": of_model(read_combined),
     "tollbooth.bundle": check_bundle,
     "tollbooth.capacity-model": of_model(read_model),
