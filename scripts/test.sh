@@ -29,7 +29,7 @@ SECOND_HALF='tests/unit/test_[h-z]*.py'
 first_half() { without_containers --ignore-glob="$SECOND_HALF"; }
 # shellcheck disable=SC2086  # a pattern of several files
 second_half() { without_containers $SECOND_HALF; }
-with_containers() { .venv/bin/pytest -m "containers and not long and $1" "${@:2}"; }
+with_containers() { .venv/bin/pytest --durations=10 -m "containers and not long and $1" "${@:2}"; }
 # First the end-to-end tests, which are of the observer: later there are more containers beside them.
 beside() { with_containers beside tests/e2e tests/contract -k "$1"; }
 variants() { beside test_variants; }
