@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from lab.analysis.stats.intervals import Interval
+from lab.record import Estimate
 
 INCONCLUSIVE = "inconclusive"
 MISSING = "not measured"
@@ -23,6 +24,13 @@ class Row:
     def passed(self) -> bool:
         """Whether the run keeps the bound."""
         return self.verdict == "PASS"
+
+
+def half_width_points(row: Estimate | None) -> float | None:
+    """Return half the width of a ratio's interval in points, of which 100 are a ratio of 1; None without one."""
+    if row is None or row.ratio_low is None or row.ratio_high is None:
+        return None
+    return 100 * (row.ratio_high - row.ratio_low) / 2
 
 
 def within(name: str, found: Interval | None, low: float, high: float, decimals: int = 3, unit: str = "") -> Row:

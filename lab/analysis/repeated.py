@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from lab.analysis.checklist import Row, at_least, at_most, contains, judged, within
+from lab.analysis.checklist import Row, at_least, at_most, contains, half_width_points, judged, within
 from lab.analysis.runs import Run, mean_over_runs
 from lab.analysis.sets import MOST_REJECTED_PERCENT, rejected_percent
 from lab.analysis.stats.intervals import Interval
@@ -88,7 +88,8 @@ def _precise(agent: Sequence[Estimate], round_sds: Sequence[float]) -> Row:
 
     A run without an interval counts as one with an infinite interval.
     """
-    width = float(np.median([_points(row) for row in agent]))
+    widths = map(half_width_points, agent)
+    width = float(np.median([math.inf if points is None else points for points in widths]))
     most, scatter = MOST_POINTS, "scatter of rounds not known"
     if round_sds:
         sd = float(np.median(round_sds))
@@ -97,11 +98,6 @@ def _precise(agent: Sequence[Estimate], round_sds: Sequence[float]) -> Row:
     return judged(
         f"half-width of {AGENT}, median", f"{width:.3g} points; {scatter}", f"at most {most:g} points", width <= most
     )
-
-
-def _points(row: Estimate) -> float:
-    """Return half the width of a ratio's interval in points; infinity without one."""
-    return 100 * (row.ratio_high - row.ratio_low) / 2 if row.ratio_high and row.ratio_low else math.inf
 
 
 def _headline(run: Run, level: str) -> Estimate:

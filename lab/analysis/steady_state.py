@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from lab.analysis.checklist import MISSING, Row, at_least, at_most, judged, within
+from lab.analysis.checklist import MISSING, Row, at_least, at_most, half_width_points, judged, within
 from lab.analysis.effects import Effect
 from lab.analysis.metrics.jvm import SETTLED_JIT_FRACTION
 from lab.analysis.sets import MOST_REJECTED_PERCENT, rejected_percent
@@ -47,7 +47,4 @@ def _compiling(summary: Summary) -> Row:
 
 
 def _precise(level: str, row: Estimate | None) -> Row:
-    half_width = None
-    if row is not None and row.ratio_low is not None and row.ratio_high is not None:
-        half_width = 100 * (row.ratio_high - row.ratio_low) / 2
-    return at_most(f"half-width of {level}'s ratio", half_width, MOST_POINTS, " points")
+    return at_most(f"half-width of {level}'s ratio", half_width_points(row), MOST_POINTS, " points")

@@ -49,17 +49,14 @@ def _sentence(one: Components, experiment: Experiment, which: str) -> str:
 
 def _advice(found: list[Components], costs: Sequence[SliceCost]) -> str:
     """Say how many rounds of a set are best for the time that sets and rounds took."""
-    by_set: dict[int, list[int]] = {}
-    for one in costs:
-        by_set.setdefault(one.set, []).append(one.start_ns)
-    first, *_ = starts = sorted(map(sorted, by_set.values()))
+    starts = sorted(sorted(one.start_ns for one in costs if one.set == number) for number in {one.set for one in costs})
+    first = starts[0]
     # From the begin of a slice to that of the next one; a set has more than one.
     slice_s = (first[-1] - first[0]) / 1e9 / (len(first) - 1)
     # Between other sets there may have been one that does not count.
     apart_s = min(later[0] - sooner[0] for sooner, later in pairwise(starts)) / 1e9
-    rounds = len({one.round for one in costs if one.set == min(by_set)})
-    rounds_s, round_s = slice_s * len(first), slice_s * len(first) / rounds
-    best = min(one.best_rounds(apart_s - rounds_s, round_s) for one in found)
+    round_s = slice_s * len({one.level for one in costs})
+    best = min(one.best_rounds(apart_s - slice_s * len(first), round_s) for one in found)
     if math.isinf(best):
         return "Means of sets scatter no more than independent rounds would: the best number of rounds is not known."
     return f"About {best:.0f} rounds a set give most precision for the time (a round takes {minutes(round_s)})."

@@ -61,11 +61,11 @@ def keep(folder: Path, out: Path, lab: Lab, *, records: bool = True) -> None:
     """
     if out.exists():
         raise UserError(f"{out} is there already", "remove it first, or name another folder")
-    read_summary(folder / "summary.json")
+    analysed = read_summary(folder / "summary.json")
     summary = read_json(folder / "summary.json", "tollbooth.summary", 2)
     trials = {source: read_trial_record(source) for source in trial_folders(folder)}
     experiment, target = lab.recorded(folder)
-    costs = [] if records else slices_of(folder, read_summary(folder / "summary.json"))
+    costs = [] if records else slices_of(folder, analysed)
     out.mkdir(parents=True)
     write_packed(out / "manifest.json", read_text(folder / "manifest.json"))
     if stored(folder / "claims.json"):

@@ -7,8 +7,6 @@ from typing import Literal
 
 from lab.record.files import Record, read_json, validated
 
-FORMAT, VERSION = "tollbooth.slices", 1
-
 
 @dataclass(frozen=True)
 class SliceCost:
@@ -34,4 +32,4 @@ class SliceCosts(Record):
 
 def read_slices(path: Path) -> SliceCosts:
     """Read `slices.json`."""
-    return validated(SliceCosts, read_json(path, FORMAT, VERSION), path)
+    return validated(SliceCosts, read_json(path, "tollbooth.slices", 1), path)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from textwrap import wrap
 from typing import Literal
 
+from lab.analysis.checklist import half_width_points
 from lab.record import Estimate, Summary
 from lab.report import findings, sameness
 from lab.report.numbers import (
@@ -198,9 +199,8 @@ def metric_table(summary: Summary, name: str) -> Table:
 
 def half_width(estimate: Estimate | None) -> str:
     """Format half of a ratio's interval, in percentage points; empty where there is none."""
-    if estimate is None or estimate.ratio_low is None or estimate.ratio_high is None:
-        return ""
-    return fixed(50 * (estimate.ratio_high - estimate.ratio_low), 1)
+    points = half_width_points(estimate)
+    return "" if points is None else fixed(points, 1)
 
 
 def main_table(summary: Summary) -> Table:

@@ -60,7 +60,8 @@ def mapping(data: object) -> dict[str, object]:
 
 def _above_kind(error: Mapping[str, Any]) -> Path | None:
     """Return the place of a part whose `kind` is wrong: what else is wrong in it follows from that."""
-    return error["loc"][:-1] if error["loc"][-1:] == ("kind",) and error["type"] == "literal_error" else None
+    above, last = error["loc"][:-1], error["loc"][-1:]
+    return above if last == ("kind",) and error["type"] == "literal_error" else None
 
 
 def field_paths(schema: Schema, part: Schema | None = None, above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:

@@ -37,8 +37,10 @@ def named_files(folder: Path) -> dict[str, Path]:
 def find_named_file(what: str, name: str, folder: Path) -> Path:
     """Return the file of the `what` (such as "experiment") called `name`; a path to a file works as well."""
     files = named_files(folder)
-    if name in files or "/" in name or name.endswith((".yaml", ".yml")):
-        return files.get(name, Path(name))
+    if name in files:
+        return files[name]
+    if "/" in name or name.endswith((".yaml", ".yml")):
+        return Path(name)
     raise UserError(f"unknown {what} '{name}'; {suggestion(name, files)}", "give one of these names, or a path")
 
 
