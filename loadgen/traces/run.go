@@ -112,7 +112,8 @@ func (r *run) openTo(targets []string) error {
 	}
 	for _, target := range targets {
 		o := &opener{&dialer{target: target}, r.load.Compression == "gzip", buffer}
-		if err := o.dialer.reach(); err != nil {
+		// Only before the first load is it an error: that a target takes no connection later is what a load finds out.
+		if err := o.dialer.reach(); err != nil && r.number == 0 {
 			return err
 		}
 		r.openers = append(r.openers, o)

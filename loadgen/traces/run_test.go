@@ -479,6 +479,31 @@ func TestAnAbsentTargetIsNamedInOneLine(t *testing.T) {
 	}
 }
 
+func TestALaterLoadRecordsThatItsTargetIsGone(t *testing.T) {
+	for transport, code := range map[string]int{"grpc": int(codes.Unavailable), "zipkin": codeNoAnswer} {
+		e := startEndpoint(t)
+		at := listen(t)
+		target := at.Addr().String()
+		g := &generator{folder: t.TempDir(), targets: []string{target}, receiver: e.receiver, stop: context.Background()}
+		l := rate(100, 1)
+		l.Transport, l.Returns, l.Plan.Spans.Min, *l.DurationS = transport, false, 1, 0.2
+		at.Close()
+		if err := g.send(1, l); err != nil {
+			t.Fatal(err)
+		}
+		records := recordsOf(t, filepath.Join(g.folder, "traces-1.csv"))
+		found := byOutcome(t, records, lastCounters(t, filepath.Join(g.folder, "generator-1.jsonl")))
+		if found[sendError] != 20 || len(records) != 20 {
+			t.Errorf("%s: %v", transport, found)
+		}
+		for _, each := range records {
+			if each.code != code {
+				t.Errorf("%s: %+v", transport, each)
+			}
+		}
+	}
+}
+
 func TestASignalEndsALoadWithItsRecords(t *testing.T) {
 	for _, l := range []load{someLoad(), rate(200, 1)} {
 		e := startEndpoint(t)
