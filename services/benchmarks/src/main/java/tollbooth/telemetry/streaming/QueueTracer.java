@@ -15,7 +15,7 @@ final class QueueTracer {
       MpscAtomicArrayQueue<Recording> ended, BiFunction<SpanQueue, Ledger, Sender> starter) {
     Limits limits = Limits.DEFAULT;
     Ledger ledger = new Ledger();
-    WireFormat format = new OtlpFormat(Attributes.empty(), null);
+    WireFormat format = new OtlpFormat(Attributes.empty());
     RecordingPool recordings = new RecordingPool(new BufferPool(4 * ended.capacity()), limits);
     SpanQueue queue = new SpanQueue(ended, new Wire(format, false, recordings), ledger);
     Pipeline pipeline =

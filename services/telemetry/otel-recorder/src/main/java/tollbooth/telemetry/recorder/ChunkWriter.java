@@ -16,6 +16,7 @@ final class ChunkWriter {
   private static final ByteBuffer NONE = ByteBuffer.allocate(0);
 
   private final boolean grouped;
+  private final int requestBytes;
   private final Segments segments;
 
   /** Null: nothing is compressed. */
@@ -28,7 +29,14 @@ final class ChunkWriter {
   ChunkWriter(RecorderSettings settings, Segments segments) {
     grouped = settings.framing() == Framing.GROUP_PER_WRITE;
     gzip = settings.gzip() ? new Gzip() : null;
+    requestBytes = settings.requestBytes();
     this.segments = segments;
+  }
+
+  /** The most bytes that one more message adds: its own, and a head's unless it shares one. */
+  long addedBytes(List<Message> messages, Message next) {
+    boolean shares = !grouped || !messages.isEmpty() && messages.getLast().sharesHeadWith(next);
+    return next.sizeBytes() + (shares ? 0L : next.groupHeadBytes(requestBytes));
   }
 
   /** The bytes of messages. */

@@ -267,7 +267,7 @@ final class Connection {
   private void lookUp(CompletableFuture<InetAddress> found) {
     try {
       found.complete(InetAddress.getByName(endpoint.resolvable()));
-    } catch (IOException unknown) {
+    } catch (Throwable unknown) {
       found.completeExceptionally(unknown);
     }
     wake.run();
@@ -289,7 +289,8 @@ final class Connection {
       if (channel.connect(new InetSocketAddress(address.resultNow(), endpoint.port()))) {
         connected(key);
       }
-    } catch (IOException unreachable) {
+    } catch (IOException | RuntimeException unreachable) {
+      // The latter where the JVM has no sockets for such an address.
       fail(unreachable, nowNanos);
     }
   }
@@ -340,7 +341,7 @@ final class Connection {
     connectAtNanos = nowNanos + settings.flushInterval().toNanos();
   }
 
-  private void fail(IOException reason, long nowNanos) {
+  private void fail(Exception reason, long nowNanos) {
     disconnect();
     failures++;
     connectAtNanos = nowNanos + Retry.backoff(failures).toNanos();

@@ -74,10 +74,15 @@ public final class Discarder implements Sender {
 
   private void run() {
     while (!closing) {
-      takeAll();
-      LockSupport.parkNanos(this, look.nextNanos(source.offered()));
+      if (!takeSome()) {
+        LockSupport.parkNanos(this, look.nextNanos(source.offered(), System.nanoTime()));
+      }
     }
-    takeAll();
+    // Not what comes meanwhile: under load that would never end.
+    long last = source.offered();
+    while (taken < last && takeSome()) {
+      // Goes on.
+    }
     source.close();
     synchronized (this) {
       ended = true;
@@ -85,9 +90,11 @@ public final class Discarder implements Sender {
     }
   }
 
-  private void takeAll() {
-    long spans = 0;
-    for (Message message = source.poll(); message != null; message = source.poll()) {
+  /** Not all at once, since somebody may wait. Returns whether there may be more. */
+  private boolean takeSome() {
+    int spans = 0;
+    Message message = null;
+    while (spans < 256 && (message = source.poll()) != null) {
       message.release();
       spans++;
     }
@@ -96,5 +103,6 @@ public final class Discarder implements Sender {
       taken += spans;
       notifyAll();
     }
+    return message != null;
   }
 }

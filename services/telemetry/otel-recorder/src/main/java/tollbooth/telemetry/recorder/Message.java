@@ -24,6 +24,12 @@ public abstract class Message {
     return null;
   }
 
+  /** The size of {@link #groupHead}; only asked with {@link Framing#GROUP_PER_WRITE}. */
+  public int groupHeadBytes(long bytes) {
+    ByteBuffer head = groupHead(bytes);
+    return head == null ? 0 : head.remaining();
+  }
+
   /** Whether the other message can follow the same head. */
   public boolean sharesHeadWith(Message other) {
     return true;

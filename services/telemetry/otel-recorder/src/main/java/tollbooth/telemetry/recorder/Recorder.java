@@ -272,7 +272,7 @@ public final class Recorder implements Sender {
   }
 
   private long nanosUntilDue(long nowNanos) {
-    long limit = look.nextNanos(source.offered());
+    long limit = look.nextNanos(source.offered(), nowNanos);
     long due = limit;
     for (Connection connection : connections) {
       due = Math.min(due, connection.nanosUntilDue(nowNanos, limit));

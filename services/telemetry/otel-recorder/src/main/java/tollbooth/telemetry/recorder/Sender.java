@@ -5,7 +5,7 @@ import java.time.Duration;
 /** Takes messages from a {@link Source} with one thread, and settles each in its {@link Ledger}. */
 public interface Sender extends AutoCloseable {
 
-  /** How long {@link #close()} flushes at most. */
+  /** How long {@link #close()} flushes at most, and then waits for the thread's end. */
   Duration CLOSE_TIMEOUT = Duration.ofSeconds(10);
 
   /** Looks at the queue now. Any thread may call it, for example when the queue is half full. */

@@ -11,7 +11,7 @@ import java.util.List;
  */
 final class Staging {
 
-  /** Bytes of messages that are framed at once: their frames fit into the segment too. */
+  /** Bytes that are framed at once: their frames fit into the segment too. */
   private static final int MOST_BYTES = Segments.SIZE / 8 * 7;
 
   /** From so many bytes on, a request keeps the segment; fewer are copied into its last one. */
@@ -75,7 +75,7 @@ final class Staging {
         return null;
       }
       taken++;
-      if (message.sizeBytes() <= requestBytes) {
+      if (writer.addedBytes(List.of(), message) <= requestBytes) {
         return message;
       }
       ledger.countTooLarge();
@@ -103,7 +103,7 @@ final class Staging {
   }
 
   private void frame(long room) {
-    if (!hasMore() || held.sizeBytes() > room) {
+    if (!hasMore() || writer.addedBytes(messages, held) > room) {
       return;
     }
     segment = segments.take(0);
@@ -111,8 +111,8 @@ final class Staging {
     count = 0;
     long sequence = taken - 1;
     long bytes = 0;
-    while (held != null && bytes + held.sizeBytes() <= room) {
-      bytes += held.sizeBytes();
+    while (held != null && bytes + writer.addedBytes(messages, held) <= room) {
+      bytes += writer.addedBytes(messages, held);
       if (chunkPerSpan) {
         frame(held, sequence++);
       } else {
@@ -121,7 +121,7 @@ final class Staging {
       held = bytes < MOST_BYTES ? poll() : null;
     }
     if (!messages.isEmpty()) {
-      frameMessages(Math.toIntExact(bytes), sequence);
+      frameMessages(sequence);
     }
     segment.flip();
   }
@@ -134,11 +134,11 @@ final class Staging {
     message.release();
   }
 
-  private void frameMessages(int bytes, long sequence) {
-    int size = bytes + writer.headBytes(messages);
+  private void frameMessages(long sequence) {
+    int size = ChunkWriter.bytes(messages, 0, messages.size()) + writer.headBytes(messages);
     ensureRoom(writer.mostBytes(size));
     writer.put(segment, messages, size);
-    addChunk(messages.size(), bytes, sequence);
+    addChunk(messages.size(), size, sequence);
     messages.forEach(Message::release);
     messages.clear();
   }

@@ -40,6 +40,17 @@ class DiscarderTest {
   }
 
   @Test
+  void answersWhereMessagesNeverCease() {
+    source.endless = true;
+    Discarder discarder = Discarder.start(source, source.ledger, LONG);
+    source.put(0, 1, SIZE);
+    assertThat(discarder.flush(LONG)).isTrue();
+    discarder.close();
+
+    assertThat(source.closed).isTrue();
+  }
+
+  @Test
   void doesNotWaitForWhatComesAfterItsEnd() {
     Discarder discarder = Discarder.start(source, source.ledger, LONG);
     discarder.close();

@@ -22,6 +22,9 @@ final class QueueSource implements Source {
   private final AtomicLong offered = new AtomicLong();
   volatile boolean closed;
 
+  /** Whether each look finds one more message. */
+  volatile boolean endless;
+
   QueueSource() {
     ledger.queuedBy(offered::get);
   }
@@ -39,6 +42,9 @@ final class QueueSource implements Source {
     Error thrown = broken.getAndSet(null);
     if (thrown != null) {
       throw thrown;
+    }
+    if (endless) {
+      put(0, 1, BytesMessage.LEAST_BYTES);
     }
     return queue.poll();
   }

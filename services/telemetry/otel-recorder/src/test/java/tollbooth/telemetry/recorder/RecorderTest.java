@@ -4,8 +4,8 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assertions.assertTimeout;
 
-import java.io.IOException;
 import java.io.OutputStream;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
@@ -46,33 +46,32 @@ class RecorderTest {
 
   private static RecorderSettings with(
       RecorderSettings given, int requestBytes, Duration timeout, Framing framing) {
+    return with(given, requestBytes, given.retainedBytes(), timeout, framing, false);
+  }
+
+  private static RecorderSettings with(
+      RecorderSettings given,
+      int requestBytes,
+      long retainedBytes,
+      Duration timeout,
+      Framing framing,
+      boolean gzip) {
     return new RecorderSettings(
         given.endpoints(),
         Map.of("x-key", "secret"),
         given.requestAge(),
         requestBytes,
-        given.retainedBytes(),
+        retainedBytes,
         given.sendBufferBytes(),
         Duration.ofMillis(10),
         timeout,
         framing,
-        given.gzip(),
+        gzip,
         Routing.ANY_WRITABLE);
   }
 
   private static RecorderSettings compressing(RecorderSettings given, Framing framing) {
-    return new RecorderSettings(
-        given.endpoints(),
-        given.headers(),
-        given.requestAge(),
-        given.requestBytes(),
-        given.retainedBytes(),
-        given.sendBufferBytes(),
-        given.flushInterval(),
-        given.timeout(),
-        framing,
-        true,
-        given.routing());
+    return with(given, 1 << 20, given.retainedBytes(), LONG, framing, true);
   }
 
   private Recorder start(RecorderSettings settings) {
@@ -165,10 +164,13 @@ class RecorderTest {
   void endsARequestBecauseOfItsAge() throws Exception {
     try (StubEndpoint endpoint = StubEndpoint.answering();
         Recorder recorder = start(settings(endpoint))) {
+      long start = System.nanoTime();
       source.put(0, 1, SIZE);
       recorder.wake();
 
       await().until(() -> source.ledger.counts().acknowledged() == 1);
+      assertThat(Duration.ofNanos(System.nanoTime() - start))
+          .isBetween(Duration.ofMillis(900), Duration.ofSeconds(5));
       assertThat(endpoint.requests).hasSize(1);
     }
   }
@@ -282,7 +284,7 @@ class RecorderTest {
     assertAllSettled(20);
   }
 
-  /** One that never answers seems to serve until its time is over. */
+  /** One that never answers seems to serve until its time is over, but gets no second request. */
   @Test
   void takesBackWhatItFailedIfNoOtherEndpointTakesIt() throws Exception {
     CountDownLatch over = new CountDownLatch(1);
@@ -290,14 +292,16 @@ class RecorderTest {
         StubEndpoint slow = StubEndpoint.running(StubEndpoint.after(over));
         Recorder recorder =
             start(with(settings(endpoint, slow), 10 * SIZE, LONG, Framing.CHUNK_PER_SPAN))) {
-      source.put(0, 20, SIZE);
-      await().until(() -> endpoint.requests.size() == 2);
+      source.put(0, 50, SIZE);
+      await().until(() -> endpoint.requests.size() == 5);
 
       over.countDown();
       assertThat(recorder.flush(LONG)).isTrue();
-      assertThat(source.ledger.counts()).isEqualTo(new Counts(20, 20, 0, 0, 0, 0, 10));
+      // Ten spans and a head.
+      assertThat(slow.unread).hasValueBetween(10 * SIZE, 40 * SIZE);
+      assertThat(source.ledger.counts()).isEqualTo(new Counts(50, 50, 0, 0, 0, 0, 10));
     }
-    assertAllSettled(20);
+    assertAllSettled(50);
   }
 
   @Test
@@ -418,10 +422,7 @@ class RecorderTest {
                 input.readNBytes(5_000);
                 return;
               }
-              while (true) {
-                stub.readRequest(input);
-                socket.getOutputStream().write(StubEndpoint.OK.getBytes(ISO_8859_1));
-              }
+              stub.answerAll(socket, input);
             });
         Recorder recorder = start(settings(endpoint))) {
       source.put(0, 1_000, 1_000);
@@ -438,14 +439,7 @@ class RecorderTest {
   @EnumSource
   void leavesAnEndpointThatNeverReadsToTheOthers(Framing framing) throws Exception {
     CountDownLatch over = new CountDownLatch(1);
-    StubEndpoint.Script never =
-        (stub, socket, input) -> {
-          try {
-            over.await();
-          } catch (InterruptedException interrupted) {
-            throw new IOException(interrupted);
-          }
-        };
+    StubEndpoint.Script never = (stub, socket, input) -> over.await();
     int count = 5_000;
     try (StubEndpoint silent = StubEndpoint.narrow(never);
         StubEndpoint healthy = StubEndpoint.answering();
@@ -472,17 +466,10 @@ class RecorderTest {
       if (early.getAndSet(false)) {
         input.read();
         socket.getOutputStream().write(answer.getBytes(ISO_8859_1));
-        try {
-          over.await();
-        } catch (InterruptedException interrupted) {
-          throw new IOException(interrupted);
-        }
+        over.await();
         return;
       }
-      while (true) {
-        stub.readRequest(input);
-        socket.getOutputStream().write(StubEndpoint.OK.getBytes(ISO_8859_1));
-      }
+      stub.answerAll(socket, input);
     };
   }
 
@@ -539,7 +526,7 @@ class RecorderTest {
       assertThat(source.releases).hasValueLessThan(count);
       assertThat(source.ledger.counts().acknowledged()).isZero();
       assertThat(used).isLessThan(Duration.ofMillis(200));
-      recorder.close(Duration.ZERO);
+      assertTimeout(Duration.ofSeconds(3), () -> recorder.close(Duration.ofMillis(100)));
       over.countDown();
     }
     assertAllSettled(count);
@@ -610,10 +597,12 @@ class RecorderTest {
   }
 
   @Test
-  void aNameThatResolvesSlowlyStopsNoOtherEndpoint() throws Exception {
+  void noNameOrAddressStopsTheOtherEndpoints() throws Exception {
     Endpoint slow = new Endpoint(SlowResolver.NAME, 4318, "/v1/traces");
+    Endpoint impossible = new Endpoint("127.0.0.1", 65_536, "/v1/traces");
     try (StubEndpoint healthy = StubEndpoint.answering();
-        Recorder recorder = start(RecorderSettings.of(List.of(slow, healthy.endpoint())))) {
+        Recorder recorder =
+            start(RecorderSettings.of(List.of(slow, impossible, healthy.endpoint())))) {
       assertThat(SlowResolver.ASKED.await(LONG.toSeconds(), TimeUnit.SECONDS)).isTrue();
       source.put(0, 10, SIZE);
       assertThat(recorder.flush(LONG)).isTrue();
@@ -627,12 +616,14 @@ class RecorderTest {
     try (StubEndpoint endpoint = StubEndpoint.answering()) {
       Endpoint moving =
           new Endpoint(SlowResolver.MOVING, endpoint.endpoint().port(), endpoint.endpoint().path());
-      try (Recorder recorder = start(RecorderSettings.of(List.of(moving)))) {
+      RecorderSettings settings = RecorderSettings.of(List.of(moving));
+      Duration never = Duration.ofMinutes(5);
+      try (Recorder recorder = start(with(settings, 1 << 20, never, Framing.CHUNK_PER_SPAN))) {
         source.put(0, 10, SIZE);
         assertThat(recorder.flush(LONG)).isTrue();
       }
       assertThat(endpoint.numbers(SIZE)).containsExactly(numbers(10));
-      assertThat(SlowResolver.MOVES).hasValueGreaterThan(1);
+      assertThat(SlowResolver.MOVES).hasValueGreaterThan(2);
     }
     assertAllSettled(10);
   }
@@ -640,17 +631,6 @@ class RecorderTest {
   /** Requests of ten spans. */
   private static RecorderSettings bounded(long retainedBytes, StubEndpoint... endpoints) {
     RecorderSettings given = settings(endpoints);
-    return new RecorderSettings(
-        given.endpoints(),
-        given.headers(),
-        given.requestAge(),
-        10 * SIZE,
-        retainedBytes,
-        given.sendBufferBytes(),
-        given.flushInterval(),
-        given.timeout(),
-        Framing.CHUNK_PER_SPAN,
-        false,
-        given.routing());
+    return with(given, 10 * SIZE, retainedBytes, LONG, Framing.CHUNK_PER_SPAN, false);
   }
 }

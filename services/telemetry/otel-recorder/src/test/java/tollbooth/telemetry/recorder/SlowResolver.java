@@ -10,8 +10,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
 /**
- * Never finds one name, without an error either. Another one moves: from an address where nobody
- * listens to that of the endpoints. All others are looked up as usual.
+ * Never finds one name, without an error either. Another one fails once, then moves: from an
+ * address where nobody listens to that of the endpoints. All others are looked up as usual.
  */
 public final class SlowResolver extends InetAddressResolverProvider {
 
@@ -36,7 +36,11 @@ public final class SlowResolver extends InetAddressResolverProvider {
           waitForEver();
         }
         if (host.equals(MOVING)) {
-          byte last = (byte) (MOVES.getAndIncrement() == 0 ? 2 : 1);
+          int before = MOVES.getAndIncrement();
+          if (before == 0) {
+            throw new Error(MOVING);
+          }
+          byte last = (byte) (before == 1 ? 2 : 1);
           return Stream.of(InetAddress.getByAddress(host, new byte[] {127, 0, 0, last}));
         }
         return usual.lookupByName(host, policy);

@@ -153,6 +153,20 @@ class StagingTest {
         .isEqualTo("e\r\nA6onetwoB1xA1y\r\n");
   }
 
+  @Test
+  void headsCountTowardsTheRequestAndTheChunk() {
+    queue.add(new Part("A".repeat(REQUEST_BYTES), "x"));
+    for (int i = 0; i < 200; i++) {
+      queue.add(new Part(("" + i % 2).repeat(1_000), "x"));
+    }
+    Staging staging = staging(Framing.GROUP_PER_WRITE);
+    staging.moveBegun(staging.fitting(10_000).remaining(), request);
+
+    assertThat(request.bytes()).isBetween(8_000L, 10_000L);
+    assertThat(staging.fitting(REQUEST_BYTES).remaining()).isBetween(50_000, Segments.SIZE);
+    assertThat(ledger.counts().tooLarge()).isEqualTo(1);
+  }
+
   @ParameterizedTest
   @ValueSource(ints = {1, 9, 15, 16, 255, 256, 65_535, 65_536, 1_048_576})
   void saysTheSizeInHexadecimalDigits(int bytes) {

@@ -19,6 +19,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.IntFunction;
 import java.util.zip.GZIPInputStream;
 
 /** An endpoint that reads requests and answers each as a script says. */
@@ -50,11 +51,15 @@ final class StubEndpoint implements AutoCloseable {
 
   /** What happens on a connection; a script that returns closes it. */
   interface Script {
-    void run(StubEndpoint endpoint, Socket socket, InputStream input) throws IOException;
+    void run(StubEndpoint endpoint, Socket socket, InputStream input) throws Exception;
   }
 
   final Queue<Request> requests = new ConcurrentLinkedQueue<>();
   final AtomicInteger connections = new AtomicInteger();
+
+  /** Bytes that came before the script {@link #after} reads. */
+  final AtomicInteger unread = new AtomicInteger();
+
   private final List<Socket> sockets = new ArrayList<>();
   private final ServerSocket server;
   private final Thread accepting;
@@ -77,15 +82,9 @@ final class StubEndpoint implements AutoCloseable {
   /** Reads nothing before this is over, then answers well. */
   static Script after(CountDownLatch over) {
     return (stub, socket, input) -> {
-      try {
-        over.await();
-      } catch (InterruptedException interrupted) {
-        throw new IOException(interrupted);
-      }
-      while (true) {
-        stub.readRequest(input);
-        socket.getOutputStream().write(OK.getBytes(ISO_8859_1));
-      }
+      over.await();
+      stub.unread.set(input.available());
+      stub.answerAll(socket, input);
     };
   }
 
@@ -96,12 +95,15 @@ final class StubEndpoint implements AutoCloseable {
 
   /** Gives the answers in turn, over all connections, then {@link #OK} for ever. */
   static StubEndpoint answering(String... answers) throws IOException {
+    return answering(number -> number < answers.length ? answers[number] : OK);
+  }
+
+  private static StubEndpoint answering(IntFunction<String> answers) throws IOException {
     AtomicInteger next = new AtomicInteger();
     return running((endpoint, socket, input) -> {
       while (true) {
         endpoint.readRequest(input);
-        int number = next.getAndIncrement();
-        String answer = number < answers.length ? answers[number] : OK;
+        String answer = answers.apply(next.getAndIncrement());
         socket.getOutputStream().write(answer.getBytes(ISO_8859_1));
       }
     });
@@ -109,12 +111,14 @@ final class StubEndpoint implements AutoCloseable {
 
   /** Gives every request the same answer. */
   static StubEndpoint always(String answer) throws IOException {
-    return running((endpoint, socket, input) -> {
-      while (true) {
-        endpoint.readRequest(input);
-        socket.getOutputStream().write(answer.getBytes(ISO_8859_1));
-      }
-    });
+    return answering(number -> answer);
+  }
+
+  void answerAll(Socket socket, InputStream input) throws IOException {
+    while (true) {
+      readRequest(input);
+      socket.getOutputStream().write(OK.getBytes(ISO_8859_1));
+    }
   }
 
   Endpoint endpoint() {
@@ -152,7 +156,7 @@ final class StubEndpoint implements AutoCloseable {
   private void serve(Socket socket) {
     try (socket) {
       script.run(this, socket, new BufferedInputStream(socket.getInputStream()));
-    } catch (IOException ended) {
+    } catch (Exception ended) {
       // The peer's decision; the tests assert on what was received.
     }
   }

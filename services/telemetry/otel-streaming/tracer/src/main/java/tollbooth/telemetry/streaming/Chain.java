@@ -12,7 +12,8 @@ final class Chain {
   /** Why a chain's bytes are worthless. */
   enum Failure {
     NO_BUFFER_LEFT,
-    TOO_LARGE
+    TOO_LARGE,
+    BROKEN
   }
 
   /** Fewer dead bytes than this are not worth a compaction: the usual span has none. */
@@ -195,6 +196,20 @@ final class Chain {
   private void fail(Failure why) {
     clear();
     failure = why;
+  }
+
+  /** Half a field would cost the span's whole request. */
+  void breakOff() {
+    if (failure == null) {
+      fail(Failure.BROKEN);
+    }
+  }
+
+  /** Checks a field: a list in it may have changed since it was measured. */
+  void endField(int start, int bytes) {
+    if (length() - start != bytes) {
+      breakOff();
+    }
   }
 
   /**

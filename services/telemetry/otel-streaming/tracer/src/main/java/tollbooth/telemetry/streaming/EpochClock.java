@@ -2,6 +2,8 @@ package tollbooth.telemetry.streaming;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.time.InstantSource;
+import java.util.function.LongSupplier;
 
 /**
  * What the epoch's time and that of {@link System#nanoTime} differ by. Reading both for each trace
@@ -30,13 +32,24 @@ final class EpochClock {
     return known.differenceNanos();
   }
 
-  private record Reading(long atNanos, long differenceNanos) {
+  record Reading(long atNanos, long differenceNanos) {
 
     static Reading now() {
-      Instant epoch = Instant.now();
-      long nanos = System.nanoTime();
-      return new Reading(
-          nanos, Duration.ofSeconds(epoch.getEpochSecond(), epoch.getNano()).toNanos() - nanos);
+      return of(System::nanoTime, InstantSource.system());
+    }
+
+    /** Reads again if the thread may have lost the processor meanwhile. */
+    static Reading of(LongSupplier nanoTime, InstantSource calendar) {
+      for (int attempt = 1; ; attempt++) {
+        long before = nanoTime.getAsLong();
+        Instant epoch = calendar.instant();
+        long apart = nanoTime.getAsLong() - before;
+        if (apart < 20_000 || attempt == 3) {
+          long nanos = before + apart / 2;
+          return new Reading(
+              nanos, Duration.ofSeconds(epoch.getEpochSecond(), epoch.getNano()).toNanos() - nanos);
+        }
+      }
     }
   }
 }

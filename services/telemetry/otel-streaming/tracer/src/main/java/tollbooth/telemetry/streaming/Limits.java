@@ -46,7 +46,7 @@ record Limits(
   }
 
   private Object cutElement(Object element) {
-    return element == null ? "" : cut(element);
+    return element == null ? null : cut(element);
   }
 
   private Value<?> cut(Value<?> value) {

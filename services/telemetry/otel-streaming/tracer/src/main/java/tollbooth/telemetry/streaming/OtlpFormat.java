@@ -39,13 +39,9 @@ final class OtlpFormat implements WireFormat {
   private final byte[] resource;
   private final Keys keys = new Keys(OtlpFormat::encodedKey);
 
-  /**
-   * A format for the spans of one resource.
-   *
-   * @param schemaUrl the resource's; null if it has none
-   */
-  OtlpFormat(Attributes resource, String schemaUrl) {
-    this.resource = resource(resource, schemaUrl);
+  /** A format for the spans of one resource. */
+  OtlpFormat(Attributes resource) {
+    this.resource = resource(resource);
   }
 
   @Override
@@ -187,43 +183,55 @@ final class OtlpFormat implements WireFormat {
 
   @Override
   public void event(Chain out, long epochNanos, String name, Attributes attributes, int dropped) {
-    out.put(tag(11, BYTES));
-    out.putVarint(
+    int bytes =
         1
             + Long.BYTES
             + Protobuf.textSize(name)
             + OtlpValues.entriesSize(attributes)
-            + Protobuf.countSize(dropped));
-    out.put(tag(1, FIXED64));
-    out.putFixed64(epochNanos);
-    Protobuf.putText(out, 2, name);
-    putEntries(out, 3, attributes);
-    Protobuf.putCount(out, 4, dropped);
+            + Protobuf.countSize(dropped);
+    int start = out.length();
+    try {
+      out.put(tag(11, BYTES));
+      out.putVarint(bytes);
+      out.put(tag(1, FIXED64));
+      out.putFixed64(epochNanos);
+      Protobuf.putText(out, 2, name);
+      putEntries(out, 3, attributes);
+      Protobuf.putCount(out, 4, dropped);
+    } finally {
+      out.endField(start, bytesSize(bytes));
+    }
   }
 
   @Override
   public void link(Chain out, SpanContext context, Attributes attributes, int dropped) {
     String state = traceState(context.getTraceState());
-    out.put(tag(13, BYTES));
-    out.putVarint(
+    int bytes =
         bytesSize(16)
             + bytesSize(8)
             + Protobuf.textSize(state)
             + OtlpValues.entriesSize(attributes)
             + Protobuf.countSize(dropped)
             + 1
-            + Integer.BYTES);
-    out.put(tag(1, BYTES));
-    out.put(16);
-    out.put(context.getTraceIdBytes());
-    out.put(tag(2, BYTES));
-    out.put(8);
-    out.put(context.getSpanIdBytes());
-    Protobuf.putText(out, 3, state);
-    putEntries(out, 4, attributes);
-    Protobuf.putCount(out, 5, dropped);
-    out.put(tag(6, FIXED32));
-    out.putFixed32(flags(context.getTraceFlags().asByte() & 0xff, context.isRemote()));
+            + Integer.BYTES;
+    int start = out.length();
+    try {
+      out.put(tag(13, BYTES));
+      out.putVarint(bytes);
+      out.put(tag(1, BYTES));
+      out.put(16);
+      out.put(context.getTraceIdBytes());
+      out.put(tag(2, BYTES));
+      out.put(8);
+      out.put(context.getSpanIdBytes());
+      Protobuf.putText(out, 3, state);
+      putEntries(out, 4, attributes);
+      Protobuf.putCount(out, 5, dropped);
+      out.put(tag(6, FIXED32));
+      out.putFixed32(flags(context.getTraceFlags().asByte() & 0xff, context.isRemote()));
+    } finally {
+      out.endField(start, bytesSize(bytes));
+    }
   }
 
   /** The value of the header {@code tracestate}; empty if there is none. */
@@ -280,14 +288,13 @@ final class OtlpFormat implements WireFormat {
     return at + 4;
   }
 
-  private static byte[] resource(Attributes attributes, String schemaUrl) {
+  private static byte[] resource(Attributes attributes) {
     return Protobuf.encoded(out -> {
       if (!attributes.isEmpty()) {
         out.put(tag(1, BYTES));
         out.putVarint(OtlpValues.entriesSize(attributes));
         putEntries(out, 1, attributes);
       }
-      Protobuf.putText(out, 3, schemaUrl == null ? "" : schemaUrl);
     });
   }
 

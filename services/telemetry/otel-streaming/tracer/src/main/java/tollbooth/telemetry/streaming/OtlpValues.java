@@ -33,14 +33,20 @@ final class OtlpValues {
     return size[0];
   }
 
-  /** Appends a KeyValue. */
+  /** Appends a KeyValue; nothing if it is too deep for the stack. */
   static void putEntry(Chain out, int field, String key, Object value) {
-    out.put(tag(field, BYTES));
-    out.putVarint(entrySize(key, value));
-    Protobuf.putText(out, 1, key);
-    out.put(tag(2, BYTES));
-    out.putVarint(size(value));
-    put(out, value);
+    int bytes = entrySize(key, value);
+    int start = out.length();
+    try {
+      out.put(tag(field, BYTES));
+      out.putVarint(bytes);
+      Protobuf.putText(out, 1, key);
+      out.put(tag(2, BYTES));
+      out.putVarint(size(value));
+      put(out, value);
+    } finally {
+      out.endField(start, bytesSize(bytes));
+    }
   }
 
   private static int entrySize(String key, Object value) {

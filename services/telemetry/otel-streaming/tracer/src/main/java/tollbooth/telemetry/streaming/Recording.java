@@ -22,6 +22,7 @@ final class Recording {
   private static final int LEAST_DEAD = 4;
 
   private static final int MOST_DEAD_KEPT = 64;
+  private static final int MOST_KEPT = 128 * FIELDS;
 
   /** The span's bytes. */
   final Chain chain;
@@ -48,7 +49,7 @@ final class Recording {
   private long seen;
 
   /** Names of keys without an id: the first one gets the id -1, the next one -2. Mostly null. */
-  private List<String> looseNames;
+  List<String> looseNames;
 
   /** Where replaced values are, in ascending order. */
   private int[] deadStarts = new int[LEAST_DEAD];
@@ -96,6 +97,8 @@ final class Recording {
       slot = add(id);
     }
     attributes[slot + START] = chain.length();
+    // Nothing remains if an exception comes before close.
+    attributes[slot + END] = chain.length();
     return slot;
   }
 
@@ -111,7 +114,10 @@ final class Recording {
     int index = looseNames.indexOf(name);
     if (index < 0) {
       index = looseNames.size();
-      looseNames.add(name);
+      // A rejected one is not kept: nothing would bound the names.
+      if (count < limits.attributes()) {
+        looseNames.add(name);
+      }
     }
     return -1 - index;
   }
@@ -136,8 +142,8 @@ final class Recording {
 
   /** A value is replaced: its bytes are removed once there are many such, or at the end. */
   private void bury(int start, int end) {
-    if (chain.failure() != null) {
-      // Its bytes are worthless, and so is where they are.
+    if (chain.failure() != null || start == end) {
+      // Its bytes are worthless, and so is where they are; or it has none.
       return;
     }
     addDead(start, end);
@@ -210,7 +216,10 @@ final class Recording {
 
   /** Whether it has memory that others may need: more buffers than one, names, or large arrays. */
   boolean holdsMore() {
-    return chain.isLong() || looseNames != null || deadStarts.length > MOST_DEAD_KEPT;
+    return chain.isLong()
+        || looseNames != null
+        || attributes.length > MOST_KEPT
+        || deadStarts.length > MOST_DEAD_KEPT;
   }
 
   /** Becomes empty. */
@@ -221,6 +230,9 @@ final class Recording {
     seen = 0;
     rejected = 0;
     dead = 0;
+    if (attributes.length > MOST_KEPT) {
+      attributes = new int[MOST_KEPT];
+    }
     if (deadStarts.length > MOST_DEAD_KEPT) {
       deadStarts = new int[LEAST_DEAD];
       deadEnds = new int[LEAST_DEAD];

@@ -57,10 +57,14 @@ final class SpanMessage extends Message {
     if (!wire.grouped()) {
       return null;
     }
-    int spans = Math.toIntExact(bytes);
-    ByteBuffer group = ByteBuffer.allocate(wire.format().groupHeadSize(recording.scope(), spans));
-    wire.format().putGroupHead(group, recording.scope(), spans);
+    ByteBuffer group = ByteBuffer.allocate(groupHeadBytes(bytes));
+    wire.format().putGroupHead(group, recording.scope(), Math.toIntExact(bytes));
     return group.flip();
+  }
+
+  @Override
+  public int groupHeadBytes(long bytes) {
+    return wire.format().groupHeadSize(recording.scope(), Math.toIntExact(bytes));
   }
 
   @Override

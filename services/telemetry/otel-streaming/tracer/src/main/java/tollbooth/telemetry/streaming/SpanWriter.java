@@ -80,17 +80,11 @@ final class SpanWriter {
     }
   }
 
-  void link(Recording span, SpanContext context, Attributes attributes) {
+  /** If the span has started, it is without the count of dropped attributes, as in the SDK. */
+  void link(Recording span, SpanContext context, Attributes attributes, boolean started) {
     if (span.links++ < limits.links()) {
       Attributes kept = kept(attributes, limits.linkAttributes());
-      format.link(span.chain, context, kept, attributes.size() - kept.size());
-    }
-  }
-
-  /** A link to a span that has started: as in the SDK, without the count of dropped attributes. */
-  void lateLink(Recording span, SpanContext context, Attributes attributes) {
-    if (span.links++ < limits.links()) {
-      format.link(span.chain, context, kept(attributes, limits.linkAttributes()), 0);
+      format.link(span.chain, context, kept, started ? 0 : attributes.size() - kept.size());
     }
   }
 

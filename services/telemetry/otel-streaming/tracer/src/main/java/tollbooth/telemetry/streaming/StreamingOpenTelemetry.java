@@ -38,7 +38,7 @@ public final class StreamingOpenTelemetry implements OpenTelemetry, Closeable {
 
   private static StreamingTracerProvider tracers(StreamingSettings settings) {
     Ledger ledger = new Ledger();
-    WireFormat format = new OtlpFormat(settings.resource(), null);
+    WireFormat format = new OtlpFormat(settings.resource());
     RecordingPool recordings =
         new RecordingPool(new BufferPool(mostBuffers(settings)), settings.limits());
     boolean grouped = settings.recorder().framing() == Framing.GROUP_PER_WRITE;

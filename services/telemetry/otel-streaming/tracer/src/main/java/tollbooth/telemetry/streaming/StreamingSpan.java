@@ -64,6 +64,9 @@ final class StreamingSpan implements Span {
   /** Whether the recording was given back because the span was too large. */
   private boolean tooLarge;
 
+  /** The same, because an exception broke it. */
+  private boolean broken;
+
   /**
    * Makes a span that has yet to be started.
    *
@@ -110,7 +113,6 @@ final class StreamingSpan implements Span {
    */
   void start(Recording taken) {
     recording = taken;
-    giveUpWhereFailed();
     leave();
   }
 
@@ -182,6 +184,7 @@ final class StreamingSpan implements Span {
   }
 
   private void leave() {
+    giveUpWhereFailed();
     STATE.setRelease(this, IDLE);
   }
 
@@ -189,6 +192,7 @@ final class StreamingSpan implements Span {
   private void giveUpWhereFailed() {
     if (recording != null && recording.chain.failure() != null) {
       tooLarge = recording.chain.failure() == Chain.Failure.TOO_LARGE;
+      broken = recording.chain.failure() == Chain.Failure.BROKEN;
       tracer.pipeline.recordings().give(recording);
       recording = null;
     }
@@ -199,7 +203,6 @@ final class StreamingSpan implements Span {
     if (key != null && !key.isEmpty() && value != null && enterRecording()) {
       try {
         writer().attribute(recording, key, value);
-        giveUpWhereFailed();
       } finally {
         leave();
       }
@@ -212,7 +215,6 @@ final class StreamingSpan implements Span {
     if (key != null && !key.isEmpty() && enterRecording()) {
       try {
         writer().attribute(recording, key, value);
-        giveUpWhereFailed();
       } finally {
         leave();
       }
@@ -225,7 +227,6 @@ final class StreamingSpan implements Span {
     if (key != null && !key.isEmpty() && enterRecording()) {
       try {
         writer().attribute(recording, key, value);
-        giveUpWhereFailed();
       } finally {
         leave();
       }
@@ -238,7 +239,6 @@ final class StreamingSpan implements Span {
     if (key != null && !key.isEmpty() && enterRecording()) {
       try {
         writer().attribute(recording, key, value);
-        giveUpWhereFailed();
       } finally {
         leave();
       }
@@ -255,7 +255,6 @@ final class StreamingSpan implements Span {
     if (enterRecording()) {
       try {
         writer().attribute(recording, key, own);
-        giveUpWhereFailed();
       } finally {
         leave();
       }
@@ -282,7 +281,6 @@ final class StreamingSpan implements Span {
     if (name != null && enterRecording()) {
       try {
         writer().event(recording, epochNanos, name, orEmpty(attributes));
-        giveUpWhereFailed();
       } finally {
         leave();
       }
@@ -290,7 +288,7 @@ final class StreamingSpan implements Span {
     return this;
   }
 
-  private static Attributes orEmpty(Attributes attributes) {
+  static Attributes orEmpty(Attributes attributes) {
     return attributes == null ? Attributes.empty() : attributes;
   }
 
@@ -303,7 +301,6 @@ final class StreamingSpan implements Span {
     if (enterRecording()) {
       try {
         writer().exception(recording, now(), own, orEmpty(additional));
-        giveUpWhereFailed();
       } finally {
         leave();
       }
@@ -315,8 +312,7 @@ final class StreamingSpan implements Span {
   public Span addLink(SpanContext linked, Attributes attributes) {
     if (linked != null && linked.isValid() && enterRecording()) {
       try {
-        writer().lateLink(recording, linked, orEmpty(attributes));
-        giveUpWhereFailed();
+        writer().link(recording, linked, orEmpty(attributes), true);
       } finally {
         leave();
       }
@@ -367,6 +363,11 @@ final class StreamingSpan implements Span {
         finish(epochNanos);
         giveUpWhereFailed();
       }
+    } catch (Throwable thrown) {
+      recording.chain.breakOff();
+      giveUpWhereFailed();
+      drop(tracer.pipeline.ledger());
+      throw thrown;
     } finally {
       done = recording;
       recording = null;
@@ -383,6 +384,8 @@ final class StreamingSpan implements Span {
     ledger.countNotQueued();
     if (tooLarge) {
       ledger.countTooLarge();
+    } else if (broken) {
+      ledger.countGivenUp(1);
     } else {
       ledger.countQueueFull();
     }

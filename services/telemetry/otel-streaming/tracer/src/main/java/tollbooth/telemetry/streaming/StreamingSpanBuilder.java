@@ -62,7 +62,7 @@ final class StreamingSpanBuilder implements SpanBuilder {
   @Override
   public SpanBuilder addLink(SpanContext linked, Attributes attributes) {
     if (linked != null && linked.isValid() && recording()) {
-      tracer.writer.link(recording, linked, attributes == null ? Attributes.empty() : attributes);
+      tracer.writer.link(recording, linked, StreamingSpan.orEmpty(attributes), false);
     }
     return this;
   }

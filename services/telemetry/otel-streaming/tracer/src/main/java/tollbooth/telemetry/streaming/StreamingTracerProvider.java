@@ -40,7 +40,7 @@ public final class StreamingTracerProvider implements TracerProvider, Closeable 
     return sender.flush(timeout);
   }
 
-  /** Flushes for at most 3 s, then gives up the rest. Spans that end later are given up. */
+  /** Flushes for 3 s at most, gives up the rest, and waits for the thread's end (10 s at most). */
   @Override
   public void close() {
     sender.close(CLOSE_TIMEOUT);

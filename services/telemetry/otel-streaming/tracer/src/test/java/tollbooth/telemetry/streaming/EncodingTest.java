@@ -1,20 +1,26 @@
 package tollbooth.telemetry.streaming;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.opentelemetry.api.common.AttributeKey;
+import io.opentelemetry.api.common.Attributes;
+import io.opentelemetry.api.common.Value;
 import io.opentelemetry.api.trace.Span;
 import io.opentelemetry.api.trace.Tracer;
 import java.util.AbstractList;
-import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import tollbooth.telemetry.recorder.Ledger.Counts;
 
 /** Texts and keys of sizes at which the encoding differs. */
 class EncodingTest {
+
+  private static final AttributeKey<List<String>> LIST = AttributeKey.stringArrayKey("list");
 
   private final Harness harness = Harness.of(Limits.DEFAULT);
   private final Tracer tracer = harness.provider.get("test");
@@ -148,57 +154,72 @@ class EncodingTest {
     assertThat(keys.get("one more").id()).isEqualTo(Key.NONE);
   }
 
-  /** A list that changes while it is read would break the lengths that precede its elements. */
-  @Test
-  void aListIsCopiedFirst() {
-    List<String> list = new ArrayList<>(List.of("one"));
-    Span span = tracer.spanBuilder("span").startSpan();
-    span.setAttribute(
-        AttributeKey.stringArrayKey("list"),
-        new AbstractList<String>() {
-          @Override
-          public String get(int index) {
-            span.setAttribute("read", true);
-            return list.get(index);
-          }
+  /** Its texts become longer with each reading. */
+  private static List<String> growing(Runnable reading) {
+    AtomicInteger reads = new AtomicInteger();
+    return new AbstractList<>() {
+      @Override
+      public String get(int index) {
+        reading.run();
+        return "x".repeat(reads.incrementAndGet());
+      }
 
-          @Override
-          public int size() {
-            return list.size();
-          }
-        });
-    span.end();
-
-    assertThat(harness.sentSpans().getFirst().getAttributesList())
-        .extracting(attribute -> attribute.getKey())
-        .containsExactly("read", "list");
+      @Override
+      public int size() {
+        return 2;
+      }
+    };
   }
 
   @Test
-  void aListOfTheBuilderIsCopiedFirst() {
-    AtomicInteger reads = new AtomicInteger();
-    List<String> growing =
-        new AbstractList<>() {
-          @Override
-          public String get(int index) {
-            return "x".repeat(reads.incrementAndGet());
-          }
+  void aListIsCopiedFirst() {
+    Span span = tracer.spanBuilder("span").setAttribute(LIST, growing(() -> {})).startSpan();
+    span.setAttribute(
+        AttributeKey.stringArrayKey("late"), growing(() -> span.setAttribute("read", true)));
+    span.end();
 
-          @Override
-          public int size() {
-            return 2;
-          }
-        };
-    tracer
-        .spanBuilder("span")
-        .setAttribute(AttributeKey.stringArrayKey("list"), growing)
-        .startSpan()
-        .end();
+    var sent = harness.sentSpans().getFirst().getAttributesList();
+    assertThat(sent).hasSize(3);
+    for (int i = 0; i < 3; i += 2) {
+      assertThat(sent.get(i).getValue().getArrayValue().getValuesList())
+          .extracting(value -> value.getStringValue())
+          .containsExactly("x", "xx");
+    }
+  }
 
-    var sent = harness.sentSpans().getFirst().getAttributes(0).getValue().getArrayValue();
-    assertThat(sent.getValuesList())
-        .extracting(value -> value.getStringValue())
-        .containsExactly("x", "xx");
+  @Test
+  void aListThatChangesInAnEventOrLinkCostsItsSpanOnly() {
+    Span whole = tracer.spanBuilder("whole").startSpan();
+    Attributes changing = Attributes.of(LIST, growing(() -> {}));
+    tracer.spanBuilder("event").startSpan().addEvent("event", changing).end();
+    tracer.spanBuilder("link").addLink(whole.getSpanContext(), changing).startSpan().end();
+    whole.end();
+
+    assertThat(harness.sentSpans()).extracting(span -> span.getName()).containsExactly("whole");
+    assertThat(harness.ledger.counts()).isEqualTo(new Counts(3, 0, 0, 0, 0, 2, 0));
+  }
+
+  @Test
+  void aValueTooDeepForTheStackLeavesNothing() {
+    Value<?> value = Value.of("x");
+    for (int i = 0; i < 100_000; i++) {
+      value = Value.of(value);
+    }
+    Value<?> deep = value;
+    Span span = tracer.spanBuilder("span").startSpan();
+    assertThatThrownBy(() -> span.setAttribute(AttributeKey.valueKey("key"), deep))
+        .isInstanceOf(StackOverflowError.class);
+    span.setAttribute("key", "first").setAttribute("key", "last").end();
+
+    assertThat(harness.sentSpans().getFirst().getAttributesList())
+        .extracting(attribute -> attribute.getValue().getStringValue())
+        .containsExactly("last");
+  }
+
+  @Test
+  void aNullInAListIsNotCut() {
+    List<Long> list = Arrays.asList(1L, null);
+    assertThat(new Limits(1, 1, 1, 1, 1, 5, 1).cut(list)).isEqualTo(list);
   }
 
   @Test

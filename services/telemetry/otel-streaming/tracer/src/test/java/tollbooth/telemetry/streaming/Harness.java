@@ -23,7 +23,7 @@ final class Harness implements Sender {
   volatile int wakes;
 
   Harness(Limits limits, Sampler sampler, int mostBuffers, int queueSize) {
-    this(limits, sampler, mostBuffers, queueSize, new OtlpFormat(RESOURCE, null));
+    this(limits, sampler, mostBuffers, queueSize, new OtlpFormat(RESOURCE));
   }
 
   Harness(Limits limits, Sampler sampler, int mostBuffers, int queueSize, WireFormat format) {
@@ -50,7 +50,7 @@ final class Harness implements Sender {
 
   /** Spans of one scope share what precedes them. */
   static Harness grouped() {
-    WireFormat format = new OtlpFormat(RESOURCE, null);
+    WireFormat format = new OtlpFormat(RESOURCE);
     return new Harness(Limits.DEFAULT, Sampler.ALWAYS_ON, 4096, 2048, format, true);
   }
 

@@ -29,6 +29,7 @@ import java.io.ByteArrayOutputStream;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
@@ -44,8 +45,11 @@ class SameAsSdkTest {
   private static final List<Throwable> FAILURES =
       List.of(new IllegalStateException("broken"), new Exception(null, new Error("cause")) {});
 
+  private static final List<String> SAMPLERS =
+      List.of("always_on", "always_off", "parentbased_always_on", "parentbased_always_off");
+
   static IntStream seeds() {
-    return IntStream.range(0, 400);
+    return IntStream.range(0, 600);
   }
 
   @ParameterizedTest
@@ -54,12 +58,16 @@ class SameAsSdkTest {
     Random random = new Random(seed);
     boolean unlimited = random.nextBoolean();
     int length = unlimited ? Integer.MAX_VALUE : random.nextInt(8);
-    int most = 1 + random.nextInt(10);
-    Limits limits = new Limits(most, 3, 3, 2, 2, length, 1 << 20);
+    int most = random.nextInt(4);
+    int inner = random.nextInt(3);
+    Limits limits = new Limits(random.nextInt(11), most, most, inner, inner, length, 1 << 20);
+    // Most spans are sampled.
+    String sampler = SAMPLERS.get(Math.max(0, random.nextInt(8) - 4));
+    Sampler ours = StreamingSettings.parse(Map.of("OTEL_TRACES_SAMPLER", sampler)).sampler();
 
-    Harness harness = Harness.of(limits);
-    List<Boolean> recording = calls(harness.provider, new Random(seed));
-    Made bySdk = bySdk(limits, seed);
+    Harness harness = new Harness(limits, ours, 4096, 2048);
+    List<Object> recording = calls(harness.provider, new Random(seed));
+    Made bySdk = bySdk(limits, sampler, seed);
 
     assertThat(recording).isEqualTo(bySdk.recording());
     assertThat(normal(harness.sent())).isEqualTo(normal(bySdk.groups()));
@@ -71,9 +79,9 @@ class SameAsSdkTest {
    * @param groups with one span each
    * @param recording what {@link SameAsSdkTest#calls} returns
    */
-  private record Made(List<ResourceSpans> groups, List<Boolean> recording) {}
+  private record Made(List<ResourceSpans> groups, List<Object> recording) {}
 
-  private static Made bySdk(Limits limits, int seed) throws Exception {
+  private static Made bySdk(Limits limits, String sampler, int seed) throws Exception {
     InMemorySpanExporter spans = InMemorySpanExporter.create();
     SpanLimits sdkLimits =
         SpanLimits.builder()
@@ -88,13 +96,15 @@ class SameAsSdkTest {
         SdkTracerProvider.builder()
             .setResource(Resource.create(Harness.RESOURCE))
             .setSpanLimits(sdkLimits)
+            .setSampler(SamplerTest.ofSdk(sampler))
             .addSpanProcessor(SimpleSpanProcessor.create(spans))
             .build()) {
-      List<Boolean> recording = calls(provider, new Random(seed));
+      List<Object> recording = calls(provider, new Random(seed));
       ByteArrayOutputStream bytes = new ByteArrayOutputStream();
       TraceRequestMarshaler.create(spans.getFinishedSpanItems()).writeBinaryTo(bytes);
       var request = ExportTraceServiceRequest.parseFrom(bytes.toByteArray());
-      return new Made(apart(request.getResourceSpans(0)), recording);
+      var sent = request.getResourceSpansList();
+      return new Made(sent.isEmpty() ? sent : apart(sent.getFirst()), recording);
     }
   }
 
@@ -109,8 +119,11 @@ class SameAsSdkTest {
     return groups;
   }
 
-  /** A child and its parent, without what is random or without an order. */
+  /** A child and its parent, if sampled, without what is random or without an order. */
   private static List<ResourceSpans> normal(List<ResourceSpans> groups) {
+    if (groups.isEmpty()) {
+      return groups;
+    }
     assertThat(groups).hasSize(2);
     ResourceSpans.Builder builder = groups.getFirst().toBuilder();
     var child = builder.getScopeSpansBuilder(0).getSpansBuilder(0);
@@ -153,9 +166,9 @@ class SameAsSdkTest {
   /**
    * The same calls for the same randomness.
    *
-   * @return whether the child was recording before its end and after, and the same of its parent
+   * @return what {@link #end} returns of the child and of its parent
    */
-  private static List<Boolean> calls(TracerProvider provider, Random random) {
+  private static List<Object> calls(TracerProvider provider, Random random) {
     var scope = provider.tracerBuilder("scope");
     if (random.nextBoolean()) {
       scope.setInstrumentationVersion("1.2");
@@ -186,20 +199,21 @@ class SameAsSdkTest {
     SpanBuilder childBuilder = tracer.spanBuilder("child");
     childBuilder.setParent(Context.root().with(span));
     childBuilder.setStartTimestamp(2_000 + random.nextInt(1_000), TimeUnit.MILLISECONDS);
-    List<Boolean> recording = new ArrayList<>(end(childBuilder.startSpan(), random));
+    List<Object> recording = new ArrayList<>(end(childBuilder.startSpan(), random));
     recording.addAll(end(span, random));
     return recording;
   }
 
-  /** Calls before the end and after it; whether the span was recording in between. */
-  private static List<Boolean> end(Span span, Random random) {
+  /** Calls before the end and after it; the context, and whether the span was recording. */
+  private static List<Object> end(Span span, Random random) {
     call(span, random);
     boolean before = span.isRecording();
     span.end(3_000 + random.nextInt(1_000), TimeUnit.MILLISECONDS);
     call(span, random);
     boolean after = span.isRecording();
     span.end();
-    return List.of(before, after);
+    SpanContext context = span.getSpanContext();
+    return List.of(before, after, context.getTraceFlags().asHex(), context.getTraceState());
   }
 
   private static void call(Span span, Random random) {
@@ -271,7 +285,7 @@ class SameAsSdkTest {
   private static SpanContext context(Random random, boolean remote) {
     String trace = "%016x%016x".formatted(random.nextLong() | 1, random.nextLong());
     String span = "%016x".formatted(random.nextLong() | 1);
-    TraceFlags flags = TraceFlags.fromByte((byte) (random.nextBoolean() ? 3 : 1));
+    TraceFlags flags = TraceFlags.fromByte((byte) random.nextInt(4));
     TraceState state =
         random.nextBoolean()
             ? TraceState.builder().put("one", "1").put("two", "2").build()

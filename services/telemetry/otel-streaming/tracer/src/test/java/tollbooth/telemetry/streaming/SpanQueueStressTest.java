@@ -7,8 +7,9 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import tollbooth.telemetry.recorder.Ledger.Counts;
 
 /** Many threads end spans, one takes them from a small queue: none is lost or twice, uncounted. */
@@ -16,12 +17,17 @@ import tollbooth.telemetry.recorder.Ledger.Counts;
 class SpanQueueStressTest {
 
   private static final int THREADS = 8;
-  private static final int SPANS_EACH = 20_000;
+  private static final int SPANS_EACH = 10_000;
 
-  @Test
-  void everySpanIsTakenOnceOrCountedAsDropped() throws Exception {
-    Harness harness = new Harness(Limits.DEFAULT, Sampler.ALWAYS_ON, 4_096, 64);
+  @ParameterizedTest
+  @ValueSource(ints = {2, 64, 2_048})
+  void everySpanIsTakenOnceOrCountedAsDropped(int capacity) throws Exception {
+    Harness harness = new Harness(Limits.DEFAULT, Sampler.ALWAYS_ON, 8_192, capacity);
     Tracer tracer = harness.provider.get("test");
+    for (int i = 0; i <= capacity; i++) {
+      tracer.spanBuilder("one too many" + i).startSpan().end();
+    }
+    assertThat(harness.ledger.counts().queueFull()).isEqualTo(1);
     List<Thread> threads = new ArrayList<>();
     for (int number = 0; number < THREADS; number++) {
       String name = number + ".";
@@ -42,7 +48,7 @@ class SpanQueueStressTest {
     Set<String> different = new HashSet<>(names);
     assertThat(different).hasSameSizeAs(names);
     Counts counts = harness.ledger.counts();
-    assertThat(counts.ended()).isEqualTo(THREADS * SPANS_EACH);
+    assertThat(counts.ended()).isEqualTo(THREADS * SPANS_EACH + capacity + 1);
     assertThat(names.size() + counts.queueFull()).isEqualTo(counts.ended());
   }
 }

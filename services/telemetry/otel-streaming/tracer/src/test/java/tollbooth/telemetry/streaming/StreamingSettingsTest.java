@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.opentelemetry.api.common.AttributeKey;
+import io.opentelemetry.context.Context;
+import io.opentelemetry.context.propagation.TextMapGetter;
+import io.opentelemetry.context.propagation.TextMapPropagator;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
@@ -132,29 +135,37 @@ class StreamingSettingsTest {
         .isEqualTo(Routing.ROUND_ROBIN);
   }
 
+  private static final TextMapGetter<Map<String, String>> GETTER =
+      new TextMapGetter<>() {
+        @Override
+        public Iterable<String> keys(Map<String, String> carrier) {
+          return carrier.keySet();
+        }
+
+        @Override
+        public String get(Map<String, String> carrier, String key) {
+          return carrier.get(key);
+        }
+      };
+
   @ParameterizedTest
-  @CsvSource({
-    "always_on, true, true, true",
-    "always_off, false, false, false",
-    "traceidratio, false, false, false",
-    "parentbased_always_on, true, true, false",
-    "parentbased_always_off, false, true, false",
-    "parentbased_traceidratio, false, true, false"
-  })
-  void readsSamplers(String name, boolean root, boolean ofSampled, boolean ofUnsampled) {
-    Sampler sampler = parse("OTEL_TRACES_SAMPLER", name, "OTEL_TRACES_SAMPLER_ARG", "0").sampler();
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "tracecontext|traceparent=00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
+        "baggage|baggage=key=value",
+        "b3,baggage|b3=0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-1,baggage=key=value",
+        "b3multi|X-B3-TraceId=0af7651916cd43dd8448eb211c80319c,X-B3-SpanId=b7ad6b7169203331,"
+            + "X-B3-Sampled=1",
+        "none|''"
+      })
+  void propagatorsInjectWhatTheyExtract(String names, String headers) {
+    TextMapPropagator propagator = parse("OTEL_PROPAGATORS", names).propagator();
+    Map<String, String> carrier = new Variables(Map.of("H", headers)).pairs("H");
+    Map<String, String> injected = new HashMap<>();
+    propagator.inject(propagator.extract(Context.root(), carrier, GETTER), injected, Map::put);
 
-    assertThat(sampler.samples(Sampler.Parent.NONE, 7)).isEqualTo(root);
-    assertThat(sampler.samples(Sampler.Parent.SAMPLED, 7)).isEqualTo(ofSampled);
-    assertThat(sampler.samples(Sampler.Parent.UNSAMPLED, 7)).isEqualTo(ofUnsampled);
-  }
-
-  @Test
-  void readsPropagators() {
-    assertThat(parse("OTEL_PROPAGATORS", "b3").propagator().fields()).containsExactly("b3");
-    assertThat(parse("OTEL_PROPAGATORS", "b3multi, baggage").propagator().fields())
-        .contains("X-B3-TraceId", "baggage");
-    assertThat(parse("OTEL_PROPAGATORS", "none").propagator().fields()).isEmpty();
+    assertThat(injected).isEqualTo(carrier);
   }
 
   @ParameterizedTest
