@@ -2,10 +2,13 @@
 
 The *declaration* says what a target is, the *deployment* starts and stops it, the *judgement* says what its records
 are worth. `lab/cli.py` registers the targets; everything else receives one.
+
+Targets inherit the protocols. A member with a body is what targets without anything of the kind have; they leave it
+out. Each target defines the members that have only a description.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar
@@ -38,7 +41,8 @@ class Declaration(Protocol):
 
     @property
     def containers(self) -> bool:
-        """Whether it runs in containers of the engine."""
+        """Whether it runs in containers of the engine. By default it does."""
+        return True
 
     @property
     def settings(self) -> type[TargetSettings]:
@@ -54,7 +58,8 @@ class Declaration(Protocol):
 
     @property
     def files(self) -> Mapping[str, type[Shape]]:
-        """Further files that users write for it, such as topologies, by name."""
+        """Further files that users write for it, such as topologies, by name. By default none."""
+        return {}
 
     def headline(self, metrics: Collection[str]) -> Headline:
         """Return the primary metric and the table's columns of a summary that has `metrics`."""
@@ -69,7 +74,8 @@ class Declaration(Protocol):
         """Return a name for levels that take equally long to start."""
 
     def manifest(self, experiment: Experiment) -> Mapping[str, Any]:
-        """Return what `manifest.json` says about the target, by key."""
+        """Return what `manifest.json` says about the target, by key. By default nothing."""
+        return {}
 
 
 @dataclass(frozen=True)
@@ -92,6 +98,14 @@ class Measuring(Protocol):
         """Return the target's parts of the trial's `trial.json`, after its window has ended."""
 
 
+class NothingAdded(Measuring):
+    """Nothing is added to `trial.json`."""
+
+    def parts(self) -> Sequence[TrialPart]:
+        """See `Measuring.parts`."""
+        return ()
+
+
 class Deployment(Protocol):
     """One start of one system. The methods are called in this order.
 
@@ -108,13 +122,19 @@ class Deployment(Protocol):
         """Return where load goes; None if the target takes no load."""
 
     def request(self, level: Level[Any]) -> Mapping[str, object]:
-        """Return what each request of a trial of `level` carries, by the generator's names."""
+        """Return what each request of a trial of `level` carries, by the generator's names. By default nothing."""
+        return {}
 
     def settled(self, level: Level[Any]) -> None:
-        """Return once a trial of `level` may be measured."""
+        """Return once a trial of `level` may be measured. By default it may at once."""
+        return
 
     def measuring(self, level: Level[Any], seed: int, lead_s: float) -> AbstractContextManager[Measuring]:
-        """Return what is in force while a trial is measured, its window beginning in `lead_s` seconds."""
+        """Return what is in force while a trial is measured, its window beginning in `lead_s` seconds.
+
+        By default nothing is, and nothing is added to its records.
+        """
+        return nullcontext(NothingAdded())
 
     def drain(self) -> TrialPart:
         """Stop what is measured, and return what is known only then, for all trials of the start."""
@@ -202,16 +222,19 @@ class Target(Protocol[Place_contra]):
         """Its checks and metrics."""
 
     def prepare(self, experiment: Experiment, images: Mapping[str, str]) -> None:
-        """Check generated configuration with the programs that will read it; raises `UserError`."""
+        """Check generated configuration with the programs that will read it; raises `UserError`. By default none is."""
+        return
 
     def deployment(self, level: Level[Any], place: Place_contra, out: Path) -> Deployment:
         """Return one system of `level`, not yet created, whose containers write to `out`."""
 
     def versions(self, trial: Path) -> Mapping[str, str]:
-        """Return the versions that what was measured reported, by name, from the folder of a trial."""
+        """Return the versions that what was measured reported, by name, from the folder of a trial. By default none."""
+        return {}
 
     def profiled(self, level: Level[Any], agent: str) -> Level[Any] | None:
-        """Return the level with a JVM agent in what is measured; None if the target has no JVM."""
+        """Return the level with a JVM agent in what is measured; None, the default, if the target has no JVM."""
+        return None
 
 
 Targets = Mapping[str, Target[Any]]

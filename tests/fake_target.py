@@ -7,14 +7,14 @@ is only a bound where the search for it ended first, and the counters of both ma
 import json
 import random
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field
 
-from lab.contract import Judgement, Metric, Needs, PairedMetric
+from lab.contract import Declaration, Deployment, Judgement, Measuring, Metric, Needs, PairedMetric, Target
 from lab.engine.place import Place
 from lab.record.data import TrialData
 from lab.record.files import write_json_atomic
@@ -50,7 +50,7 @@ class FakeLevelSettings(LevelSettings):
 FakeLevel = Level[FakeLevelSettings]
 
 
-class FakeDeclaration:
+class FakeDeclaration(Declaration):
     """See `lab.contract.Declaration`."""
 
     kind = "fake"
@@ -58,7 +58,6 @@ class FakeDeclaration:
     settings = FakeSettings
     level = FakeLevelSettings
     example = Example({"operations": 10}, {"capacity_per_s": 50})
-    files: Mapping[str, Any] = {}
 
     def headline(self, metrics: Collection[str]) -> Headline:
         """See `Declaration.headline`."""
@@ -89,16 +88,7 @@ class FakeDeclaration:
 
 
 @dataclass(frozen=True)
-class FakeMeasuring:
-    """See `lab.contract.Measuring`."""
-
-    def parts(self) -> Sequence[TrialPart]:
-        """See `Measuring.parts`."""
-        return []
-
-
-@dataclass(frozen=True)
-class FakeDeployment:
+class FakeDeployment(Deployment):
     """See `lab.contract.Deployment`."""
 
     level: FakeLevel
@@ -116,18 +106,11 @@ class FakeDeployment:
     def endpoint(self) -> None:
         """See `Deployment.endpoint`."""
 
-    def request(self, level: FakeLevel) -> Mapping[str, object]:
-        """See `Deployment.request`."""
-        raise AssertionError("there is no load")
-
-    def settled(self, level: FakeLevel) -> None:
-        """See `Deployment.settled`."""
-
-    def measuring(self, level: FakeLevel, seed: int, lead_s: float) -> AbstractContextManager[FakeMeasuring]:
+    def measuring(self, level: FakeLevel, seed: int, lead_s: float) -> AbstractContextManager[Measuring]:
         """See `Deployment.measuring`."""
         if not level.settings.broken:
             imported(self.out, level, seed)
-        return nullcontext(FakeMeasuring())
+        return super().measuring(level, seed, lead_s)
 
     def drain(self) -> TrialPart:
         """See `Deployment.drain`."""
@@ -204,14 +187,11 @@ JUDGEMENT = Judgement(
 )
 
 
-class Fake:
+class Fake(Target[Place]):
     """See `lab.contract.Target`."""
 
     declaration = FakeDeclaration()
     judgement = JUDGEMENT
-
-    def prepare(self, experiment: Experiment, images: Mapping[str, str]) -> None:
-        """See `Target.prepare`."""
 
     def deployment(self, level: FakeLevel, place: Place, out: Path) -> FakeDeployment:
         """See `Target.deployment`."""
@@ -220,6 +200,3 @@ class Fake:
     def versions(self, trial: Path) -> Mapping[str, str]:
         """See `Target.versions`."""
         return {"benchmark": "1.0"}
-
-    def profiled(self, level: FakeLevel, agent: str) -> None:
-        """See `Target.profiled`."""

@@ -1,7 +1,7 @@
 """The interface of a telemetry backend, and what is the same for all."""
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 from lab.backend.http import Http
 from lab.engine import Clock, ports, wait_until
@@ -10,17 +10,20 @@ SETTLED_BOUND_S = 10.0
 # A Collector holds spans for 0.2 s and then takes up to half a second to forward them.
 QUIET_S = 1.0
 
+# As `trace.json` has it; each of its spans also has `error`.
+Trace = Mapping[str, Any]
 
-class Backend(Protocol):
-    """One telemetry backend. Methods that send it a request raise `OSError` without an answer.
+
+class Backend:
+    """One telemetry backend; this one is none. Methods that send it a request raise `OSError` without an answer.
 
     `port` returns the number of a port's variable; by default the numbers of a system that runs alone.
     """
 
-    services: tuple[str, ...]
+    services: tuple[str, ...] = ()
     """Compose services that make up the backend."""
 
-    images: tuple[str, ...]
+    images: tuple[str, ...] = ()
     """The images of these services: keys of the table of images."""
 
     endpoints: tuple[str, ...] = ()
@@ -29,14 +32,18 @@ class Backend(Protocol):
     keeps_traces: bool = False
     """Whether it accepts spans, and keeps traces that can be read."""
 
+    takes: Mapping[str, int] = {}
+    storage: Mapping[str, str] = {}
+    """For the target `store`: the port of each transport, and the variables that limit what it keeps.
+
+    Their values may have {heap_mib}, {max_traces}, {max_spans} and {cpus} in them. Without any it is no store.
+    """
+
     health: tuple[str, str] | None = None
     """The port's variable and the path that answer once it accepts telemetry; None if there is nothing to wait for."""
 
     page: tuple[str, str] | None = None
     """The port's variable and the path of its page, if it has one."""
-
-    http: Http
-    """Sends requests to it."""
 
     def __init__(self, port: Callable[[str], int] = ports.port) -> None:
         self.http = Http(port)
@@ -60,9 +67,18 @@ class Backend(Protocol):
         """Its own counters since its start, by name (backends/README.md); empty if it has none."""
         return {}
 
-    def newest_trace(self) -> dict[str, object] | None:
-        """A finished trace in the form of `trace.json`; None if there is none."""
-        return None
+    def newest(self, service: str, limit: int) -> list[Trace]:
+        """The newest traces of a service, at most so many, of the last hour; empty if it shows none."""
+        return []
+
+    def traces(self, ids: Sequence[str]) -> list[Trace]:
+        """Those of at most 100 traces that it keeps, by their IDs; empty if it finds none so."""
+        return []
+
+    def newest_trace(self) -> Trace | None:
+        """A finished trace in the form of `trace.json`, with the most spans, which shows any extra span; or None."""
+        found = max(self.newest("gateway", 50), key=lambda trace: len(trace["spans"]), default=None)
+        return found and {**found, "spans": [{k: span[k] for k in span if k != "error"} for span in found["spans"]]}
 
     def pages(self) -> list[str]:
         """Addresses of its pages for `lab up`."""
@@ -85,8 +101,3 @@ def settled(read: Callable[[], int | None], clock: Clock) -> int | None:
 def record(trace_id: str, spans: Iterable[dict[str, object]]) -> dict[str, Any]:
     """A trace as `trace.json` has it."""
     return {"format": "tollbooth.trace", "version": 1, "trace_id": trace_id, "spans": list(spans)}
-
-
-def largest(traces: Iterable[dict[str, Any]]) -> dict[str, Any] | None:
-    """The trace with the most spans, which shows any extra span; None if there is no trace."""
-    return max(traces, key=lambda trace: len(trace["spans"]), default=None)

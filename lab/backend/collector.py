@@ -1,5 +1,7 @@
 """An OpenTelemetry Collector between the services and Jaeger."""
 
+from collections.abc import Mapping
+
 from lab.backend.collectors import receives_traces
 from lab.backend.jaeger import Jaeger, span_counters
 
@@ -9,6 +11,8 @@ class Collector(Jaeger):
 
     services = ("collector", "jaeger")
     images = ("collector", "jaeger")
+    # It is no store itself.
+    storage: Mapping[str, str] = {}
 
     def ready(self) -> bool:
         """See `Backend.ready`."""

@@ -2,9 +2,10 @@
 
 import json
 import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lab.backend.backend import Backend, largest, record
+from lab.backend.backend import Backend, Trace, record
 
 # Tags that Jaeger adds when it converts OTLP and Zipkin's format into its model.
 ADDED = {"span.kind", "internal.span.format"}
@@ -17,6 +18,8 @@ class Jaeger(Backend):
     services: tuple[str, ...] = ("jaeger",)
     images: tuple[str, ...] = ("jaeger",)
     keeps_traces = True
+    takes: Mapping[str, int] = {"grpc": 4317, "http": 4318, "zipkin": 9411}
+    storage: Mapping[str, str] = {"GOMAXPROCS": "{cpus}", "GOMEMLIMIT": "{heap_mib}MiB", "MAX_TRACES": "{max_traces}"}
     health = ("JAEGER_HEALTH_PORT", "/")
     # Its pages are not in the image that is built from packages; its query API is in every image.
     page = ("JAEGER_PORT", "/api/services")
@@ -25,16 +28,24 @@ class Jaeger(Backend):
         """See `Backend.counters`: spans over all receivers."""
         return span_counters(self.http.get("JAEGER_METRICS_PORT", "/metrics").decode())
 
-    def newest_trace(self) -> dict[str, object] | None:
-        """See `Backend.newest_trace`: of those kept, the one with the most spans."""
-        answer = self.http.get("JAEGER_PORT", "/api/traces?service=gateway&limit=50&lookback=1h")
-        return largest(trace_record(trace) for trace in json.loads(answer)["data"])
+    def newest(self, service: str, limit: int) -> list[Trace]:
+        """See `Backend.newest`."""
+        return self._found(f"service={service}&limit={limit}&lookback=1h")
+
+    def traces(self, ids: Sequence[str]) -> list[Trace]:
+        """See `Backend.traces`."""
+        return self._found("&".join(f"traceID={one}" for one in ids))
+
+    def _found(self, query: str) -> list[Trace]:
+        return [trace_record(one) for one in json.loads(self.http.get("JAEGER_PORT", f"/api/traces?{query}"))["data"]]
 
 
 class JaegerBadger(Jaeger):
     """The `Backend` for a Jaeger that keeps its traces on disk, in Badger. It replaces the other one."""
 
     services = ("jaeger-badger",)
+    # Nothing limits how many traces it keeps.
+    storage: Mapping[str, str] = {}
 
 
 def span_counters(metrics: str) -> dict[str, float]:
@@ -58,7 +69,7 @@ def total(text: str, name: str) -> float:
 
 
 def trace_record(trace: dict[str, Any]) -> dict[str, Any]:
-    """One of Jaeger's traces, in the form of `trace.json`."""
+    """One of Jaeger's traces, in the form of `trace.json`, with errors."""
     services = {key: process["serviceName"] for key, process in trace["processes"].items()}
     return record(trace["traceID"], (_span(span, services) for span in trace["spans"]))
 
@@ -75,4 +86,5 @@ def _span(span: dict[str, Any], services: dict[str, str]) -> dict[str, object]:
         "start_ns": span["startTime"] * 1000,
         "duration_ns": span["duration"] * 1000,
         "tags": len(tags.keys() - ADDED - ADDED_TO_ZIPKIN),
+        "error": tags.get("error") in (True, "true"),
     }

@@ -46,7 +46,7 @@ def targets(nodes: Iterable[str], scrape: str) -> list[dict[str, object]]:
     number, _, path = scrape.partition("/")
     if not number.isdecimal() or not path:
         raise UserError(
-            f"the variant's SCRAPE is '{scrape}'; wanted the port and path of its metrics",
+            f"the variant's SCRAPE is '{scrape}'; expected the port and path of its metrics",
             "set it under `backends: prometheus:` in its variant.yaml, such as SCRAPE: 9464/metrics",
         )
     return [

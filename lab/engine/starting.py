@@ -15,11 +15,18 @@ QUERY_ENGINE_EVERY_S = 1.0
 
 
 def create(
-    place: Place, stack: Stack, out: Path, files: Mapping[str, str] = {}, folders_inside: Sequence[str] = ()
+    place: Place,
+    stack: Stack,
+    out: Path,
+    variables: Mapping[str, str] = {},
+    instruments: Sequence[str] = (),
+    files: Mapping[str, str] = {},
+    folders_inside: Sequence[str] = (),
 ) -> None:
-    """Create the containers of `stack`, and before them the folder `out`, which they write to.
+    """Create the containers of `stack` and of `instruments`, and before them the folder `out`, which they write to.
 
-    `files`: what they read there, path within it -> text. Only where the place keeps what runs may the folder exist.
+    They get the place's CPUs and ports, and `variables`. `files`: what they read in the folder, path within it -> text.
+    Only where the place keeps what runs may the folder exist.
     """
     for folder in (out, *(out / name for name in folders_inside)):
         folder.mkdir(parents=True, exist_ok=place.keeps)
@@ -30,7 +37,8 @@ def create(
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
     published = {} if place.alone else ports.engines_choice()
-    place.driver.create(replace(stack, environment={**stack.environment, **published}))
+    environment = {**stack.environment, "TRIAL_DIR": str(out), **place.cpus.variables(), **variables, **published}
+    place.driver.create(replace(stack, services=(*stack.services, *instruments), environment=environment))
 
 
 def await_ready(

@@ -146,6 +146,19 @@ class Injector:
         self.journal.remove(number)
 
 
+def injecting(
+    faults: Sequence[DeclaredFault], subject: Subject, journal: Path, path: Path, seed: int, lead_s: float
+) -> AbstractContextManager[None]:
+    """Return what plays the faults while the block waits for the load, whose window begins in `lead_s` seconds.
+
+    Their starts are drawn from `seed`. `journal`: the file that lists the faults in force; `path`: their record.
+    """
+    if not faults:
+        return contextlib.nullcontext()
+    playing = injector(subject, Journal(journal), path)
+    return playing.during_load(drawn(faults, seed), subject.clock.now_s() + lead_s)
+
+
 def injector(subject: Subject, journal: Journal, path: Path) -> Injector:
     """An injector that writes `faults.jsonl` to `path`. It reads the engine's clock: create it before the load."""
     time = ContainerTime(subject.driver, subject.clock)

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from lab.analysis.lab import Lab
-from lab.backend.http import Http
-from lab.backend.recent import RECENT, Recent
+from lab.backend import BACKENDS, Backend
 from lab.command.choice import chosen, has_faults
 from lab.command.exploring import driver, pages, start_of
 from lab.command.running import Running
@@ -89,14 +88,10 @@ class Known:
         return self._start.place.driver
 
     @property
-    def backend(self) -> Recent | None:
-        """Where its traces can be read, if they can."""
-        return RECENT.get(self.picture.backend)
-
-    @property
-    def http(self) -> Http:
-        """Queries what `compose.yaml` publishes. Its ports are those that the system was started with."""
-        return Http(lambda variable: self.of.ports.get(variable) or ports.port(variable))
+    def backend(self) -> Backend:
+        """Where its traces can be read, if they can. Its ports are those that the system was started with."""
+        kind = BACKENDS.get(self.picture.backend, Backend)
+        return kind(lambda variable: self.of.ports.get(variable) or ports.port(variable))
 
     @cached_property
     def _start(self) -> Start:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lab.backend.recent import Trace
+from lab.backend import Backend, Trace
 from lab.page import traced
 from lab.page.answers import Wrong
 from lab.page.envoys import Envoys
@@ -113,22 +113,21 @@ class Live:
 
     def trace(self, view: View, trace_id: str) -> dict[str, Any]:
         """Return one trace. Raises `Wrong`."""
-        known = view.known
-        backend = known.backend if known else None
+        backend = view.known.backend if view.known else Backend()
         try:
-            found = backend.one(known.http, trace_id) if known and backend else None
+            found = backend.traces([trace_id])
         except FAILED:
             raise Wrong(503, SILENT) from None
-        if found is None or not found["spans"]:
+        if not found or not found[0]["spans"]:
             raise Wrong(404, "there is no such trace: backends keep only the newest")
-        return traced.bars(found)
+        return traced.bars(found[0])
 
     def _newest(self, known: Known) -> list[Trace] | None:
         """Return the newest traces; None if their backend does not answer."""
 
         def newest() -> list[Trace] | None:
             try:
-                return backend.newest(known.http, known.picture.entry, MOST_TRACES) if backend else []
+                return backend.newest(known.picture.entry, MOST_TRACES)
             except FAILED:
                 return None
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lab.backend.recent import Trace
+from lab.backend import Trace
 from lab.page.figures import MS_NS, Call
 
 # Slow: longer than all but a tenth of those that are listed.

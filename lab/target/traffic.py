@@ -64,7 +64,7 @@ class Traffic(Shape):
             elif most > MOST.get(name, most):
                 yield Problem((name,), f"the upper bound, {most}, is above {MOST[name]}")
         if self.spans[1] == 0:
-            yield Problem(("spans",), "no trace would have a span; wanted an upper bound of 1 or more")
+            yield Problem(("spans",), "no trace would have a span; expected an upper bound of 1 or more")
 
 
 def problems(experiment: Experiment, who: str) -> Iterator[Problem]:
@@ -76,4 +76,4 @@ def problems(experiment: Experiment, who: str) -> Iterator[Problem]:
         text = f"{experiment.load.generator} sends {experiment.load.protocol}, {who} takes {PROTOCOL}"
         yield Problem(("load", "generator"), text)
     if experiment.protocol.warm_up_requests is not None:
-        yield Problem(("protocol", "warm_up_requests"), f"{who}'s load has no requests; wanted warm_up_s")
+        yield Problem(("protocol", "warm_up_requests"), f"{who}'s load has no requests; expected warm_up_s")

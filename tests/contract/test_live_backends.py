@@ -106,7 +106,7 @@ def test_a_backend_says_what_it_took(name: str, protocol: str, tmp_path: Path, m
     with running(name, tmp_path, port) as (backend, here):
         recorder = Recorder(monkeypatch)
         kit.is_fresh(backend)
-        kit.finds(backend, name, {})
+        kit.finds(backend, {})
         fresh = recorder.taken()
         # Whole microseconds, which is what Jaeger and Zipkin keep.
         start_ns = time.time_ns() // 1000 * 1000

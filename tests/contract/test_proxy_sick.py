@@ -15,7 +15,6 @@ from lab.engine import SystemClock, wait_until
 from lab.record.faults import read_injections
 from lab.target.proxy.deployment import ProxyDeployment
 from lab.target.proxy.settings import CURRENT, NEEDS
-from lab.target.proxy.sick import FILE
 from tests.contract.test_proxy import REQUESTS, all_exports_ended, ledger, running, send
 
 pytestmark = [pytest.mark.containers, pytest.mark.beside, pytest.mark.timeout(120)]
@@ -109,7 +108,7 @@ def test_a_receiver_that_comes_back_gets_later_spans_only(tmp_path: Path) -> Non
 def lifted(system: ProxyDeployment) -> bool:
     """Send requests; return whether the level's fault is over."""
     send(system)
-    injections = read_injections(system.out / FILE)
+    injections = read_injections(system.out / "faults.jsonl")
     return bool(injections and injections[0].lifted)
 
 
@@ -132,7 +131,7 @@ def test_a_level_with_a_receiver_that_falls_sick(
         found = ledger(system)
     # Every request was answered, as `send` checks.
     assert found["requests_proxied"] == found["requests_at_server"] == found["spans_sent"]
-    (injection,) = read_injections(system.out / FILE)
+    (injection,) = read_injections(system.out / "faults.jsonl")
     assert injection.injected is not None
     assert injection.lifted is not None
     if shows == "delayed_requests":

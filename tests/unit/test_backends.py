@@ -54,9 +54,9 @@ def test_its_files_stay_within_the_trials_folder(name: str) -> None:
 @pytest.mark.parametrize("recording", RECORDED.values(), ids=RECORDED)
 def test_a_fresh_one_has_nothing(recording: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     replay(monkeypatch, recording["fresh"])
-    name = recording["backend"]
-    kit.is_fresh(BACKENDS[name]())
-    kit.finds(BACKENDS[name](), name, {})
+    backend = BACKENDS[recording["backend"]]()
+    kit.is_fresh(backend)
+    kit.finds(backend, {})
 
 
 @pytest.mark.parametrize("recording", RECORDED.values(), ids=RECORDED)

@@ -66,7 +66,7 @@ def test_where_each_pipeline_sends_is_read_from_its_file() -> None:
     [
         ("pipeline: discard}", "pipeline: discart}", "no pipeline 'discart' sends to the sink; did you mean 'discard'"),
         ("discard-unbatched", "recommended", "no pipeline 'recommended' sends to the sink"),
-        ("warm_up_s: 4", "warm_up_requests: 4", "wanted warm_up_s"),
+        ("warm_up_s: 4", "warm_up_requests: 4", "expected warm_up_s"),
         ("{pipeline: discard-unbatched}", "{memory_mb: 64}", "memory_mib"),
         ("kind: collector", "kind: colector", "collector"),
         ("workers: 2", "workers: 0", "workers"),
@@ -102,10 +102,8 @@ def level(**settings: Any) -> CollectorLevel:
 
 
 def test_the_stack_gives_the_collector_its_pipeline_limits_and_cpus() -> None:
-    made = deployment.stack(
-        level(memory_mib=64, environment={"A": "$1"}), place(), Path("/out"), {"LOAD_WORKERS": "2"}, ("observer",)
-    )
-    assert made.services == ("sink", "collector", "scraper", "observer")
+    made = deployment.stack(level(memory_mib=64, environment={"A": "$1"}), place())
+    assert made.services == ("sink", "collector", "scraper")
     assert made.overlay["services"] == {
         "collector": {
             "image": "tollbooth/collector:${COLLECTOR_VERSION}",
@@ -122,18 +120,12 @@ def test_the_stack_gives_the_collector_its_pipeline_limits_and_cpus() -> None:
             },
         }
     }
-    assert made.environment == {
-        "TRIAL_DIR": "/out",
-        "COLLECTORS": "collector=http://collector:8888/metrics",
-        "SERVICE_CPUS": "0",
-        "OTHER_CPUS": "1",
-        "LOAD_WORKERS": "2",
-    }
+    assert made.environment == {"COLLECTORS": "collector=http://collector:8888/metrics"}
 
 
 def test_the_first_of_two_stages_gets_the_load_and_both_are_measured() -> None:
     staged = level(edges=2, returns=True, cpus=1.5, release="earlier")
-    made = deployment.stack(staged, place(), Path("/out"), {}, ())
+    made = deployment.stack(staged, place())
     assert made.services == ("edge-1", "edge-2", "collector", "scraper")
     edge, last = made.overlay["services"]["edge-1"], made.overlay["services"]["collector"]  # type: ignore[index]
     assert edge["extends"] == {"file": f"{ROOT}/compose.yaml", "service": "edge"}

@@ -30,21 +30,20 @@ def config(
 ) -> dict[str, Any]:
     """What Compose makes of one combination."""
     path = TOPOLOGY_FILES / f"{topology}.yaml"
-    wanted = stack(
-        telemetry, load_topology(path), CpuSplit((0,), (1,)), paths.ROOT, tmp_path, {},
-        ("observer", *(GENERATORS[name].service for name in generators)), {},
-    )  # fmt: skip
+    wanted = stack(telemetry, load_topology(path), paths.ROOT, {})
+    services = (*wanted.services, "observer", *(GENERATORS[name].service for name in generators))
+    variables = {**wanted.environment, "TRIAL_DIR": str(tmp_path), **CpuSplit((0,), (1,)).variables()}
     overlay = tmp_path / "overlay.json"
     overlay.write_text(json.dumps(wanted.overlay))
     files = ["--file", str(paths.ROOT / "compose.yaml"), "--file", str(overlay)]
     command = [*COMPOSE, "--project-directory", str(paths.ROOT), *files, "config", "--format", "json"]
-    done = subprocess.run([*command, *wanted.services], capture_output=True, text=True, check=False,
-                          env={"PATH": "/usr/bin:/bin:/usr/local/bin", **BRIEF, **wanted.environment})  # fmt: skip
+    done = subprocess.run([*command, *services], capture_output=True, text=True, check=False,
+                          env={"PATH": "/usr/bin:/bin:/usr/local/bin", **BRIEF, **variables})  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert "variable is not set" not in done.stderr
-    services: dict[str, Any] = json.loads(done.stdout)["services"]
-    assert set(services) == set(wanted.services)
-    return services
+    found: dict[str, Any] = json.loads(done.stdout)["services"]
+    assert set(found) == set(services)
+    return found
 
 
 @pytest.mark.parametrize("topology", TOPOLOGIES)

@@ -11,7 +11,7 @@ from lab.analysis.lab import Lab
 from lab.analysis.metrics import measures, values
 from lab.cli import LAB
 from lab.command.paths import JOURNAL, ROOT
-from lab.contract import Target
+from lab.contract import Declaration, Deployment, Target
 from lab.engine.absent import AbsentDriver
 from lab.engine.clock import SystemClock
 from lab.engine.image_recipes import TABLE
@@ -129,6 +129,7 @@ def test_a_deployment_is_only_described_until_it_is_deployed(experiment: Experim
     assert not out.exists()
     assert (endpoint is None) == (experiment.load.protocol is None)
     assert endpoint is None or (endpoint.protocol == experiment.load.protocol and endpoint.host and endpoint.port)
+    assert json.dumps(deployment.request(level))
     assert not set(deployment.roles().values()) & {"observer", "spinner", "generator"}
 
 
@@ -139,3 +140,19 @@ def test_a_profiled_level_is_the_same_level(experiment: Experiment) -> None:
     if profiled is not None:
         assert profiled.name == level.name
         assert "-agentpath:/x" in json.dumps(profiled.recorded())
+
+
+class Least(Declaration, Deployment, Target[Any]):
+    """What a target has that defines nothing."""
+
+
+def test_what_a_target_leaves_out_adds_nothing(tmp_path: Path) -> None:
+    least, experiment = Least(), EXPERIMENTS[0]
+    level = experiment.baseline_level()
+    assert least.containers
+    assert (least.files, least.manifest(experiment), least.request(level), least.versions(tmp_path)) == ({}, {}, {}, {})
+    assert least.profiled(level, "-agentpath:/x") is None
+    least.prepare(experiment, {})
+    least.settled(level)
+    with least.measuring(level, seed=1, lead_s=0.0) as measuring:
+        assert list(measuring.parts()) == []

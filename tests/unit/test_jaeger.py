@@ -1,7 +1,11 @@
 """What Jaeger says, in the lab's own words."""
 
-from lab.backend.backend import largest
-from lab.backend.jaeger import span_counters, trace_record
+import json
+
+import pytest
+
+from lab.backend.http import Http
+from lab.backend.jaeger import Jaeger, span_counters, trace_record
 
 METRICS = """
 # TYPE otelcol_receiver_accepted_spans_total counter
@@ -27,11 +31,15 @@ def span(span_id: str, parent: str | None, kind: str, *tags: str) -> dict[str, o
             "processID": "p1", "tags": [{"key": key, "value": value} for key, value in keys.items()]}  # fmt: skip
 
 
-def test_the_largest_trace_is_taken_so_that_an_extra_span_is_seen() -> None:
+def test_the_largest_trace_is_taken_so_that_an_extra_span_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = list[dict[str, object]]()
+    monkeypatch.setattr(Http, "get", lambda *_: json.dumps({"data": kept}))
+    assert Jaeger().newest_trace() is None
     processes = {"p1": {"serviceName": "gateway"}}
     small = {"traceID": "s", "processes": processes, "spans": [span("1", None, "server")]}
     large = {"traceID": "l", "processes": processes, "spans": [span("1", None, "server"), span("2", "1", "client")]}
-    trace = largest(map(trace_record, [small, large]))
+    kept += [small, large]
+    trace = Jaeger().newest_trace()
     assert trace is not None
     assert trace["trace_id"] == "l"
     assert trace["spans"] == [
@@ -40,7 +48,6 @@ def test_the_largest_trace_is_taken_so_that_an_extra_span_is_seen() -> None:
         {"id": "2", "parent": "1", "service": "gateway", "name": "GET", "kind": "client", "start_ns": 5000,
          "duration_ns": 2000, "tags": 1},
     ]  # fmt: skip
-    assert largest([]) is None
 
 
 def test_what_jaeger_makes_tags_of_is_not_counted_as_one() -> None:

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from lab.backend.http import Http
-from lab.backend.recent import RECENT
+from lab.backend import BACKENDS, Http
 from lab.page import traced
 from lab.page.envoys import Envoys
 from lab.page.figures import Call, Figures, Reading, Request, of_calls, of_readings, of_requests, reading, requests_of
@@ -227,17 +226,28 @@ ZIPKIN = [
 
 
 @pytest.mark.parametrize(
-    ("name", "newest", "one", "answer"),
+    ("name", "newest", "one", "answer", "nothing"),
     [
-        ("jaeger", "/api/traces?service=gateway&limit=5&lookback=1h", "/api/traces/ab", {"data": JAEGER}),
-        ("zipkin", "/api/v2/traces?serviceName=gateway&limit=5&lookback=3600000", "/api/v2/trace/ab", ZIPKIN),
+        ("jaeger", "traces?service=gateway&limit=5&lookback=1h", "traces?traceID=ab", {"data": JAEGER}, {"data": []}),
+        (
+            "zipkin",
+            "v2/traces?serviceName=gateway&limit=5&lookback=3600000",
+            "v2/traceMany?traceIds=ab,1",
+            [ZIPKIN],
+            [],
+        ),
     ],
 )
-def test_a_backends_traces_say_which_spans_failed(name: str, newest: str, one: str, answer: Any) -> None:
-    http = Answers({newest: (200, [answer] if name == "zipkin" else answer), one: (200, answer)})
-    (found,) = RECENT[name].newest(http, "gateway", 5)
+def test_a_backends_traces_say_which_spans_failed(
+    name: str, newest: str, one: str, answer: object, nothing: object
+) -> None:
+    backend, newest, one = BACKENDS[name](), f"/api/{newest}", f"/api/{one}"
+    backend.http = Answers({newest: (200, answer), one: (200, answer)})
+    (found,) = backend.newest("gateway", 5)
     assert [span["error"] for span in found["spans"]] == [True, False, False]
-    assert RECENT[name].one(http, "ab") == found
-    assert RECENT[name].one(Answers({one: (404, {})}), "ab") is None
+    assert backend.traces(["ab"]) == [found]
+    backend.http = Answers({one: (200, nothing)})
+    assert backend.traces(["ab"]) == []
+    backend.http = Answers({one: (500, {})})
     with pytest.raises(OSError, match="status 500"):
-        RECENT[name].one(Answers({one: (500, {})}), "ab")
+        backend.traces(["ab"])

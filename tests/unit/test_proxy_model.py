@@ -34,7 +34,7 @@ def test_what_only_envoy_has_is_a_mistake(new: str, says: str) -> None:
 @pytest.mark.parametrize("tracer", sorted(MODEL))
 def test_the_overlay_says_which_exporter_it_has(tracer: str) -> None:
     level = ProxyLevel("x", settings(tracer=tracer, receiver="sink", min_flush_spans=125))
-    made = deployment.stack(level, place(), Path("/out"), {}, ())
+    made = deployment.stack(level, place())
     assert made.services == ("sink", "testserver", EXPORTER_MODEL)
     environment = {"EXPORTER": tracer.removeprefix("model-"), "RECEIVER": "sink:4318", "MIN_FLUSH_SPANS": "125"}
     assert made.overlay == {"services": {"sink": {}, EXPORTER_MODEL: {"environment": environment}}}

@@ -11,6 +11,7 @@ from lab.engine.clock import SystemClock, wait_until
 from lab.engine.driver import Stack
 from lab.engine.machine import CpuSplit
 from lab.engine.place import Place
+from lab.fault.run import injecting
 from lab.fault.sink import Receiver, behave
 from lab.fault.verified import unverified
 from lab.record.counters import parse_counters
@@ -20,7 +21,7 @@ from lab.record.trial import LOCAL
 from lab.spec.problems import SpecError
 from lab.target.proxy.deployment import ProxyDeployment
 from lab.target.proxy.settings import ProxyLevel
-from lab.target.proxy.sick import injecting, parse
+from lab.target.proxy.sick import parse
 from tests.fake import FakeClock, FakeDriver
 from tests.observed import SECOND_NS, START_NS
 from tests.unit.test_proxy_target import OTEL_GRPC, ROOT, SOURCE, experiment, judged_in, settings
@@ -73,7 +74,6 @@ class Sick:
             behave=self.behaviours.append,
             counted=lambda: {**COUNTED, "at": len(self.behaviours)},
         )
-        self.place = Place(ROOT, CpuSplit((0,), (1,)), self.driver, self.clock, folder / "journal.json")
 
 
 @pytest.fixture
@@ -83,9 +83,10 @@ def sick(tmp_path: Path) -> Sick:
 
 def played(sick: Sick, declared: Mapping[str, Any]) -> Injection:
     """Inject a fault that is due, and lift it by the end of the load; return its record."""
-    with injecting([parse({**declared, "start_s": 0.0})], sick.subject, sick.place, sick.folder, 1, sick.clock.now_s()):
+    fault, record = parse({**declared, "start_s": 0.0}), sick.folder / "faults.jsonl"
+    with injecting([fault], sick.subject, sick.folder / "journal.json", record, 1, 0.0):
         assert wait_until(lambda: bool(sick.behaviours or sick.driver.done), 10.0, 0.01, SystemClock())
-    (found,) = read_injections(sick.folder / "faults.jsonl")
+    (found,) = read_injections(record)
     return found
 
 

@@ -80,7 +80,7 @@ def settings(**given: Any) -> ProxyLevelSettings:
         ("min_flush_spans: 125", "min_flush_spans: -5", "min_flush_spans"),
         ("min_flush_spans: 125", "min_flush_span: 125", "did you mean 'min_flush_spans'"),
         ("tracer: none, ", "tracer: none, min_flush_spans: 5, ", "min_flush_spans has no effect on the tracer none"),
-        ("opentelemetry-grpc, server", "zipkin-json, server", "the Collector takes no Zipkin; wanted receiver: sink"),
+        ("opentelemetry-grpc, server", "zipkin-json, server", "the Collector takes no Zipkin; expected receiver: sink"),
         ("min_flush_spans: 125", "receiver: sink, sampler_percent: 101.0", "sampler_percent"),
         ("opentelemetry-grpc, server", "opentelemetry, server", "opentelemetry-grpc"),
         (
@@ -242,22 +242,15 @@ def place(driver: Any = None) -> Place:
 
 def test_the_stack_limits_the_receiver_and_sets_delay_and_workers() -> None:
     level = ProxyLevel("x", settings(tracer="opentelemetry-grpc", workers=2, receiver_cpus=0.2))
-    made = deployment.stack(level, place(), Path("/out"), {"LOAD_TARGET": "proxy:8080"}, ("observer",))
-    assert made.services == ("sink", "collector", "testserver", "proxy", "observer")
+    made = deployment.stack(level, place())
+    assert made.services == ("sink", "collector", "testserver", "proxy")
     pipeline = f"{ROOT}/collector/pipelines/discard.yaml:/etc/otelcol/config.yaml:ro"
     assert made.overlay == {"services": {"collector": {"cpus": 0.2, "volumes": [pipeline]}}}
-    assert made.environment == {
-        "TRIAL_DIR": "/out",
-        "PROXY_WORKERS": "2",
-        "SERVER_DELAY": "10ms",
-        "SERVICE_CPUS": "0",
-        "OTHER_CPUS": "1",
-        "LOAD_TARGET": "proxy:8080",
-    }
+    assert made.environment == {"PROXY_WORKERS": "2", "SERVER_DELAY": "10ms"}
 
 
 def test_an_earlier_envoy_has_its_own_image() -> None:
-    made = deployment.stack(ProxyLevel("x", settings(release="1.38")), place(), Path("/out"), {}, ())
+    made = deployment.stack(ProxyLevel("x", settings(release="1.38")), place())
     assert made.overlay["services"]["proxy"] == {"image": "tollbooth/envoy-1.38:${ENVOY_1_38_VERSION}"}
 
 
@@ -272,7 +265,7 @@ def test_each_release_validates_its_configurations(monkeypatch: pytest.MonkeyPat
 
 def test_the_sink_alone_may_be_the_receiver() -> None:
     level = ProxyLevel("x", settings(receiver="sink", server_delay_ms=0))
-    made = deployment.stack(level, place(), Path("/out"), {}, ())
+    made = deployment.stack(level, place())
     assert made.services == ("sink", "testserver", "proxy")
     assert (made.overlay, made.environment["SERVER_DELAY"]) == ({"services": {"sink": {}}}, "0ms")
 

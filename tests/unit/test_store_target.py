@@ -4,17 +4,16 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, get_args
 
 import polars as pl
 import pytest
 
 from lab.analysis.checks import judge
 from lab.analysis.metrics import values
-from lab.backend.by_id import BY_ID, MOST_IDS
+from lab.backend import BACKENDS
 from lab.backend.http import TIMEOUT_S, Http
 from lab.cli import LAB
-from lab.engine import ports
 from lab.engine.driver import StartFailed
 from lab.engine.machine import CpuSplit
 from lab.engine.place import Place
@@ -27,10 +26,11 @@ from lab.spec.experiment import Experiment
 from lab.spec.parse import parse_experiment
 from lab.spec.problems import SpecError
 from lab.target.store import deployment, lookup
-from lab.target.store.settings import StoreLevel, StoreLevelSettings
+from lab.target.store.settings import STORES, StoreLevel, StoreLevelSettings
 from tests.fake import FakeClock
 from tests.observed import SECOND_NS, START_NS, counters
 from tests.repository import ROOT
+from tests.unit.test_jaeger import span
 from tests.unit.test_traces import HEADER, row
 from tests.unit.test_traces_search import FOUND, short
 
@@ -48,11 +48,16 @@ def experiment(old: str = "", new: str = "") -> Experiment:
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ("backend: zipkin, transport: zipkin", "backend: zipkin", "level zipkin: Zipkin takes no OTLP"),
-        ("backend: zipkin", "backend: zipkn", "zipkin"),
+        (
+            "backend: zipkin, transport: zipkin",
+            "backend: zipkin",
+            "level zipkin: zipkin does not take transport grpc; expected zipkin",
+        ),
+        ("backend: zipkin", "backend: zipkn", 'expected "jaeger" or "zipkin"; did you mean \'zipkin\'?'),
+        ("backend: zipkin", "backend: jaeger-badger", 'expected "jaeger" or "zipkin"'),
         ("spans: [10, 10]", "spans: [10, 9]", "the lower bound, 10, is above the upper one, 9"),
         ("spans: [10, 10]", "max_traces: 0", "max_traces"),
-        ("warm_up_s: 15", "warm_up_requests: 15", "a store's load has no requests; wanted warm_up_s"),
+        ("warm_up_s: 15", "warm_up_requests: 15", "a store's load has no requests; expected warm_up_s"),
     ],
 )
 def test_a_mistake_is_named(old: str, new: str, says: str) -> None:
@@ -113,12 +118,21 @@ def test_the_stack_gives_a_store_its_limits_and_cpus(
     settings: Mapping[str, Any], environment: Mapping[str, str]
 ) -> None:
     name = settings.get("backend", "jaeger")
-    made = deployment.stack(level(**settings), place(), Path("/out"), {"LOAD_TARGET": "x"}, ("observer",))
-    assert made.services == (name, "observer")
+    made = deployment.stack(level(**settings), place())
+    assert (made.services, made.environment) == ((name,), {})
     assert made.overlay["services"] == {
         name: {"cpuset": "${SERVICE_CPUS:-}", "mem_limit": "800m", "environment": environment}
     }
-    assert made.environment == {"TRIAL_DIR": "/out", "SERVICE_CPUS": "0", "OTHER_CPUS": "1", "LOAD_TARGET": "x"}
+
+
+@pytest.mark.parametrize("name", STORES)
+def test_each_store_is_one_service_with_limits_and_takes_what_is_sent(name: str) -> None:
+    store = BACKENDS[name]
+    services: Any = deployment.stack(level(backend=name), place()).overlay["services"]
+    assert services[store.services[0]]["environment"].keys() == store.storage.keys()
+    assert (len(store.services), store.keeps_traces) == (1, True)
+    assert store.takes.keys() <= set(get_args(StoreLevelSettings.model_fields["transport"].annotation))
+    assert store.takes
 
 
 def test_the_variables_of_the_limits_are_those_that_the_stores_read() -> None:
@@ -148,6 +162,12 @@ def test_a_store_that_ends_before_it_is_ready_is_named(tmp_path: Path) -> None:
         deployment.StoreDeployment(level(), place(driver), tmp_path).ready(())
 
 
+def in_jaeger(trace_id: str, spans: int) -> dict[str, Any]:
+    """Return an answer of Jaeger with one trace."""
+    processes = {"p1": {"serviceName": "a"}}
+    return {"data": [{"traceID": trace_id, "processes": processes, "spans": [span("1", None, "server")] * spans}]}
+
+
 def test_accepted_traces_are_looked_up_before_the_store_is_stopped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -158,7 +178,7 @@ def test_accepted_traces_are_looked_up_before_the_store_is_stopped(
 
     def get(self: object, port: str, path: str) -> bytes:
         done.append(path)
-        return json.dumps({"data": [{"traceID": IDS[0], "spans": [{}] * 5}]}).encode()
+        return json.dumps(in_jaeger("1", 5)).encode()
 
     monkeypatch.setattr(Http, "get", get)
     deployment.StoreDeployment(level(), place(driver), tmp_path).drain()
@@ -204,7 +224,7 @@ class Storing:
 def test_traces_are_requested_by_the_hundred() -> None:
     store, clock = Storing(dict.fromkeys(IDS, 5)), FakeClock()
     assert lookup.looked_up(store, dict.fromkeys(IDS, 5), clock) == store.has
-    assert list(map(len, store.requests)) == [MOST_IDS, MOST_IDS, MOST_IDS, 99]
+    assert list(map(len, store.requests)) == [100, 100, 100, 99]
     assert clock.now_s() == 0
 
 
@@ -249,9 +269,9 @@ def test_a_store_that_hangs_is_given_up() -> None:
         (
             "jaeger",
             "/api/traces?traceID=0a&traceID=0b",
-            {"data": [{"traceID": "a", "spans": [{}, {}]}], "errors": [{"code": 404, "msg": "trace not found"}]},
+            {**in_jaeger("a", 2), "errors": [{"code": 404, "msg": "trace not found"}]},
         ),
-        ("zipkin", "/api/v2/traceMany?traceIds=0a,0b,1", [[{"traceId": "a"}, {"traceId": "a"}]]),
+        ("zipkin", "/api/v2/traceMany?traceIds=0a,0b,1", [[{"traceId": "a", "id": "1"}, {"traceId": "a", "id": "2"}]]),
     ],
 )
 def test_each_api_gets_requests_for_many_traces(
@@ -264,7 +284,8 @@ def test_each_api_gets_requests_for_many_traces(
         return json.dumps(answer).encode()
 
     monkeypatch.setattr(Http, "get", get)
-    assert BY_ID[name](Http(ports.port), ["0a", "0b"]) == {"a".zfill(32): 2}
+    (found,) = BACKENDS[name]().traces(["0a", "0b"])
+    assert (found["trace_id"], len(found["spans"])) == ("a", 2)
     assert paths == [path]
 
 

@@ -2,11 +2,10 @@
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
-from lab.contract import Needs
+from lab.contract import Declaration, Needs
 from lab.record import Column, Headline
-from lab.spec import Example, Experiment, Problem, Shape, suggestion
+from lab.spec import Example, Experiment, Problem, suggestion
 from lab.target import traffic
 from lab.target.collector.settings import CollectorLevel, CollectorLevelSettings, CollectorSettings
 
@@ -36,17 +35,15 @@ HEADLINE = Headline(
 
 
 @dataclass(frozen=True)
-class CollectorDeclaration:
+class CollectorDeclaration(Declaration):
     """See `lab.contract.Declaration`. `pipelines`: by name, where each sends its spans: the services."""
 
     pipelines: Callable[[], Mapping[str, Collection[str]]]
 
     kind = "collector"
-    containers = True
     settings = CollectorSettings
     level = CollectorLevelSettings
     example = Example({"pipeline": "discard"}, {"memory_mib": 512})
-    files: ClassVar[Mapping[str, type[Shape]]] = {}
 
     def headline(self, metrics: Collection[str]) -> Headline:
         """See `Declaration.headline`."""
@@ -75,10 +72,6 @@ class CollectorDeclaration:
     def start_group(self, level: CollectorLevel) -> str:
         """See `Declaration.start_group`: a Collector starts equally fast with every pipeline."""
         return COLLECTOR
-
-    def manifest(self, experiment: Experiment) -> Mapping[str, Any]:
-        """See `Declaration.manifest`."""
-        return {}
 
     def _pipelines_of(self, settings: CollectorLevelSettings) -> Iterator[Problem]:
         """Yield what is wrong with the pipelines of a level: they are unknown, or send their spans elsewhere."""

@@ -1,19 +1,17 @@
 """One start of a Collector with the sink behind it: the `Deployment` of `lab/contract`."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from lab.backend import Http, Sink, receives_traces, settled
-from lab.contract import Endpoint, Measuring
+from lab.contract import Deployment, Endpoint
 from lab.engine import OBSERVER, Place, Stack, await_ready, create, literal, ports
 from lab.record import Results, TrialPart, write_results
 from lab.target import scraping
 from lab.target.collector.declaration import COLLECTOR, GENERATOR, SINK
 from lab.target.collector.settings import CollectorLevel, Release
-from lab.target.measuring import NothingAdded
 from lab.target.scraping import SCRAPER
 from lab.target.traffic import PROTOCOL
 
@@ -38,14 +36,14 @@ def receivers(level: CollectorLevel) -> tuple[str, ...]:
     return () if level.settings.returns else (SINK,)
 
 
-def stack(level: CollectorLevel, place: Place, out: Path, variables: Mapping[str, str], extra: Sequence[str]) -> Stack:
+def stack(level: CollectorLevel, place: Place) -> Stack:
     """Return what to create for one start. The Collectors have the CPUs of what is measured. Pure."""
     names = collectors(level)
     described = {name: _collector(level, place, name, pipeline) for name, pipeline in names.items()}
     return Stack(
-        services=(*receivers(level), *names, SCRAPER, *extra),
+        services=(*receivers(level), *names, SCRAPER),
         overlay={"services": {**_limited_sink(level), **described}},
-        environment={"TRIAL_DIR": str(out), **scraping.variables(names), **place.cpus.variables(), **variables},
+        environment=scraping.variables(names),
     )
 
 
@@ -80,7 +78,7 @@ def _collector(level: CollectorLevel, place: Place, name: str, pipeline: str) ->
 
 
 @dataclass(frozen=True)
-class CollectorDeployment:
+class CollectorDeployment(Deployment):
     """See `lab.contract.Deployment`."""
 
     level: CollectorLevel
@@ -94,7 +92,7 @@ class CollectorDeployment:
 
     def deploy(self, variables: Mapping[str, str], instruments: Sequence[str]) -> None:
         """See `Deployment.deploy`."""
-        create(self.place, stack(self.level, self.place, self.out, variables, instruments), self.out)
+        create(self.place, stack(self.level, self.place), self.out, variables, instruments)
 
     def ready(self, instruments: Sequence[str]) -> Mapping[str, float]:
         """See `Deployment.ready`. A Collector starts in tenths of a second, so no start-up time is measured."""
@@ -111,14 +109,6 @@ class CollectorDeployment:
         """See `Deployment.request`."""
         expected = level.settings.model_dump(include={"keeps", "sampling_percent"})
         return {**level.settings.request(), **expected, "returns": bool(level.settings.returns)}
-
-    def settled(self, level: CollectorLevel) -> None:
-        """See `Deployment.settled`: every level has a start of its own."""
-
-    @contextmanager
-    def measuring(self, level: CollectorLevel, seed: int, lead_s: float) -> Iterator[Measuring]:
-        """See `Deployment.measuring`."""
-        yield NothingAdded()
 
     def drain(self) -> TrialPart:
         """See `Deployment.drain`: write what the sink counted to `results-sink.json`."""

@@ -4,8 +4,8 @@ from collections.abc import Collection, Mapping
 from functools import cached_property
 from pathlib import Path
 
+from lab.contract import Target
 from lab.engine import Place
-from lab.spec import Experiment
 from lab.target.collector.declaration import COLLECTOR, GENERATOR, SINK, CollectorDeclaration
 from lab.target.collector.deployment import CollectorDeployment
 from lab.target.collector.judgement import JUDGEMENT
@@ -20,31 +20,22 @@ DESTINATIONS = (
 )
 
 
-class Collector:
+class Collector(Target[Place]):
     """See `lab.contract.Target`. `root` is the repository; its files are read when they are first needed."""
+
+    judgement = JUDGEMENT
 
     def __init__(self, root: Path) -> None:
         self._pipelines = root / "collector" / "pipelines"
-        self.judgement = JUDGEMENT
 
     @cached_property
     def declaration(self) -> CollectorDeclaration:
         """See `Target.declaration`."""
         return CollectorDeclaration(self._destinations)
 
-    def prepare(self, experiment: Experiment, images: Mapping[str, str]) -> None:
-        """See `Target.prepare`: a pipeline is used as it is, nothing is generated."""
-
     def deployment(self, level: CollectorLevel, place: Place, out: Path) -> CollectorDeployment:
         """See `Target.deployment`."""
         return CollectorDeployment(level, place, out)
-
-    def versions(self, trial: Path) -> Mapping[str, str]:
-        """See `Target.versions`: the image's version says all."""
-        return {}
-
-    def profiled(self, level: CollectorLevel, agent: str) -> None:
-        """See `Target.profiled`: a Collector has no JVM."""
 
     def _destinations(self) -> Mapping[str, Collection[str]]:
         """Return where each pipeline sends its spans, by its name."""

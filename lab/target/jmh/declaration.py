@@ -2,11 +2,10 @@
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
-from lab.contract import Needs
+from lab.contract import Declaration, Needs
 from lab.record import Column, Headline
-from lab.spec import Example, Experiment, Problem, Shape, suggestion
+from lab.spec import Example, Experiment, Problem, suggestion
 from lab.target.jmh.settings import JmhLevel, JmhLevelSettings, JmhSettings
 
 BENCHMARK, IMAGE = "benchmark", "benchmarks"
@@ -34,20 +33,18 @@ HEADLINE = Headline(
 
 
 @dataclass(frozen=True)
-class JmhDeclaration:
+class JmhDeclaration(Declaration):
     """See `lab.contract.Declaration`. `benchmarks`: the names of each benchmark's parameters, by its name."""
 
     benchmarks: Callable[[], Mapping[str, Collection[str]]]
 
     kind = "jmh"
-    containers = True
     settings = JmhSettings
     level = JmhLevelSettings
     example = Example(
         {},
         {"benchmark": "CallerBenchmark", "parameters": {"tracer": "streaming-discard", "attributes": "10"}},
     )
-    files: ClassVar[Mapping[str, type[Shape]]] = {}
 
     def headline(self, metrics: Collection[str]) -> Headline:
         """See `Declaration.headline`."""
@@ -56,7 +53,7 @@ class JmhDeclaration:
     def problems(self, experiment: Experiment) -> Iterator[Problem]:
         """See `Declaration.problems`."""
         if experiment.load.protocol is not None:
-            text = f"{experiment.load.generator} sends a load, and benchmarks take none; wanted none"
+            text = f"{experiment.load.generator} sends a load, and benchmarks take none; expected none"
             yield Problem(("load", "generator"), text)
         known = self.benchmarks()
         for level in experiment.levels():
@@ -72,10 +69,6 @@ class JmhDeclaration:
     def start_group(self, level: JmhLevel) -> str:
         """See `Declaration.start_group`."""
         return level.settings.benchmark
-
-    def manifest(self, experiment: Experiment) -> Mapping[str, Any]:
-        """See `Declaration.manifest`."""
-        return {}
 
 
 def _wrong(settings: JmhLevelSettings, known: Mapping[str, Collection[str]]) -> Iterator[str]:

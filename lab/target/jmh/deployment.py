@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab.contract import Measuring
+from lab.contract import Deployment, Measuring
 from lab.engine import OBSERVER, Place, Stack, await_observed, create, literal, start_failed, wait_until
 from lab.record import TrialPart, Window, WindowPart
 from lab.record.jmh import read_jmh
@@ -48,7 +48,7 @@ def bound_s(settings: JmhLevelSettings) -> float:
     return FORK_S + OVERRUN * planned_s
 
 
-def stack(level: JmhLevel, place: Place, out: Path, variables: Mapping[str, str], extra: Sequence[str]) -> Stack:
+def stack(level: JmhLevel) -> Stack:
     """Return what to create for one fork. It has the CPUs of what is measured. Pure."""
     settings = level.settings
     benchmark = {
@@ -56,15 +56,11 @@ def stack(level: JmhLevel, place: Place, out: Path, variables: Mapping[str, str]
         "mem_limit": f"{settings.memory_mib}m",
         "environment": literal(settings.environment),
     }
-    return Stack(
-        services=(BENCHMARK, *extra),
-        overlay={"services": {BENCHMARK: benchmark}},
-        environment={"TRIAL_DIR": str(out), **place.cpus.variables(), **variables},
-    )
+    return Stack((BENCHMARK,), {"services": {BENCHMARK: benchmark}})
 
 
 @dataclass(frozen=True)
-class Forked:
+class Forked(Measuring):
     """See `lab.contract.Measuring`: a fork that has ended. `window`: None if its benchmark failed."""
 
     window: Window | None
@@ -75,7 +71,7 @@ class Forked:
 
 
 @dataclass(frozen=True)
-class JmhDeployment:
+class JmhDeployment(Deployment):
     """See `lab.contract.Deployment`."""
 
     level: JmhLevel
@@ -84,7 +80,7 @@ class JmhDeployment:
 
     def deploy(self, variables: Mapping[str, str], instruments: Sequence[str]) -> None:
         """See `Deployment.deploy`."""
-        create(self.place, stack(self.level, self.place, self.out, variables, instruments), self.out)
+        create(self.place, stack(self.level), self.out, variables, instruments)
 
     def ready(self, instruments: Sequence[str]) -> Mapping[str, float]:
         """See `Deployment.ready`. A benchmark brings its own work: it runs to its end."""
@@ -94,13 +90,6 @@ class JmhDeployment:
 
     def endpoint(self) -> None:
         """See `Deployment.endpoint`: a benchmark takes no load."""
-
-    def request(self, level: JmhLevel) -> Mapping[str, object]:
-        """See `Deployment.request`: there is none."""
-        return {}
-
-    def settled(self, level: JmhLevel) -> None:
-        """See `Deployment.settled`: JMH has measured."""
 
     @contextmanager
     def measuring(self, level: JmhLevel, seed: int, lead_s: float) -> Iterator[Measuring]:

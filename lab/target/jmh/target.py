@@ -5,9 +5,9 @@ from collections.abc import Collection, Mapping
 from functools import cached_property
 from pathlib import Path
 
+from lab.contract import Target
 from lab.engine import Place
 from lab.record.jmh import read_jmh
-from lab.spec import Experiment
 from lab.target.jmh.declaration import JmhDeclaration
 from lab.target.jmh.deployment import RECORD, JmhDeployment
 from lab.target.jmh.judgement import JUDGEMENT
@@ -18,20 +18,21 @@ SOURCES = "services/benchmarks/src/main/java/tollbooth/benchmarks/spans"
 PARAMETER = re.compile(r"@Param\([^)]*\)\s+public \w+ (\w+);")
 
 
-class Jmh:
-    """See `lab.contract.Target`. `root` is the repository; its files are read when they are first needed."""
+class Jmh(Target[Place]):
+    """See `lab.contract.Target`. `root` is the repository; its files are read when they are first needed.
+
+    A profile is of a level's load, and a benchmark has none.
+    """
+
+    judgement = JUDGEMENT
 
     def __init__(self, root: Path) -> None:
         self._sources = root / SOURCES
-        self.judgement = JUDGEMENT
 
     @cached_property
     def declaration(self) -> JmhDeclaration:
         """See `Target.declaration`."""
         return JmhDeclaration(self._benchmarks)
-
-    def prepare(self, experiment: Experiment, images: Mapping[str, str]) -> None:
-        """See `Target.prepare`: nothing is generated."""
 
     def deployment(self, level: JmhLevel, place: Place, out: Path) -> JmhDeployment:
         """See `Target.deployment`."""
@@ -42,9 +43,6 @@ class Jmh:
         if not (trial / RECORD).exists():
             return {}
         return {name: one for run in read_jmh(trial / RECORD).results for name, one in run.versions.items()}
-
-    def profiled(self, level: JmhLevel, agent: str) -> None:
-        """See `Target.profiled`: a profile is of a level's load, and a benchmark has none."""
 
     def _benchmarks(self) -> Mapping[str, Collection[str]]:
         """Return the parameters of each benchmark of spans, by its name."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lab.analysis.metrics.memory import PAGE_CACHE, RSS, with_known_memory
-from lab.contract import Needs
+from lab.contract import Declaration, Needs
 from lab.record import NO_SIDECAR, Column, Headline
 from lab.spec import Example, Experiment, Path, Problem, SpecError, suggestion
 from lab.target.mesh import faulty
@@ -65,7 +65,7 @@ WITH_SIDECARS = Headline(
 
 
 @dataclass(frozen=True)
-class MeshDeclaration:
+class MeshDeclaration(Declaration):
     """See `lab.contract.Declaration`. `parts` reads the parts of a mesh with the topology of a name."""
 
     parts: Callable[[str], Parts]
@@ -73,7 +73,6 @@ class MeshDeclaration:
     topologies: Callable[[], Collection[str]]
 
     kind = "mesh"
-    containers = True
     settings = MeshSettings
     level = MeshLevelSettings
     files = {"topology": Topology}  # noqa: RUF012

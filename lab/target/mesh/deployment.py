@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from lab.contract import Endpoint
+from lab.contract import Deployment, Endpoint, Measuring
 from lab.engine import OBSERVER, ports, wait_until
 from lab.record import DeliveryPart, PredictionPart, SidecarRecord, SidecarsPart, TrialPart
 from lab.target import scraping
@@ -22,7 +22,7 @@ COUNTED = ".results.json"
 
 
 @dataclass(frozen=True)
-class MeshMeasuring:
+class MeshMeasuring(Measuring):
     """What one trial's load met. `before`: what each sidecar had counted before it."""
 
     system: System
@@ -40,7 +40,7 @@ class MeshMeasuring:
         return [SidecarsPart(sidecars=counted), PredictionPart(expected_error_fraction=fraction)]
 
 
-class MeshDeployment(System):
+class MeshDeployment(System, Deployment):
     """See `lab.contract.Deployment`: a system that takes load, faults and runtime values."""
 
     def endpoint(self) -> Endpoint:

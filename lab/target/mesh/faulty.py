@@ -1,15 +1,13 @@
 """The faults of a mesh's level: what they can be faults of, what is wrong with them, and what injects them."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from functools import partial
 
 from lab.backend import Backend
-from lab.fault import rules
+from lab.fault import rules, run
 from lab.fault.fault import DeclaredFault
-from lab.fault.journal import Journal
 from lab.fault.planes import BACKEND, ENDPOINT, SERVICE
-from lab.fault.run import drawn, injector
 from lab.fault.sink import Receiver, behave, counted
 from lab.record import NO_SIDECAR
 from lab.spec import Experiment, Problem
@@ -45,12 +43,10 @@ def injecting(
     system: System, faults: Sequence[DeclaredFault], seed: int, lead_s: float
 ) -> AbstractContextManager[None]:
     """Return what injects the faults while the block sends the load, whose window begins in `lead_s` seconds."""
-    if not faults:
-        return nullcontext()
-    place, backend = system.place, system.backend
+    backend = system.backend
     subject = Receiver(
         driver=system.driver,
-        clock=place.clock,
+        clock=system.place.clock,
         ready=system.out / "ready",
         sidecars=system.sidecars,
         proxy_of=system.admin,
@@ -58,5 +54,4 @@ def injecting(
         behave=partial(behave, backend.http),
         counted=partial(counted, backend.http),
     )
-    playing = injector(subject, Journal(place.journal), system.out / "faults.jsonl")
-    return playing.during_load(drawn(faults, seed), place.clock.now_s() + lead_s)
+    return run.injecting(faults, subject, system.place.journal, system.out / "faults.jsonl", seed, lead_s)

@@ -7,19 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.backend import BACKENDS, Backend
-from lab.engine import (
-    CpuSplit,
-    Driver,
-    Place,
-    Stack,
-    StartFailed,
-    await_ready,
-    create,
-    literal,
-    ports,
-    start_failed,
-    with_added,
-)
+from lab.engine import Driver, Place, Stack, StartFailed, await_ready, create, literal, ports, start_failed, with_added
 from lab.record import read_json
 from lab.target import scraping
 from lab.target.guarded import as_measured, guarded
@@ -106,8 +94,7 @@ class System:
 
     def deploy(self, variables: Mapping[str, str], instruments: Sequence[str] = ()) -> None:
         """See `Deployment.deploy`."""
-        level, topology = self.level, self.topology
-        telemetry, cpus, root = self.telemetry, self.place.cpus, self.place.root
+        level, topology, telemetry, root = self.level, self.topology, self.telemetry, self.place.root
         if level.faults:
             telemetry = replace(telemetry, environment={**telemetry.environment, "WATCH_FAULTS": "1"})
         files = {
@@ -120,8 +107,7 @@ class System:
             added |= sidecars.overlay(node, level.sidecar_side, root)
         if level.memory_mib is not None:
             variables = {**variables, "SERVICE_MEMORY": f"{level.memory_mib}m"}
-        described = stack(telemetry, topology, cpus, root, self.out, variables, instruments, added)
-        create(self.place, described, self.out, files, ["ready"])
+        create(self.place, stack(telemetry, topology, root, added), self.out, variables, instruments, files, ["ready"])
         if self.place.keeps:
             self._forget_ended()
 
@@ -177,39 +163,17 @@ def _startup_s(path: Path) -> float:
     return float((ready["spring_ready_ns"] - ready["process_start_ns"]) / SECOND_NS)
 
 
-def stack(
-    telemetry: Telemetry,
-    topology: Topology,
-    cpus: CpuSplit,
-    root: Path,
-    out: Path,
-    load: Mapping[str, str],
-    extra_services: Sequence[str],
-    added: Mapping[str, Mapping[str, Any]],
-) -> Stack:
+def stack(telemetry: Telemetry, topology: Topology, root: Path, added: Mapping[str, Mapping[str, Any]]) -> Stack:
     """What to create for one start of the containers with this telemetry, in the repository at `root`.
 
-    `load` are the load generator's variables (none: `lab up`); `added`, by Compose service, what sidecars
-    add to nodes, and their own services.
+    `added`: by Compose service, what sidecars add to nodes, and their own services.
     """
     nodes = {name: _node(name, node.kind, telemetry.environment, root) for name, node in topology.nodes.items()}
     own, backend = tuple(name for name in added if name not in nodes), BACKENDS[telemetry.backend]
     return Stack(
-        services=(
-            *topology.nodes,
-            *own,
-            *backend.services,
-            *scraping.services(backend.endpoints),
-            *extra_services,
-        ),
+        services=(*topology.nodes, *own, *backend.services, *scraping.services(backend.endpoints)),
         overlay={"services": {name: with_added(nodes.get(name, {}), added.get(name, {})) for name in (*nodes, *own)}},
-        environment={
-            "TELEMETRY": telemetry.instrumentation,
-            "TRIAL_DIR": str(out),
-            **scraping.variables(backend.endpoints),
-            **cpus.variables(),
-            **load,
-        },
+        environment={"TELEMETRY": telemetry.instrumentation, **scraping.variables(backend.endpoints)},
     )
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import cache, cached_property
 from pathlib import Path
 
+from lab.contract import Target
 from lab.engine import Place, envoy_check
 from lab.spec import Experiment, find_named_file
 from lab.target.mesh import sidecars
@@ -18,15 +19,16 @@ from lab.target.mesh.topology import load_topology
 from lab.target.mesh.variants import Variant, load_variants
 
 
-class Mesh:
+class Mesh(Target[Place]):
     """See `lab.contract.Target`. `root` is the repository; its files are read when they are first needed."""
+
+    judgement = JUDGEMENT
 
     def __init__(self, root: Path) -> None:
         self._topologies = root / "experiments" / "topologies"
         self._variants = root / "services" / "telemetry"
         self._envoy = root / "envoy"
         self.parts = cache(self._parts)
-        self.judgement = JUDGEMENT
 
     @cached_property
     def declaration(self) -> MeshDeclaration:

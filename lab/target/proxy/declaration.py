@@ -1,13 +1,13 @@
 """What a proxy declares: its models, what it needs, its headline, and what can be wrong with its levels. Pure."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Literal
 
-from lab.contract import Needs
+from lab.contract import Declaration, Needs
 from lab.fault import rules
 from lab.record import Column, Headline
-from lab.spec import Example, Experiment, Problem, Shape, suggestion
+from lab.spec import Example, Experiment, Problem, suggestion
 from lab.target.proxy.saturated import COLUMNS
 from lab.target.proxy.settings import NEEDS, RUNTIME_KEYS, ZIPKIN, ProxyLevel, ProxyLevelSettings, ProxySettings
 
@@ -45,15 +45,13 @@ HEADLINE = Headline(
 
 
 @dataclass(frozen=True)
-class ProxyDeclaration:
+class ProxyDeclaration(Declaration):
     """See `lab.contract.Declaration`."""
 
     kind = "proxy"
-    containers = True
     settings = ProxySettings
     level = ProxyLevelSettings
     example = Example({}, {"tracer": "opentelemetry-grpc"})
-    files: ClassVar[Mapping[str, type[Shape]]] = {}
 
     def headline(self, metrics: Collection[str]) -> Headline:
         """See `Declaration.headline`."""
@@ -90,10 +88,6 @@ class ProxyDeclaration:
         """See `Declaration.start_group`: Envoy starts equally fast with every tracer."""
         return level.settings.container
 
-    def manifest(self, experiment: Experiment) -> Mapping[str, Any]:
-        """See `Declaration.manifest`."""
-        return {}
-
 
 def receivers(level: ProxyLevelSettings) -> tuple[str, ...]:
     """Return the Compose services behind the proxy that take its spans, the last one first."""
@@ -107,7 +101,7 @@ def _level_problems(level: ProxyLevel) -> Iterator[Problem]:
             text = f"level '{level.name}': {name} has no effect on the tracer {settings.tracer}"
             yield Problem(("factors",), f"{text}; it needs one of {', '.join(sorted(NEEDS[name]))}")
     if settings.tracer in ZIPKIN and settings.receiver == COLLECTOR:
-        yield Problem(("factors",), f"level '{level.name}': the Collector takes no Zipkin; wanted receiver: {SINK}")
+        yield Problem(("factors",), f"level '{level.name}': the Collector takes no Zipkin; expected receiver: {SINK}")
 
 
 def _fault_problems(level: ProxyLevel, window_s: float | None) -> Iterator[Problem]:
@@ -116,7 +110,7 @@ def _fault_problems(level: ProxyLevel, window_s: float | None) -> Iterator[Probl
     for fault in faults:
         if fault.target != receiver or not level.settings.traced:
             text = f"level '{level.name}': {fault.what} changes nothing"
-            yield Problem(("factors",), f"{text}; wanted a tracer, and receiver: {fault.target}")
+            yield Problem(("factors",), f"{text}; expected a tracer, and receiver: {fault.target}")
 
 
 def _change_problems(level: ProxyLevel, window_s: float) -> Iterator[Problem]:
@@ -127,5 +121,5 @@ def _change_problems(level: ProxyLevel, window_s: float) -> Iterator[Problem]:
         text = f"level '{level.name}': runtime_change: no key '{key}' of {settings.tracer}"
         yield Problem(("factors",), f"{text}; {suggestion(key, known)}")
     if settings.runtime_change and after_s > window_s - AFTER_CHANGE_S:
-        text = f"level '{level.name}': runtime_change_after_s: saw {after_s:g} of a window of {window_s:g} s"
-        yield Problem(("factors",), f"{text}; wanted {AFTER_CHANGE_S:g} s or more after the change")
+        text = f"level '{level.name}': runtime_change_after_s: got {after_s:g} of a window of {window_s:g} s"
+        yield Problem(("factors",), f"{text}; expected {AFTER_CHANGE_S:g} s or more after the change")

@@ -9,20 +9,18 @@ from pathlib import Path
 from urllib.parse import quote
 
 from lab.backend import Http, Sink, receives_traces, settled, span_counters
-from lab.contract import Endpoint, Measuring
+from lab.contract import Deployment, Endpoint, Measuring, NothingAdded
 from lab.engine import OBSERVER, Place, Stack, Wait, await_ready, beside, create, ports, start_failed, wait_until
 from lab.engine.image_recipes import TABLE
-from lab.fault.run import ContainerTime
+from lab.fault.run import ContainerTime, injecting
 from lab.fault.sink import Receiver, behave, counted
 from lab.record import Results, TrialPart, write_results
 from lab.target.guarded import as_measured, guarded, numbers, runtime_path
-from lab.target.measuring import NothingAdded
 from lab.target.proxy.changing import RECORD, Changing
 from lab.target.proxy.configuration import Source, prefix, text
 from lab.target.proxy.counted import EXPORTS, attribute_values, export_values, proxy_values
 from lab.target.proxy.declaration import COLLECTOR, PROTOCOL, SERVER, SINK, receivers
 from lab.target.proxy.settings import CURRENT, DEFAULT_FLUSH_INTERVAL_MS, PROXY, ProxyLevel, ProxyLevelSettings
-from lab.target.proxy.sick import injecting
 
 PROXY_PORT = 8080
 ROUTES = ("ten-bytes",)
@@ -39,22 +37,16 @@ OK = 200
 OTLP_HTTP_PORT = 4318
 
 
-def stack(level: ProxyLevel, place: Place, out: Path, variables: Mapping[str, str], extra: Sequence[str]) -> Stack:
+def stack(level: ProxyLevel, place: Place) -> Stack:
     """Return what to create for one start. The proxy has the CPUs of what is measured. Pure."""
     settings = level.settings
     receiver: dict[str, object] = {} if settings.receiver_cpus is None else {"cpus": settings.receiver_cpus}
     if settings.receiver == COLLECTOR:
         receiver["volumes"] = [f"{place.root / PIPELINE}:/etc/otelcol/config.yaml:ro"]
     return Stack(
-        services=(*services(settings), *extra),
+        services=services(settings),
         overlay={"services": {settings.receiver: receiver, **_proxy(settings)}},
-        environment={
-            "TRIAL_DIR": str(out),
-            "PROXY_WORKERS": str(settings.workers),
-            "SERVER_DELAY": f"{settings.server_delay_ms}ms",
-            **place.cpus.variables(),
-            **variables,
-        },
+        environment={"PROXY_WORKERS": str(settings.workers), "SERVER_DELAY": f"{settings.server_delay_ms}ms"},
     )
 
 
@@ -83,7 +75,7 @@ def services(settings: ProxyLevelSettings) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class ProxyDeployment:
+class ProxyDeployment(Deployment):
     """See `lab.contract.Deployment`."""
 
     source: Source
@@ -105,7 +97,7 @@ class ProxyDeployment:
         """See `Deployment.deploy`."""
         files = {} if self.settings.modelled else {FILE: text(self.source, self.settings)}
         made = (guarded if self.place.keeps else as_measured)(files, self.place.root)
-        create(self.place, stack(self.level, self.place, self.out, variables, instruments), self.out, made)
+        create(self.place, stack(self.level, self.place), self.out, variables, instruments, made)
 
     def ready(self, instruments: Sequence[str]) -> Mapping[str, float]:
         """See `Deployment.ready`. Envoy starts in tenths of a second, so no start-up time is measured.
@@ -129,14 +121,11 @@ class ProxyDeployment:
         flags = {} if sampled is None else {"trace_flags": TRACE_FLAGS[sampled]}
         return flags if per_s is None else {**flags, "requests_per_s": per_s}
 
-    def settled(self, level: ProxyLevel) -> None:
-        """See `Deployment.settled`: every level has a start of its own."""
-
     @contextmanager
     def measuring(self, level: ProxyLevel, seed: int, lead_s: float) -> Iterator[Measuring]:
         """See `Deployment.measuring`."""
         changing = self._changing(lead_s) if level.settings.runtime_change else nullcontext()
-        with changing, self._sick(seed, lead_s) if level.settings.faults else nullcontext():
+        with changing, self._sick(seed, lead_s):
             yield NothingAdded()
 
     def drain(self) -> TrialPart:
@@ -197,7 +186,7 @@ class ProxyDeployment:
         subject = Receiver(
             place.driver, place.clock, self.out, behave=partial(behave, self.http), counted=partial(counted, self.http)
         )
-        return injecting(self.settings.faults, subject, place, self.out, seed, place.clock.now_s() + lead_s)
+        return injecting(self.settings.faults, subject, place.journal, self.out / "faults.jsonl", seed, lead_s)
 
     def _set_runtime(self) -> None:
         """Set the values that change, for all further spans. Raises `OSError` if Envoy does not take them."""

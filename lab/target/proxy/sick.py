@@ -5,21 +5,15 @@ the receiver counted.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
-from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, TypeAdapter
 
-from lab.engine import Place
 from lab.fault.fault import DeclaredFault
-from lab.fault.journal import Journal
 from lab.fault.kinds.killed import Killed
-from lab.fault.run import drawn, injector
-from lab.fault.sink import Receiver, SinkFault
+from lab.fault.sink import SinkFault
 from lab.record import Course, TrialData
 
-FILE = "faults.jsonl"
 MAX_FAULTS = 5
 
 
@@ -68,11 +62,3 @@ _FAULT: TypeAdapter[AnyFault] = TypeAdapter(AnyFault)
 def parse(declared: Mapping[str, Any]) -> DeclaredFault:
     """Return a fault from its declaration, as records keep it; raises pydantic's `ValidationError`."""
     return _FAULT.validate_python(dict(declared))
-
-
-def injecting(
-    faults: Sequence[DeclaredFault], subject: Receiver, place: Place, out: Path, seed: int, window_start_s: float
-) -> AbstractContextManager[None]:
-    """Return what injects and lifts the faults while the block waits for the load. Their record goes to `out`."""
-    playing = injector(subject, Journal(place.journal), out / FILE)
-    return playing.during_load(drawn(faults, seed), window_start_s)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 
+from lab.contract import Target
 from lab.engine import Place, envoy_check
 from lab.spec import Experiment
 from lab.target.proxy.configuration import Source, load, text
@@ -13,13 +14,14 @@ from lab.target.proxy.judgement import JUDGEMENT
 from lab.target.proxy.settings import ProxyLevel
 
 
-class Proxy:
+class Proxy(Target[Place]):
     """See `lab.contract.Target`. `root` is the repository; its files are read when they are first needed."""
+
+    declaration = ProxyDeclaration()
+    judgement = JUDGEMENT
 
     def __init__(self, root: Path) -> None:
         self._folder = root / "envoy" / "proxy"
-        self.declaration = ProxyDeclaration()
-        self.judgement = JUDGEMENT
 
     @cached_property
     def source(self) -> Source:
@@ -40,10 +42,3 @@ class Proxy:
     def deployment(self, level: ProxyLevel, place: Place, out: Path) -> ProxyDeployment:
         """See `Target.deployment`."""
         return ProxyDeployment(self.source, level, place, out)
-
-    def versions(self, trial: Path) -> Mapping[str, str]:
-        """See `Target.versions`: the image's version says all."""
-        return {}
-
-    def profiled(self, level: ProxyLevel, agent: str) -> None:
-        """See `Target.profiled`: Envoy has no JVM."""

@@ -1,13 +1,12 @@
 """What a store declares: its models, what it needs, its headline, and what can be wrong with its levels. Pure."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
 
 from lab.backend import BACKENDS
-from lab.contract import Needs
+from lab.contract import Declaration, Needs
 from lab.record import Column, Headline
-from lab.spec import Example, Experiment, Problem, Shape
+from lab.spec import Example, Experiment, Problem
 from lab.target import traffic
 from lab.target.store.settings import StoreLevel, StoreLevelSettings, StoreSettings
 
@@ -36,15 +35,13 @@ HEADLINE = Headline(
 
 
 @dataclass(frozen=True)
-class StoreDeclaration:
+class StoreDeclaration(Declaration):
     """See `lab.contract.Declaration`."""
 
     kind = "store"
-    containers = True
     settings = StoreSettings
     level = StoreLevelSettings
     example = Example({}, {"backend": "jaeger"})
-    files: ClassVar[Mapping[str, type[Shape]]] = {}
 
     def headline(self, metrics: Collection[str]) -> Headline:
         """See `Declaration.headline`."""
@@ -57,8 +54,10 @@ class StoreDeclaration:
             text = f"{experiment.load.generator} does not log its traces, so none can be looked up"
             yield Problem(("load", "generator"), text)
         for level in experiment.levels():
-            if level.settings.backend == "zipkin" and level.settings.transport != "zipkin":
-                yield Problem(("factors",), f"level {level.name}: Zipkin takes no OTLP; wanted transport: zipkin")
+            transport, takes = level.settings.transport, level.settings.store.takes
+            if transport not in takes:
+                text = f"level {level.name}: {level.settings.backend} does not take transport {transport}"
+                yield Problem(("factors",), f"{text}; expected {' or '.join(takes)}")
 
     def needs(self, experiment: Experiment) -> Needs:
         """See `Declaration.needs`."""
@@ -75,7 +74,3 @@ class StoreDeclaration:
     def start_group(self, level: StoreLevel) -> str:
         """See `Declaration.start_group`."""
         return level.settings.backend
-
-    def manifest(self, experiment: Experiment) -> Mapping[str, Any]:
-        """See `Declaration.manifest`."""
-        return {}

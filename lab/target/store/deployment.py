@@ -1,63 +1,48 @@
 """One start of a store: the `Deployment` of `lab/contract`."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import polars as pl
 
-from lab.backend import BACKENDS, Backend
-from lab.backend.by_id import BY_ID
-from lab.contract import Endpoint, Measuring
+from lab.backend import Backend
+from lab.contract import Deployment, Endpoint
 from lab.engine import OBSERVER, Place, Stack, await_ready, create, literal
 from lab.record import TrialPart
 from lab.record.traces import read_traces, write_lookups
-from lab.target.measuring import NothingAdded
 from lab.target.store.lookup import looked_up, wanted
 from lab.target.store.settings import StoreLevel
 from lab.target.traffic import PROTOCOL
 
-PORTS = {"grpc": 4317, "http": 4318, "zipkin": 9411}
 READY_BOUND_S = 60.0
+# Of a trace's ID. A store may leave out those that are 0 at its beginning.
+DIGITS = 32
 # What the runtime's heap may take of the container's memory. The rest is for its other memory.
 HEAP_FRACTION = 0.625
 
 
-def stack(level: StoreLevel, place: Place, out: Path, variables: Mapping[str, str], extra: Sequence[str]) -> Stack:
+def stack(level: StoreLevel, place: Place) -> Stack:
     """Return what to create for one start. The store has the CPUs of what is measured. Pure."""
-    environment = {**_environment(level, place), **level.settings.environment}
-    (name,) = BACKENDS[level.settings.backend].services
+    settings = level.settings
+    sizes = {
+        "heap_mib": f"{HEAP_FRACTION * settings.memory_mib:.0f}",
+        "max_traces": settings.max_traces,
+        "max_spans": settings.max_spans,
+        "cpus": len(place.cpus.services),
+    }
+    limits = {variable: value.format(**sizes) for variable, value in settings.store.storage.items()}
+    (name,) = settings.store.services
     store = {
         "cpuset": "${SERVICE_CPUS:-}",
-        "mem_limit": f"{level.settings.memory_mib}m",
-        "environment": literal(environment),
+        "mem_limit": f"{settings.memory_mib}m",
+        "environment": literal({**limits, **settings.environment}),
     }
-    return Stack(
-        services=(name, *extra),
-        overlay={"services": {name: store}},
-        environment={"TRIAL_DIR": str(out), **place.cpus.variables(), **variables},
-    )
-
-
-def _environment(level: StoreLevel, place: Place) -> Mapping[str, str]:
-    """Return the variables of the level's store: the size of its heap, and how much it keeps."""
-    heap_mib = f"{HEAP_FRACTION * level.settings.memory_mib:.0f}"
-    if level.settings.backend == "zipkin":
-        return {
-            "JAVA_OPTS": f"-Xmx{heap_mib}m -XX:+ExitOnOutOfMemoryError",
-            "MEM_MAX_SPANS": str(level.settings.max_spans),
-        }
-    return {
-        "GOMAXPROCS": str(len(place.cpus.services)),
-        "GOMEMLIMIT": f"{heap_mib}MiB",
-        "MAX_TRACES": str(level.settings.max_traces),
-    }
+    return Stack((name,), {"services": {name: store}})
 
 
 @dataclass(frozen=True)
-class StoreDeployment:
+class StoreDeployment(Deployment):
     """See `lab.contract.Deployment`."""
 
     level: StoreLevel
@@ -67,7 +52,7 @@ class StoreDeployment:
     @property
     def backend(self) -> Backend:
         """What the store answers."""
-        return BACKENDS[self.level.settings.backend]()
+        return self.level.settings.store()
 
     @property
     def name(self) -> str:
@@ -76,7 +61,7 @@ class StoreDeployment:
 
     def deploy(self, variables: Mapping[str, str], instruments: Sequence[str]) -> None:
         """See `Deployment.deploy`."""
-        create(self.place, stack(self.level, self.place, self.out, variables, instruments), self.out)
+        create(self.place, stack(self.level, self.place), self.out, variables, instruments)
 
     def ready(self, instruments: Sequence[str]) -> Mapping[str, float]:
         """See `Deployment.ready`. The time would depend on how often it is checked, so none is returned."""
@@ -86,27 +71,22 @@ class StoreDeployment:
 
     def endpoint(self) -> Endpoint:
         """See `Deployment.endpoint`. The protocol is that of the generator, which also sends Zipkin's format."""
-        return Endpoint(self.name, PORTS[self.level.settings.transport], PROTOCOL)
+        return Endpoint(self.name, self.level.settings.store.takes[self.level.settings.transport], PROTOCOL)
 
     def request(self, level: StoreLevel) -> Mapping[str, object]:
         """See `Deployment.request`."""
         return {**level.settings.request(), "returns": False}
 
-    def settled(self, level: StoreLevel) -> None:
-        """See `Deployment.settled`: every level has a start of its own."""
-
-    @contextmanager
-    def measuring(self, level: StoreLevel, seed: int, lead_s: float) -> Iterator[Measuring]:
-        """See `Deployment.measuring`."""
-        yield NothingAdded()
-
     def drain(self) -> TrialPart:
         """See `Deployment.drain`: look the accepted traces up, and write what was found to `lookups.csv`."""
         traces = pl.concat([read_traces(path) for path in sorted(self.out.glob("traces-*.csv"))])
-        query = partial(BY_ID[self.level.settings.backend], self.backend.http)
-        write_lookups(self.out, looked_up(query, wanted(traces), self.place.clock))
+        write_lookups(self.out, looked_up(self._spans_of, wanted(traces), self.place.clock))
         self.place.driver.stop([self.name, OBSERVER])
         return TrialPart()
+
+    def _spans_of(self, ids: Sequence[str]) -> Mapping[str, int]:
+        """Return how many spans the store has of each trace that it has."""
+        return {trace["trace_id"].zfill(DIGITS): len(trace["spans"]) for trace in self.backend.traces(ids)}
 
     def roles(self) -> Mapping[str, str]:
         """See `Deployment.roles`."""

@@ -4,13 +4,14 @@ from collections.abc import Callable, Mapping, Sequence
 
 import polars as pl
 
-from lab.backend.by_id import MOST_IDS
 from lab.engine import Clock, wait_until
 from lab.record.traces import COMPLETE
 
 # Of a trial that had more traces accepted, so many are drawn. A share of them is then known to 1 %.
 MOST_TRACES = 20_000
 SEED = 1
+# In one request to a store (`Backend.traces`).
+MOST_IDS = 100
 # A trace that a store has accepted may not be stored yet; one that it has evicted never comes.
 BOUND_S = 10.0
 EVERY_S = 1.0

@@ -1,11 +1,15 @@
 """What an experiment may set of a store of traces, and of each of its levels."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, GetPydanticSchema
+from pydantic_core.core_schema import literal_schema
 
+from lab.backend import BACKENDS, Backend
 from lab.spec import Level, LevelSettings, TargetSettings
 from lab.target.traffic import Traffic
+
+STORES = [name for name, backend in BACKENDS.items() if backend.storage]
 
 
 class StoreSettings(TargetSettings):
@@ -15,9 +19,11 @@ class StoreSettings(TargetSettings):
 
 
 class StoreLevelSettings(LevelSettings, Traffic):
-    """What a level of a store may set. Both stores keep traces in memory, and evict the oldest ones."""
+    """What a level of a store may set. Stores keep traces in memory, and evict the oldest ones."""
 
-    backend: Literal["jaeger", "zipkin"] = Field(default="jaeger", description="which store")
+    backend: Annotated[str, GetPydanticSchema(lambda *_: literal_schema(STORES))] = Field(
+        default="jaeger", description="which store"
+    )
     max_traces: int = Field(
         default=20_000,
         ge=1,
@@ -25,6 +31,11 @@ class StoreLevelSettings(LevelSettings, Traffic):
         description="that it keeps; Zipkin counts spans: as many as these traces have at most",
     )
     memory_mib: int = Field(default=1024, ge=128, le=65_536, description="the container's memory limit")
+
+    @property
+    def store(self) -> type[Backend]:
+        """Which store."""
+        return BACKENDS[self.backend]
 
     @property
     def max_spans(self) -> int:
