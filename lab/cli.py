@@ -44,7 +44,7 @@ app.add_typer(check.app, name="check")
 
 Name = Annotated[str, typer.Argument(help="A name from `lab list`, or a path to an experiment file.")]
 Overrides = Annotated[
-    list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Sets a field, e.g. --set repetitions=5.")
+    list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Sets a field, e.g. --set repetitions=2.")
 ]
 Levels = Annotated[
     str, typer.Option("--levels", metavar="NAME,...", help="Only these levels of the factors, and the baseline.")
@@ -64,8 +64,8 @@ LAB = Lab(
 
 
 @app.command(
-    epilog="Examples: lab experiment quick --set repetitions=5 --set users=20 · lab experiment collector-capacity "
-    "--levels basic,sample"
+    epilog="Examples: lab experiment quick --set repetitions=8 --set budget_min=16 · "
+    "lab experiment collector-capacity --levels basic,sample"
 )
 def experiment(name: Name = "quick", set_: Overrides = None, levels: Levels = "", resume: Resume = False) -> None:
     """Runs an experiment, analyses it, prints its table and writes its report."""

@@ -297,7 +297,7 @@ def _compared(
 
 
 def _noise_floor(placebo: Comparison | None) -> float | None:
-    """Return how far from 1 the placebo's ratio may be: smaller differences are noise."""
+    """Return how far from 1 the placebo's ratio may be: smaller differences may be noise."""
     ratio = None if placebo is None or placebo.bound else placebo.ratio
     return max(
         (abs(limit - 1) for limit in ((ratio.low, ratio.high) if ratio else ()) if limit is not None), default=None

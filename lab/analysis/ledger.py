@@ -1,8 +1,9 @@
 """What became of the spans of tracers that count them (services/telemetry/otel-streaming): every span has one fate."""
 
+import math
 from collections.abc import Iterator, Mapping
 
-from lab.record import TrialData
+from lab.record import TrialData, ended_on_purpose
 from lab.record.trial import DUPLICATES
 
 FATES = ("acknowledged", "queue_full", "too_large", "rejected", "given_up")
@@ -13,8 +14,8 @@ COUNTING = "otel-streaming"
 def spans_accounted_for(data: TrialData) -> Iterator[str]:
     """Reject tracers that lost spans without counting them, and backends that count others than the tracers.
 
-    A service that a fault killed leaves no counts, and a fault's spans may be at the backend without an answer.
-    Without faults, a backend that counts duplicates has exactly what was acknowledged besides them.
+    The backend has at least what was acknowledged, unless a fault killed it. Without faults, one that counts duplicates
+    has exactly that besides them. A service that a fault killed leaves no counts, and a fault hides answers.
     """
     ledgers = {node: counts for node in data.trial.names("service") if (counts := counted(data, node))}
     for node, counts in ledgers.items():
@@ -23,20 +24,21 @@ def spans_accounted_for(data: TrialData) -> Iterator[str]:
             yield f"{node}: {counts['ended']:.0f} spans ended, and {settled:.0f} are accounted for"
     if not ledgers and str(data.trial.settings.get("telemetry")).partition("@")[0] == COUNTING:
         yield f"no service counted its spans, and the tracer of {COUNTING} does"
-    if data.injections or not ledgers:
+    if not ledgers:
         return
-    if silent := [node for node in data.trial.names("service") if node not in ledgers]:
+    silent = [node for node in data.trial.names("service") if node not in ledgers]
+    if silent and not data.injections:
         yield f"{', '.join(silent)}: did not count spans, while other services did"
         return
     acknowledged, resent, given_up = (
         sum(counts[name] for counts in ledgers.values()) for name in ("acknowledged", "resent", "given_up")
     )
-    backend = data.trial.backend
-    if backend is None or backend.distinct_spans is None:
+    backend, killed = data.trial.backend, ended_on_purpose(data.injections)
+    if backend is None or backend.distinct_spans is None or not killed.isdisjoint(data.trial.names("backend")):
         return
     duplicates = backend.counters.get(DUPLICATES)
     # What was sent again, or given up after it was sent, may have arrived without an answer.
-    unknown = resent + given_up if duplicates is None else 0
+    unknown = math.inf if data.injections else resent + given_up if duplicates is None else 0
     if not acknowledged <= backend.distinct_spans <= acknowledged + unknown:
         known = "" if duplicates is None else f" {duplicates:.0f} of them duplicates,"
         yield (

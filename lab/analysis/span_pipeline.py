@@ -4,11 +4,10 @@ The levels are those of experiments/span-pipeline.yaml and experiments/span-satu
 """
 
 from collections.abc import Sequence
-from statistics import fmean
 
-from lab.analysis.checklist import MISSING, Row, above, at_most, judged
+from lab.analysis.checklist import INCONCLUSIVE, MISSING, Row, above, at_most, judged, shown
 from lab.analysis.overheads import overhead_ratio
-from lab.analysis.stats.intervals import Interval
+from lab.analysis.stats.intervals import Interval, mean_interval
 from lab.errors import UserError
 from lab.record import Summary
 
@@ -36,7 +35,7 @@ def required(summary: Summary, seed: int) -> list[Row]:
     ]
 
 
-def saturation(summary: Summary) -> list[Row]:
+def saturation(summary: Summary, seed: int) -> list[Row]:
     """Return for each tracer the largest load at which no span was lost, and the spans per second of CPU there.
 
     Raises `UserError` if the run has no levels of a tracer and a number of users.
@@ -46,23 +45,31 @@ def saturation(summary: Summary) -> list[Row]:
         raise UserError("this run has no numbers of users", "name a run of `lab experiment span-saturation`")
     return [
         _until_first_drop(
-            summary, tracer, sorted(int(load.removeprefix("users-")) for one, load in loads if one == tracer)
+            summary, tracer, sorted(int(load.removeprefix("users-")) for one, load in loads if one == tracer), seed
         )
         for tracer in dict.fromkeys(tracer for tracer, _ in loads)
     ]
 
 
-def _until_first_drop(summary: Summary, tracer: str, users: Sequence[int]) -> Row:
-    """Judge a tracer by its loads, smallest first, until one lost a span. It fails if the smallest did."""
-    found = MISSING
+def _until_first_drop(summary: Summary, tracer: str, users: Sequence[int], seed: int) -> Row:
+    """Judge a tracer by its loads, smallest first, until one lost a span. It fails if the smallest did.
+
+    What a tracer counts is exact. Otherwise a share as far below 0 as it may be above is inconclusive.
+    """
+    found, passed = MISSING, False
     for number in users:
-        trials = [one for one in summary.trials if one.counts and one.level == f"{tracer}/users-{number}"]
-        lost = [100 * one.values[LOST] for one in trials if LOST in one.values]
-        if not lost or max(lost) > MOST_LOST_PERCENT:
+        values = [one.values for one in summary.trials if one.counts and one.level == f"{tracer}/users-{number}"]
+        dropped, lost = ([100 * one[name] for one in values if name in one] for name in (DROPPED, LOST))
+        shares = dropped or lost
+        if not shares or max(shares) > MOST_LOST_PERCENT:
             break
-        per_s = fmean(1000 * one.values[PER_REQUEST] / one.values[COST] for one in trials)
-        found = f"{number} users, {per_s:,.0f} spans per CPU-second"
-    return judged(f"largest load without a lost span, {tracer}", found, "at least one load", found != MISSING)
+        passed = min(shares) >= -MOST_LOST_PERCENT
+        yields = [1000 * one[PER_REQUEST] / one[COST] for one in values]
+        mean = mean_interval(yields, summary.confidence, seed, summary.block_correlation.get(COST, 0.0))
+        share = f"{min(shares):.2f} to {max(shares):.2f} % {'dropped' if dropped else 'lost'}"
+        found = f"{number} of {users[-1]} users, {share}, {shown(mean, 0)} spans per CPU-second"
+        found += "" if passed else f", {INCONCLUSIVE}"
+    return judged(f"largest load, {tracer}", found, f"at most {MOST_LOST_PERCENT:g} %", passed)
 
 
 def _gone(summary: Summary, seed: int) -> Interval | None:

@@ -160,7 +160,8 @@ def span_pipeline_(run: Run = None) -> None:
 @app.command(name="span-saturation", epilog="Example: lab check span-saturation results/span-saturation/latest")
 def span_saturation(run: Run = None) -> None:
     """Checks up to which load each tracer delivers every span, and at what cost (experiment span-saturation)."""
-    rows = span_pipeline.saturation(_summary(run, "span-saturation"))
+    folder = _folder(run, "span-saturation")
+    rows = span_pipeline.saturation(read_summary(folder / "summary.json"), _seed(folder))
     _conclude(span_pipeline.SATURATION_QUESTION, rows)
 
 
@@ -177,7 +178,7 @@ def generator(run: Run = None) -> None:
 def receivers(run: Run = None) -> None:
     """Checks that a proxy goes on serving while the receiver of its spans is sick (experiment proxy-faults)."""
     rows = sick(_summary(run, "proxy-faults"))
-    _conclude("What do requests feel of a sick receiver?", rows)
+    _conclude("How does a failing receiver affect requests?", rows)
 
 
 def _folder(run: Path | None, experiment: str) -> Path:

@@ -42,7 +42,7 @@ def print_experiments(console: Console, lab: Lab, experiments: Path, results: Pa
 def print_plan(console: Console, experiment: Experiment, lab: Lab, half_width: float, results: Path) -> None:
     """Shows the order of trials, their time, and how many blocks `half_width` needs."""
     if not 0 < half_width < 1:
-        raise UserError(f"a half width of {half_width:g} makes no sense", "give a fraction between 0 and 1, e.g. 0.02")
+        raise UserError(f"--half-width {half_width:g} is out of range", "give a fraction between 0 and 1, e.g. 0.02")
     plan = make_plan(experiment)
     table = Table("block", "order", box=None, pad_edge=False)
     for block in range(experiment.protocol.repetitions):
@@ -52,11 +52,14 @@ def print_plan(console: Console, experiment: Experiment, lab: Lab, half_width: f
     takes_s = duration_s(experiment, plan, lab.target(experiment).declaration, results)
     sd, source = _spread(experiment, results)
     blocks = blocks_for_precision(sd, half_width)
+    times, budget_min = blocks / experiment.protocol.repetitions, experiment.protocol.budget_min
+    # More than the estimate: it may be too low, and no trial starts that would probably end after the budget.
+    budget = f" --set budget_min={math.ceil(max(1, times) * max(budget_min, takes_s / 50))}" if budget_min else ""
     console.print(
         f"{len(plan.trials)} trials, about {minutes(takes_s)} here{_ends_sooner(experiment.protocol)}.\n"
         f"Intervals of ±{half_width:.1%} of the ratio need {blocks} blocks "
         f"({source}: ratios vary by {sd:.1%} between blocks), "
-        f"about {minutes(takes_s * blocks / experiment.protocol.repetitions)}: --set repetitions={blocks}",
+        f"about {minutes(takes_s * times)}: --set repetitions={blocks}{budget}",
         *expected_lines(experiment, results / experiment.name / "latest"),
         sep="\n",
         highlight=False,

@@ -115,7 +115,7 @@ def reject_full_disk(trials: int) -> None:
     if free < wanted:
         raise UserError(
             f"{free >> 20} MiB are free on the disk of results/; {trials} trials may need {wanted >> 20} MiB",
-            "free some space (`make clean` removes the lab's own caches)",
+            "free some space: `docker builder prune` empties the build cache; `make clean` removes images and .venv",
         )
 
 
@@ -124,6 +124,8 @@ def reject_small_memory(levels: int, system_bytes: int, memory_bytes: int | None
     wanted = levels * system_bytes
     if memory_bytes is not None and memory_bytes < wanted:
         raise UserError(
-            f"{levels} systems side by side may need {wanted >> 30} GiB, the engine has {memory_bytes >> 30} GiB",
-            "compare fewer levels at once, or one after the other: --set side_by_side=false",
+            f"{levels} systems at once may need {wanted / 2**30:.1f} GiB, "
+            f"the engine has {memory_bytes / 2**30:.1f} GiB",
+            "give Docker more memory, or measure fewer levels: --levels NAME,... "
+            "(side by side, also: --set side_by_side=false)",
         )

@@ -77,8 +77,8 @@ def checks(machine: Machine) -> list[Check]:
         _check(
             "disk",
             f"{machine.disk_free_bytes / GIB:.1f} GiB free",
-            "free some space (`make clean`, `docker system prune`): "
-            f"images and caches need {DISK_WARN_BYTES // GIB} GiB",
+            f"free some space, as images and caches need {DISK_WARN_BYTES // GIB} GiB: `docker builder prune` empties "
+            "the build cache; `make clean` removes the lab's images and .venv, which must then be built again",
             warn=machine.disk_free_bytes < DISK_WARN_BYTES,
             fail=machine.disk_free_bytes < DISK_FAIL_BYTES,
         ),

@@ -5,7 +5,6 @@ from lab.record.counters import Fields, observed_until_ns, read_counters, write_
 from lab.record.data import TrialData, read_trial, streams_in
 from lab.record.faults import ENDED, Action, Course, FaultLog, Injection, Seen, ended_on_purpose
 from lab.record.files import (
-    FIX_HINT,
     VERSION_HINT,
     Record,
     json_object,
@@ -67,7 +66,6 @@ from lab.record.trial import (
 
 __all__ = [
     "ENDED",
-    "FIX_HINT",
     "MANIFEST_FORMAT",
     "MANIFEST_VERSION",
     "NO_SIDECAR",

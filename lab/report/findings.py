@@ -42,7 +42,7 @@ def placebo_sentence(summary: Summary) -> str:
         return f"{shown} Without an interval the noise of this run is unknown."
     if estimate.noise_floor > 1:
         return f"{shown} Any difference in this run may be noise."
-    return f"{shown} Differences below {noise(max(estimate.noise_floor, LEAST_SHOWN))} are noise."
+    return f"{shown} Differences below {noise(max(estimate.noise_floor, LEAST_SHOWN))} may be noise."
 
 
 @dataclass(frozen=True)

@@ -235,8 +235,8 @@ def main_table(summary: Summary) -> Table:
         [row(level) for level in summary.levels],
         [
             f"± and ( ) are {percent(summary.confidence)} intervals. The finding is about "
-            f"{findings.title_of(summary, primary)}. Noise floor: how much the {summary.placebo}, the baseline under "
-            "another name, may differ; smaller differences are noise."
+            f"{findings.title_of(summary, primary)}. Noise floor: how far from 1 the interval of the "
+            f"{summary.placebo} (the baseline under another name) reaches; a smaller difference may be noise."
         ],
         [
             Cell("noise floor"),

@@ -1,6 +1,6 @@
 """Check data against a model, and say what is wrong in the words of the model's JSON Schema.
 
-Messages are made of the schema that is shipped for editors: what is wanted at a place, and which keys are valid.
+Messages are made of the schema that is shipped for editors: what is expected at a place, and which keys are valid.
 A new field needs no message of its own.
 """
 
@@ -55,7 +55,7 @@ def mapping(data: object) -> dict[str, object]:
     """Return `data` if it is a mapping; raises `SpecError` otherwise."""
     if isinstance(data, dict):
         return data
-    raise SpecError([Problem((), f"a mapping is wanted, saw {show(data)}")])
+    raise SpecError([Problem((), f"got {show(data)}, expected a mapping")])
 
 
 def _above_kind(error: Mapping[str, Any]) -> Path | None:
@@ -83,22 +83,22 @@ def _problem(schema: Schema, error: Mapping[str, Any]) -> Problem:
             key = str(error["loc"][-1])
             return Problem((*path, key), f"unknown key; {suggestion(key, wanted.get('properties', {}))}")
         case "missing":
-            return Problem(path, f"missing; wanted {describe(wanted)}")
+            return Problem(path, f"missing; expected {describe(wanted)}")
         case "union_tag_invalid" | "union_tag_not_found":
             tag = wanted["discriminator"]["propertyName"]
             choice = {"enum": list(wanted["discriminator"]["mapping"])}
             return Problem(
                 (*path, tag),
-                _unlike(seen[tag], choice) if tag in seen else f"missing; wanted {describe(choice)}",
+                _unlike(seen[tag], choice) if tag in seen else f"missing; expected {describe(choice)}",
             )
         case "string_pattern_mismatch" if error["loc"][-1] == "[key]":
-            return Problem(path, f"not a valid name here; wanted {describe({'type': 'string', **error['ctx']})}")
+            return Problem(path, f"not a valid name here; expected {describe({'type': 'string', **error['ctx']})}")
         case _:
             return Problem(path, _unlike(seen, wanted))
 
 
 def _unlike(seen: object, wanted: Schema) -> str:
-    text = f"saw {show(seen)}, wanted {describe(wanted)}"
+    text = f"got {show(seen)}, expected {describe(wanted)}"
     if isinstance(seen, str) and (meant := nearest(seen, map(str, wanted.get("enum", ())))):
         return f"{text}; did you mean '{meant}'?"
     if wanted.get("type") == "string" and isinstance(seen, bool | int | float):

@@ -65,8 +65,8 @@ class Grammar:
         """Return the kind of target that a file names. Raises `SpecError`."""
         target = mapping(data).get("target")
         if not isinstance(target, dict):
-            seen = "missing;" if target is None else f"saw {show(target)},"
-            raise SpecError([Problem(("target",), f"{seen} wanted a mapping")])
+            seen = "missing;" if target is None else f"got {show(target)},"
+            raise SpecError([Problem(("target",), f"{seen} expected a mapping")])
         kind = target.get("kind")
         if isinstance(kind, str) and kind in self.targets:
             return kind
@@ -126,7 +126,7 @@ def _reject_other_formats(data: Mapping[str, object]) -> None:
     """Raise `SpecError` for another kind of file, and for version 1, whose other fields would all be wrong."""
     found = data.get("format", FORMAT)
     if found != FORMAT:
-        raise SpecError([Problem(("format",), f"saw {show(found)}, wanted {show(FORMAT)}")])
+        raise SpecError([Problem(("format",), f"got {show(found)}, expected {show(FORMAT)}")])
     if data.get("version") == 1 and data["version"] is not True:
         raise SpecError([Problem(("version",), "1 is no longer read: convert the file with `lab migrate FILE`")])
 

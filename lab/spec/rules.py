@@ -15,7 +15,7 @@ MAX_SIDE_BY_SIDE = 12
 def contradictions(experiment: Experiment) -> Iterator[Problem]:
     """Yield what is wrong between fields of any target."""
     if "\n" in experiment.title:
-        yield Problem(("title",), "wanted one line")
+        yield Problem(("title",), "expected one line")
     for problem in experiment.load.schedule.problems():
         yield Problem(("load", "schedule", *problem.path), problem.text)
     yield from _times(experiment)
@@ -38,7 +38,7 @@ def _times(experiment: Experiment) -> Iterator[Problem]:
         (
             warms_up and not timed and not by_requests,
             ("protocol", "warm_up_s"),
-            "missing; wanted a number from 0 to 3600, or else warm_up_requests",
+            "missing; expected a number from 0 to 3600, or else warm_up_requests",
         ),
         (
             warms_up and timed and by_requests,
@@ -58,7 +58,7 @@ def _times(experiment: Experiment) -> Iterator[Problem]:
         (
             protocol.until_settled and not turns,
             ("protocol", "until_settled"),
-            "systems are waited for in slices only: wanted a schedule of kind slices",
+            "systems are waited for in slices only: expected a schedule of kind slices",
         ),
         (
             turns and experiment.profile,
@@ -68,7 +68,7 @@ def _times(experiment: Experiment) -> Iterator[Problem]:
         (
             not counted and not turns and protocol.window_s is None,
             ("protocol", "window_s"),
-            "missing; wanted a number from 2 to 3600",
+            "missing; expected a number from 2 to 3600",
         ),
     )
 
@@ -92,7 +92,7 @@ def _rates(experiment: Experiment) -> Iterator[Problem]:
     }
     return _those(
         *(
-            (rate_hz < 1, place, f"saw {rate_hz:g}; rates below 1 Hz need `side_by_side: true`")
+            (rate_hz < 1, place, f"got {rate_hz:g}; rates below 1 Hz need `side_by_side: true`")
             for place, rate_hz in rates.items()
         )
     )
@@ -119,7 +119,7 @@ def _side_by_side(experiment: Experiment) -> Iterator[Problem]:
         (
             protocol.retries > 0,
             ("protocol", "retries"),
-            "side by side, a single trial cannot be repeated; wanted 0",
+            "side by side, a single trial cannot be repeated; expected 0",
         ),
         (
             any(level.settings.needs_own_start for level in levels),

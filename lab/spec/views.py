@@ -129,7 +129,7 @@ def unknown_names(names: Mapping[Path, str], known: Collection[str], noun: str) 
 def _name_problems(names: Sequence[str], known: Collection[str], noun: str, place: Path) -> Iterator[Problem]:
     yield from unknown_names({(*place, position): name for position, name in enumerate(names)}, known, noun)
     yield from (
-        Problem(place, f"'{name}' is there {count} times, wanted once")
+        Problem(place, f"'{name}' is there {count} times, expected once")
         for name, count in Counter(names).items()
         if count > 1
     )
@@ -138,9 +138,9 @@ def _name_problems(names: Sequence[str], known: Collection[str], noun: str, plac
 def _sweep_problems(view: Sweep, index: int) -> Iterator[Problem]:
     if len(view.values) != len(view.levels):
         yield Problem(
-            ("views", index, "values"), f"saw {len(view.values)}, wanted one for each of {len(view.levels)} levels"
+            ("views", index, "values"), f"got {len(view.values)}, expected one for each of {len(view.levels)} levels"
         )
     if view.scale != "linear" and min(view.values) <= 0:
         yield Problem(
-            ("views", index, "values"), f"saw {min(view.values):g}, wanted more than 0 on a {view.scale} scale"
+            ("views", index, "values"), f"got {min(view.values):g}, expected more than 0 on a {view.scale} scale"
         )

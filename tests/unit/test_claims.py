@@ -90,7 +90,7 @@ WRONG = {
     ),
     "unknown kind": (
         f"metrics: [{CPU}], kind: ordr, lower: [a], higher: [b]",
-        'kind: saw "ordr", wanted "order" or "overhead_ratio" or "ratio" or "same" or "trend" or "value"; '
+        'kind: got "ordr", expected "order" or "overhead_ratio" or "ratio" or "same" or "trend" or "value"; '
         "did you mean 'order'?",
     ),
     "range upside down": (
@@ -107,7 +107,7 @@ WRONG = {
         f"metrics: [{CPU}], kind: trend, goes: nowhere, steadily: true, {OVER}",
         "steadily: goes with `up` and `down` only",
     ),
-    "two levels are no trend": (f"metrics: [{CPU}], kind: trend, goes: up, over: [a, b]", "over: saw a list, wanted"),
+    "two levels are no trend": (f"metrics: [{CPU}], kind: trend, goes: up, over: [a, b]", "over: got a list, expected"),
 }
 
 

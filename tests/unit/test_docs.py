@@ -2,11 +2,13 @@
 
 import lzma
 import re
+import shlex
 import shutil
 import textwrap
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer.main
@@ -14,6 +16,7 @@ import typer.main
 from lab.analysis.claims.spec import parse_claims
 from lab.analysis.lab import Lab
 from lab.cli import app
+from lab.command.prepare import read_experiment
 from lab.spec.model import validate
 from lab.spec.parse import parse_experiment
 from lab.spec.yamlfile import parse_yaml
@@ -176,6 +179,28 @@ def commands() -> frozenset[str]:
 def test_lab_commands_exist(path: Path) -> None:
     named = {command for text in code(path.read_text()) for command in LAB_COMMAND.findall(text)}
     assert named <= commands()
+
+
+def help_examples() -> list[str]:
+    """Return the examples at the end of each command's help."""
+    waiting, found = [typer.main.get_group(app)], ""
+    for command in waiting:
+        waiting += getattr(command, "commands", {}).values()
+        found += f" · {command.epilog or ''}"
+    return [example for example in re.split(r" · (?:Examples?: )?", found) if example]
+
+
+@pytest.mark.parametrize("example", help_examples())
+def test_an_example_of_a_help_text_is_accepted(example: str) -> None:
+    words = shlex.split(example)
+    command: Any = typer.main.get_group(app)
+    name, *words = words[words.index("lab") :]
+    while hasattr(command, "commands"):
+        name, *words = words
+        command = command.commands[name]
+    given = command.make_context(name, words).params
+    if {"name", "set_", "levels"} <= set(given):
+        read_experiment(LAB, given["name"], given["set_"] or [], given["levels"])
 
 
 @pytest.mark.parametrize(("where", "declared", "text"), example_files(), ids=lambda value: value[:40])

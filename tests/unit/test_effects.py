@@ -186,3 +186,4 @@ def test_a_kept_run_with_its_raw_records_is_used() -> None:
     done = lab("check", "effects", str(ROOT / "docs" / "results" / "quick"))
     assert done.returncode == 0, done.stderr
     assert "place 4, traced the same, not traced 1.010 (0.942 to 1.083)" in done.stdout
+    assert "after placebo     after other systems 0.965 (0.953 to 0.978)" in done.stdout

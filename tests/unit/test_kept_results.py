@@ -24,7 +24,11 @@ COMMAND = re.compile(r"lab (?:table|combine)((?: docs/results/[a-z0-9-]+)+)")
 LONGEST_PAGE = 120
 DOCUMENTS = sorted((ROOT / "docs" / "results").glob("*.md"))
 # These show a run too.
-OTHERS = (ROOT / "README.md", ROOT / "docs" / "explanation" / "method-in-plain-words.md")
+OTHERS = (
+    ROOT / "README.md",
+    ROOT / "docs" / "explanation" / "method-in-plain-words.md",
+    ROOT / "docs" / "reference" / "reading-a-run.md",
+)
 TABLES = [
     pytest.param(columns.split("|"), table.splitlines(), id=f"{path.name}: {columns[:60]}")
     for path in (*OTHERS, *DOCUMENTS)

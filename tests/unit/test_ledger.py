@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from lab.analysis.ledger import spans_accounted_for
-from lab.record import TrialData, TrialRecord
+from lab.record import ENDED, Action, Injection, TrialData, TrialRecord
 from lab.record.results import Results
 from tests.labs import MESH
 
@@ -19,6 +19,7 @@ GOOD = {
     "given_up": 1.0,
     "resent": 5.0,
 }
+KILLED = Injection({}, Action(0, 0, {ENDED: "a2"}))
 CLEAN = {**dict.fromkeys(GOOD, 0.0), "ended": 50.0, "acknowledged": 50.0}
 
 
@@ -67,7 +68,7 @@ def test_tracers_that_do_not_count_need_no_counts(telemetry: str) -> None:
 
 @pytest.mark.parametrize("telemetry", ["otel-streaming", "otel-streaming@1.0"])
 @pytest.mark.parametrize("ledgers", [{}, {"a1": {}}])
-@pytest.mark.parametrize("injections", [(), [object()]])
+@pytest.mark.parametrize("injections", [(), [KILLED]])
 def test_a_tracer_that_counts_has_counted(
     telemetry: str, ledgers: Mapping[str, Mapping[str, float]], injections: Any
 ) -> None:
@@ -116,8 +117,11 @@ def test_counted_duplicates_leave_no_bounds(accepted: int, duplicates: int) -> N
     ]
 
 
-def test_a_fault_hides_answers_whether_duplicates_are_counted_or_not() -> None:
-    assert list(spans_accounted_for(trial({"a1": GOOD, "a2": CLEAN}, 141, [object()], 0))) == []
+def test_acknowledged_spans_are_at_the_backend_unless_a_fault_kills_it() -> None:
+    assert reasons({"a1": CLEAN}, 49, [KILLED]) == [
+        "the backend accepted 49 spans, and the tracers count 50 acknowledged ones"
+    ]
+    assert reasons({"a1": CLEAN}, 49, [Injection({}, Action(0, 0, {ENDED: "sink"}))]) == []
 
 
 def test_all_services_count_or_none() -> None:
@@ -125,8 +129,8 @@ def test_all_services_count_or_none() -> None:
 
 
 def test_a_fault_may_kill_a_service_and_hide_an_answer() -> None:
-    assert reasons({"a1": CLEAN}, 70, [object()]) == []
-    assert reasons({"a1": {**CLEAN, "ended": 51.0}}, 70, [object()]) == ["a1: 51 spans ended, and 50 are accounted for"]
+    assert [*reasons({"a1": CLEAN}, 70, [KILLED]), *spans_accounted_for(trial({"a1": CLEAN}, 70, [KILLED], 0))] == []
+    assert reasons({"a1": {**CLEAN, "ended": 51.0}}, 70, [KILLED]) == ["a1: 51 spans ended, and 50 are accounted for"]
 
 
 def test_a_mesh_is_judged_by_it() -> None:

@@ -18,6 +18,7 @@ MISTAKES = [
     (["run", "quick", "--set", "protocol.windw_s=1"], "did you mean 'protocol.window_s'?"),
     (["run", "quick", "--set", "topology=mesch"], "mesh"),
     (["run", "quick", "--levels", "otel-agnt"], "did you mean 'otel-agent'?"),
+    (["plan", "quick", "--half-width", "5"], "--half-width 5 is out of range"),
     (["up", "mehs"], "did you mean 'mesh'?"),
     (["up", "--set", "telemetry=otel-manua"], "otel-manual"),
     (["up", "--set", "topology=mesch"], "did you mean 'mesh'?"),

@@ -1,5 +1,6 @@
 import io
 import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from lab.cli import LAB
-from lab.command.overview import print_plan
+from lab.command.overview import duration_s, print_plan
 from lab.run.plan import (
     Plan,
     Trial,
@@ -166,3 +167,14 @@ def test_where_nothing_was_run_the_kept_run_says_how_ratios_vary(tmp_path: Path)
     said = io.StringIO()
     print_plan(Console(file=said, width=200), load_experiment(STEADY, LAB.grammar), LAB, 0.02, tmp_path)
     assert "(from the kept run: ratios vary by " in said.getvalue()
+
+
+@pytest.mark.parametrize("half_width", [0.02, 0.5])
+@pytest.mark.parametrize("name", ["quick", "steady", "telemetry-overhead", "proxy-tracing"])
+def test_the_advised_fields_leave_time_for_all_blocks(name: str, half_width: float, tmp_path: Path) -> None:
+    file, said = STEADY.with_stem(name), io.StringIO()
+    print_plan(Console(file=said, width=200), load_experiment(file, LAB.grammar), LAB, half_width, tmp_path)
+    (fields,) = re.findall(r": --set (repetitions=.*)$", said.getvalue(), re.MULTILINE)
+    advised = load_experiment(file, LAB.grammar, fields.split(" --set "))
+    takes_s = duration_s(advised, make_plan(advised), LAB.target(advised).declaration, tmp_path)
+    assert takes_s < 60 * (advised.protocol.budget_min or math.inf)

@@ -215,7 +215,7 @@ def only(*levels: str) -> Summary:
 
 def test_noise_too_small_to_show_is_rounded_up() -> None:
     placebo = PLACEBO | {"ratio": 1.0001, "ratio_low": 0.9999, "ratio_high": 1.0002, "noise_floor": 0.0002}
-    assert "Differences below 0.10 % are noise." in findings.placebo_sentence(summary(BASELINE, placebo))
+    assert "Differences below 0.10 % may be noise." in findings.placebo_sentence(summary(BASELINE, placebo))
 
 
 @pytest.mark.parametrize(

@@ -345,8 +345,11 @@ def test_one_whose_load_ends_by_itself_is_named_long_before_all_should_be_warm(t
 def test_an_engine_with_too_little_memory_is_reported_before_anything_starts() -> None:
     prepare.reject_small_memory(8, 1 << 30, 8 << 30)
     prepare.reject_small_memory(8, 1 << 30, None)
-    with pytest.raises(UserError, match="8 systems side by side may need 8 GiB, the engine has 7 GiB"):
+    with pytest.raises(UserError, match="8 systems at once"):
         prepare.reject_small_memory(8, 1 << 30, (8 << 30) - 1)
+    with pytest.raises(UserError, match=r"8 systems at once may need 8\.0 GiB, the engine has 7\.9 GiB") as caught:
+        prepare.reject_small_memory(8, 1 << 30, (8 << 30) - (100 << 20))
+    assert "--levels" in caught.value.hint
 
 
 @pytest.mark.parametrize(
@@ -357,7 +360,7 @@ def test_an_engine_with_too_little_memory_is_reported_before_anything_starts() -
             "otel-manual: {sidecar: passthrough, telemetry",
             "sidecars' counters are read around one trial",
         ),
-        ("retries: 0", "retries: 1", "a single trial cannot be repeated; wanted 0"),
+        ("retries: 0", "retries: 1", "a single trial cannot be repeated; expected 0"),
         ("warm_up_requests: 20", "warm_up_s: 10", "levels are warm at different times"),
         (USERS, "{generator: ghz, schedule: {kind: counted, requests: 200}}", "needs users, who continue"),
     ],

@@ -143,7 +143,7 @@ def test_the_placebo_is_the_baseline_under_another_name() -> None:
     assert placebo.settings.environment == {"DELAY": "5000", "SIZE": "1"}
 
 
-NOT_A_NAME = "not a valid name here; wanted text of the form"
+NOT_A_NAME = "not a valid name here; expected text of the form"
 KINDS = ", ".join(sorted(LAB.targets))
 GENERATORS = " or ".join(
     sorted(f'"{name}"' for load in LAB.loads for name in get_args(load.model_fields["generator"].annotation))
@@ -151,56 +151,56 @@ GENERATORS = " or ".join(
 
 # What is changed in the good file, and the one line that says so.
 WRONG_FIELDS = [
-    ("repetitions: 3", "repetitions: -1", 'protocol.repetitions: saw -1, wanted a whole number from 1 to 1000'),
-    ("repetitions: 3", "repetitions: 0", 'protocol.repetitions: saw 0, wanted a whole number from 1 to 1000'),
-    ("repetitions: 3", "repetitions: true", 'protocol.repetitions: saw true, wanted a whole number from 1 to 1000'),
-    ("repetitions: 3", "repetitions: 2.5", 'protocol.repetitions: saw 2.5, wanted a whole number from 1 to 1000'),
-    ("repetitions: 3", "repetitions: 1e3", 'protocol.repetitions: saw 1000.0, wanted a whole number from 1 to 1000'),
-    ("repetitions: 3", 'repetitions: "3"', 'protocol.repetitions: saw "3", wanted a whole number from 1 to 1000'),
-    ("repetitions: 3", "repetitions:", 'protocol.repetitions: saw nothing, wanted a whole number from 1 to 1000'),
-    (", repetitions: 3", "", "protocol.repetitions: missing; wanted a whole number from 1 to 1000"),
-    ("warm_up_s: 10, ", "", "protocol.warm_up_s: missing; wanted a number from 0 to 3600, or else warm_up_requests"),
+    ("repetitions: 3", "repetitions: -1", 'protocol.repetitions: got -1, expected a whole number from 1 to 1000'),
+    ("repetitions: 3", "repetitions: 0", 'protocol.repetitions: got 0, expected a whole number from 1 to 1000'),
+    ("repetitions: 3", "repetitions: true", 'protocol.repetitions: got true, expected a whole number from 1 to 1000'),
+    ("repetitions: 3", "repetitions: 2.5", 'protocol.repetitions: got 2.5, expected a whole number from 1 to 1000'),
+    ("repetitions: 3", "repetitions: 1e3", 'protocol.repetitions: got 1000.0, expected a whole number from 1 to 1000'),
+    ("repetitions: 3", 'repetitions: "3"', 'protocol.repetitions: got "3", expected a whole number from 1 to 1000'),
+    ("repetitions: 3", "repetitions:", 'protocol.repetitions: got nothing, expected a whole number from 1 to 1000'),
+    (", repetitions: 3", "", "protocol.repetitions: missing; expected a whole number from 1 to 1000"),
+    ("warm_up_s: 10, ", "", "protocol.warm_up_s: missing; expected a number from 0 to 3600, or else warm_up_requests"),
     ("warm_up_s: 10", "warm_up_s: 10, warm_up_requests: 9",
         "protocol.warm_up_requests: a warm-up ends by time or by requests: leave one out"),
     ("warm_up_s: 10", "warm_up_s: 1e9",
-        "protocol.warm_up_s: saw 1000000000.0, wanted a number from 0 to 3600 or nothing"),
-    ("warm_up_s: 10", "warm_up_s: .inf", "protocol.warm_up_s: saw inf, wanted a number from 0 to 3600 or nothing"),
-    ("warm_up_s: 10", "warm_up_s: .nan", "protocol.warm_up_s: saw nan, wanted a number from 0 to 3600 or nothing"),
-    ("warm_up_s: 10", "warm_up_s: yes", 'protocol.warm_up_s: saw "yes", wanted a number from 0 to 3600 or nothing'),
-    ("warm_up_s: 10", "warm_up_s: 1:30", 'protocol.warm_up_s: saw "1:30", wanted a number from 0 to 3600 or nothing'),
+        "protocol.warm_up_s: got 1000000000.0, expected a number from 0 to 3600 or nothing"),
+    ("warm_up_s: 10", "warm_up_s: .inf", "protocol.warm_up_s: got inf, expected a number from 0 to 3600 or nothing"),
+    ("warm_up_s: 10", "warm_up_s: .nan", "protocol.warm_up_s: got nan, expected a number from 0 to 3600 or nothing"),
+    ("warm_up_s: 10", "warm_up_s: yes", 'protocol.warm_up_s: got "yes", expected a number from 0 to 3600 or nothing'),
+    ("warm_up_s: 10", "warm_up_s: 1:30", 'protocol.warm_up_s: got "1:30", expected a number from 0 to 3600 or nothing'),
     ("warm_up_s: 10", "warm_up_s: " + "9" * 9999,
-        "protocol.warm_up_s: saw inf, wanted a number from 0 to 3600 or nothing"),
+        "protocol.warm_up_s: got inf, expected a number from 0 to 3600 or nothing"),
     ("users: 8", "users: many",
-        'load.schedule.users: saw "many", wanted "calibrated" or a whole number from 1 to 10000'),
+        'load.schedule.users: got "many", expected "calibrated" or a whole number from 1 to 10000'),
     ("users: 8", "users: true",
-        'load.schedule.users: saw true, wanted "calibrated" or a whole number from 1 to 10000'),
-    ("[1.0, 1.1]", "[1.0]", "load.schedule.think_time_s[1]: missing; wanted a number from 0 to 60"),
-    ("[1.0, 1.1]", "[1, 2, 3]", "load.schedule.think_time_s: saw a list, wanted a list of 2"),
-    ("[1.0, 1.1]", "[1, true]", "load.schedule.think_time_s[1]: saw true, wanted a number from 0 to 60"),
+        'load.schedule.users: got true, expected "calibrated" or a whole number from 1 to 10000'),
+    ("[1.0, 1.1]", "[1.0]", "load.schedule.think_time_s[1]: missing; expected a number from 0 to 60"),
+    ("[1.0, 1.1]", "[1, 2, 3]", "load.schedule.think_time_s: got a list, expected a list of 2"),
+    ("[1.0, 1.1]", "[1, true]", "load.schedule.think_time_s[1]: got true, expected a number from 0 to 60"),
     ("[1.0, 1.1]", "[2, 1]", "load.schedule.think_time_s: the shortest, 2, is longer than the longest, 1"),
     ("locust", "locst",
-        f"load.generator: saw \"locst\", wanted {GENERATORS}; did you mean 'locust'?"),
+        f"load.generator: got \"locst\", expected {GENERATORS}; did you mean 'locust'?"),
     ("closed-loop, users: 8, think_time_s: [1.0, 1.1]", "counted, requests: 200",
-        'load.schedule.kind: saw "counted", wanted "closed-loop"'),
-    ("kind: closed-loop, users: 8", "users: 8", 'load.schedule.kind: missing; wanted "closed-loop"'),
+        'load.schedule.kind: got "counted", expected "closed-loop"'),
+    ("kind: closed-loop, users: 8", "users: 8", 'load.schedule.kind: missing; expected "closed-loop"'),
     ("{kind: closed-loop, users: 8, think_time_s: [1.0, 1.1]}", "often",
-        'load.schedule: saw "often", wanted a mapping'),
+        'load.schedule: got "often", expected a mapping'),
     ("kind: mesh", "kind: mehs", f"target.kind: unknown kind \"mehs\"; did you mean 'mesh'? (there are: {KINDS})"),
     ("kind: mesh, topology: mesh", "kind: 5", f"target.kind: unknown kind 5; there are: {KINDS}"),
     ("kind: mesh, topology", "topology", f"target.kind: missing; there are: {KINDS}"),
-    ("{kind: mesh, topology: mesh}", "mesh", 'target: saw "mesh", wanted a mapping'),
-    ("target: {kind: mesh, topology: mesh}\n", "", "target: missing; wanted a mapping"),
+    ("{kind: mesh, topology: mesh}", "mesh", 'target: got "mesh", expected a mapping'),
+    ("target: {kind: mesh, topology: mesh}\n", "", "target: missing; expected a mapping"),
     ("format: tollbooth.experiment", "format: tollbooth.topology",
-        'format: saw "tollbooth.topology", wanted "tollbooth.experiment"'),
-    ("version: 2", "version: 3", "version: saw 3, wanted 2"),
-    ("version: 2", "version: true", "version: saw true, wanted 2"),
+        'format: got "tollbooth.topology", expected "tollbooth.experiment"'),
+    ("version: 2", "version: 3", "version: got 3, expected 2"),
+    ("version: 2", "version: true", "version: got true, expected 2"),
     ("version: 2", "version: 1", "version: 1 is no longer read: convert the file with `lab migrate FILE`"),
-    ("format: tollbooth.experiment\n", "", 'format: missing; wanted "tollbooth.experiment"'),
-    ("title: A title", "title: false", "title: saw false, wanted text of 1 to 120 characters: put it in quotes"),
-    ("title: A title", 'title: "a\\nb"', "title: wanted one line"),
-    ("title: A title", 'title: ""', 'title: saw "", wanted text of 1 to 120 characters'),
+    ("format: tollbooth.experiment\n", "", 'format: missing; expected "tollbooth.experiment"'),
+    ("title: A title", "title: false", "title: got false, expected text of 1 to 120 characters: put it in quotes"),
+    ("title: A title", 'title: "a\\nb"', "title: expected one line"),
+    ("title: A title", 'title: ""', 'title: got "", expected text of 1 to 120 characters'),
     ("topology: mesh", "topology: ../etc",
-        'target.topology: saw "../etc", wanted text of the form [a-z0-9][a-z0-9-]{0,62}'),
+        'target.topology: got "../etc", expected text of the form [a-z0-9][a-z0-9-]{0,62}'),
     (
         "warm_up_s",
         "warmup_s",
@@ -214,23 +214,23 @@ WRONG_FIELDS = [
         f"factors.telemetry.Base/line: {NOT_A_NAME} [a-z0-9][a-z0-9._@-]{{0,40}}"),
     ("    baseline: {}", "    ..: {}",
         f"factors.telemetry...: {NOT_A_NAME} [a-z0-9][a-z0-9._@-]{{0,40}}"),
-    ("    baseline: {}", "    baseline:", "factors.telemetry.baseline: saw nothing, wanted a mapping"),
+    ("    baseline: {}", "    baseline:", "factors.telemetry.baseline: got nothing, expected a mapping"),
     ("    baseline: {}", "    baseline: {}\n    placebo: {}",
         "factors.telemetry.placebo: every experiment already has a placebo: give the level another name"),
     ("baseline: baseline", "baseline: baselin",
         "baseline: no level is called \"baselin\"; did you mean 'baseline'? (there are: baseline, otel-agent)"),
-    ('"5000"', "5000", "factors.telemetry.otel-agent.environment.OTEL_BSP_SCHEDULE_DELAY: saw 5000, "
-        "wanted text of 0 to 4000 characters: put it in quotes"),
+    ('"5000"', "5000", "factors.telemetry.otel-agent.environment.OTEL_BSP_SCHEDULE_DELAY: got 5000, "
+        "expected text of 0 to 4000 characters: put it in quotes"),
     ("OTEL_BSP_SCHEDULE_DELAY", '"A B"', 'factors.telemetry.otel-agent.environment."A B": '
         f"{NOT_A_NAME} [A-Za-z_][A-Za-z0-9_]{{0,100}}"),
-    ("protocol: {", "protocol: {retries: 99, ", "protocol.retries: saw 99, wanted a whole number from 0 to 10"),
-    ("protocol: {", "protocol: {seed: -1, ", "protocol.seed: saw -1, wanted a whole number from 0 to 4294967295"),
-    ("load: {", "observer: {rate_hz: 0.05}\nload: {", "observer.rate_hz: saw 0.05, wanted a number from 0.1 to 20"),
+    ("protocol: {", "protocol: {retries: 99, ", "protocol.retries: got 99, expected a whole number from 0 to 10"),
+    ("protocol: {", "protocol: {seed: -1, ", "protocol.seed: got -1, expected a whole number from 0 to 4294967295"),
+    ("load: {", "observer: {rate_hz: 0.05}\nload: {", "observer.rate_hz: got 0.05, expected a number from 0.1 to 20"),
     ("load: {", "observer: {rate_hz: 0.5}\nload: {",
-        "observer.rate_hz: saw 0.5; rates below 1 Hz need `side_by_side: true`"),
+        "observer.rate_hz: got 0.5; rates below 1 Hz need `side_by_side: true`"),
     ("baseline: {}", "baseline: {observer_rate_hz: 0.5}",
-        "factors.telemetry.baseline.observer_rate_hz: saw 0.5; rates below 1 Hz need `side_by_side: true`"),
-    ("load: {", "headline: {also: [a, b, c, d]}\nload: {", "headline.also: saw a list, wanted a list of 0 to 3"),
+        "factors.telemetry.baseline.observer_rate_hz: got 0.5; rates below 1 Hz need `side_by_side: true`"),
+    ("load: {", "headline: {also: [a, b, c, d]}\nload: {", "headline.also: got a list, expected a list of 0 to 3"),
     ("title: A title", "title: A title\ntitle: B", "YAML is wrong in line 4: title is given twice"),
     ("    baseline: {}", "    otel-agent: {}", "YAML is wrong in line 10: factors.telemetry.otel-agent is given twice"),
 ]  # fmt: skip
@@ -245,8 +245,8 @@ def test_a_wrong_field_is_reported_in_one_line(old: str, new: str, message: str,
 WRONG_FILES: list[tuple[str | bytes, str]] = [
     ("", "bad.yaml: empty"),
     ("# only a comment\n", "bad.yaml: empty"),
-    ("- a\n- b\n", "bad.yaml: a mapping is wanted, saw a list"),
-    ("text\n", 'bad.yaml: a mapping is wanted, saw "text"'),
+    ("- a\n- b\n", "bad.yaml: got a list, expected a mapping"),
+    ("text\n", 'bad.yaml: got "text", expected a mapping'),
     ("{a: [1, 2\n", "bad.yaml: YAML is wrong in line 2: expected ',' or ']', but got '<stream end>'"),
     ("a: 1\n\tb: 2\n", "bad.yaml: YAML is wrong in line 2: found character '\\t' that cannot start any token"),
     ("a: 1\n---\nb: 2\n", "bad.yaml: YAML is wrong in line 2: but found another document"),
@@ -324,7 +324,7 @@ def test_a_file_without_permission(write: Write, monkeypatch: pytest.MonkeyPatch
 def test_a_file_name_that_cannot_name_results(tmp_path: Path) -> None:
     path = tmp_path / "My study.yaml"
     path.write_text(GOOD)
-    assert message_of(path) == 'My study.yaml: name: saw "My study", wanted text of the form [a-z0-9][a-z0-9-]{0,62}'
+    assert message_of(path) == 'My study.yaml: name: got "My study", expected text of the form [a-z0-9][a-z0-9-]{0,62}'
 
 
 def test_find_by_name_and_by_path(tmp_path: Path) -> None:
@@ -370,10 +370,10 @@ def test_an_override_changes_its_field(override: str, holds: Callable[[Experimen
 
 WRONG_OVERRIDES = [
     ("repetitions", "override \"repetitions\" has no '='"),
-    ("repetitions=-1", 'bad.yaml with "repetitions=-1": protocol.repetitions: saw -1, '
-        "wanted a whole number from 1 to 1000"),
-    ("repetitions=", 'bad.yaml with "repetitions=": protocol.repetitions: saw nothing, '
-        "wanted a whole number from 1 to 1000"),
+    ("repetitions=-1", 'bad.yaml with "repetitions=-1": protocol.repetitions: got -1, '
+        "expected a whole number from 1 to 1000"),
+    ("repetitions=", 'bad.yaml with "repetitions=": protocol.repetitions: got nothing, '
+        "expected a whole number from 1 to 1000"),
     ("repetitions=[", 'override "repetitions=[": YAML is wrong in line 1: '
         "expected the node content, but found '<stream end>'"),
     (

@@ -94,7 +94,7 @@ def test_what_cannot_share_a_start_is_rejected(old: str, new: str, says: str) ->
 
 
 def test_a_probability_above_1_is_rejected_before_anything_starts() -> None:
-    with pytest.raises(SpecError, match=r"error_probability: saw 1.2, wanted a number from 0 to 1"):
+    with pytest.raises(SpecError, match=r"error_probability: got 1.2, expected a number from 0 to 1"):
         experiment(SPEC.replace("error_probability: 0.2}", "error_probability: 1.2}"))
 
 

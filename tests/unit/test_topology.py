@@ -177,7 +177,7 @@ def test_whatever_is_in_the_file_the_answer_is_a_topology_or_a_user_error(seed: 
 
 @pytest.mark.parametrize("kind", ["5", "[svc-a]", "{}", "~", "true", "svc-c"])
 def test_an_unknown_kind_is_rejected(kind: str) -> None:
-    with pytest.raises(SpecError, match=r"nodes\.a4\.kind: saw .*, wanted \"gateway\" or \"svc-a\" or \"svc-b\""):
+    with pytest.raises(SpecError, match=r"nodes\.a4\.kind: got .*, expected \"gateway\" or \"svc-a\" or \"svc-b\""):
         parse_topology(MESH.read_text().replace("a4:\n    kind: svc-a", f"a4:\n    kind: {kind}"))
 
 

@@ -48,10 +48,10 @@ def test_a_level_chooses_over_its_variant(tmp_path: Path) -> None:
     ("old", "new", "message"),
     [
         ("title", "titel", "titel: unknown key; did you mean 'title'?"),
-        ("traces: all", "traces: some", 'traces: saw "some", wanted "all" or "sampled" or "none"; did you mean'),
-        ("backend: jaeger", "backend: Jaeger", 'backend: saw "Jaeger", wanted text of the form [a-z][a-z0-9-]{0,30}'),
+        ("traces: all", "traces: some", 'traces: got "some", expected "all" or "sampled" or "none"; did you mean'),
+        ("backend: jaeger", "backend: Jaeger", 'backend: got "Jaeger", expected text of the form [a-z][a-z0-9-]{0,30}'),
         ("backend: jaeger", "backend: zipkin", "backend: 'zipkin' is not among its backends; "),
-        ("A: b", "A: 1", "environment.A: saw 1, wanted text of 0 to 4000 characters: put it in quotes"),
+        ("A: b", "A: 1", "environment.A: got 1, expected text of 0 to 4000 characters: put it in quotes"),
     ],
 )
 def test_a_wrong_variant_file_is_reported_in_one_line(tmp_path: Path, old: str, new: str, message: str) -> None:

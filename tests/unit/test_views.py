@@ -53,9 +53,9 @@ def test_views_of_each_kind_are_read_from_a_manifests_lists() -> None:
             "no level is called 'manul-off'; did you mean 'manual-off'? "
             "(there are: agent, baseline, manual, manual-off)",
         ),
-        (WATERFALL | {"levels": ["agent", "agent"]}, "views[0].levels", "'agent' is there 2 times, wanted once"),
-        (SWEEP | {"values": [512, 8, 1]}, "views[0].values", "saw 3, wanted one for each of 2 levels"),
-        (SWEEP | {"values": [512, 0]}, "views[0].values", "saw 0, wanted more than 0 on a log2 scale"),
+        (WATERFALL | {"levels": ["agent", "agent"]}, "views[0].levels", "'agent' is there 2 times, expected once"),
+        (SWEEP | {"values": [512, 8, 1]}, "views[0].values", "got 3, expected one for each of 2 levels"),
+        (SWEEP | {"values": [512, 0]}, "views[0].values", "got 0, expected more than 0 on a log2 scale"),
         (
             INTERACTION | {"factors": ["telemetry", "lode"]},
             "views[0].factors[1]",
