@@ -37,8 +37,12 @@ def spans_accounted_for(data: TrialData) -> Iterator[str]:
     if backend is None or backend.distinct_spans is None or not killed.isdisjoint(data.trial.names("backend")):
         return
     duplicates = backend.counters.get(DUPLICATES)
-    # What was sent again, or given up after it was sent, may have arrived without an answer.
-    unknown = math.inf if data.injections else resent + given_up if duplicates is None else 0
+    unknown = 0.0
+    if data.injections:
+        unknown = math.inf
+    elif duplicates is None:
+        # What was sent again, or given up after it was sent, may have arrived without an answer.
+        unknown = resent + given_up
     if not acknowledged <= backend.distinct_spans <= acknowledged + unknown:
         known = "" if duplicates is None else f" {duplicates:.0f} of them duplicates,"
         yield (
