@@ -4,7 +4,6 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
-import tollbooth.telemetry.burn.BurnThread.Burned;
 import tollbooth.web.AtomicFile;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -21,7 +20,7 @@ final class Burner implements AutoCloseable {
   private final BurnSettings settings;
   private final Optional<Path> file;
   private final JsonMapper json;
-  private final BurnThread inRequest = new BurnThread("burn-in-request");
+  private final RequestBurn inRequest = new RequestBurn();
   private final BurnThread later = new BurnThread("burn-later");
   private final BurnThread idle = new BurnThread("burn-idle");
   private final long startNs = System.nanoTime();
@@ -53,23 +52,21 @@ final class Burner implements AutoCloseable {
 
   @Override
   public void close() {
-    inRequest.close();
     later.close();
     idle.close();
-    double ranS = (System.nanoTime() - startNs) / SECOND_NS;
     file.ifPresent(path ->
         AtomicFile.write(
             path,
             json.writeValueAsString(
-                Map.of("format", "tollbooth.results", "version", 1, "values", counted(ranS)))));
+                Map.of("format", "tollbooth.results", "version", 1, "values", values()))));
   }
 
-  private Map<String, Double> counted(double ranS) {
+  /** What was burned so far, as README.md describes it. */
+  Map<String, Double> values() {
     Map<String, Double> values = new LinkedHashMap<>();
-    values.put("burner_ran_s", ranS);
-    Map.of("in_request", inRequest, "later", later, "idle", idle)
-        .forEach((name, thread) -> {
-          Burned burned = thread.burned();
+    values.put("burner_ran_s", (System.nanoTime() - startNs) / SECOND_NS);
+    Map.of("in_request", inRequest.burned(), "later", later.burned(), "idle", idle.burned())
+        .forEach((name, burned) -> {
           values.put("burns_" + name, (double) burned.times());
           values.put("burned_" + name + "_ms", burned.cpuNs() / MILLISECOND_NS);
         });
