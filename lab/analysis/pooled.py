@@ -1,18 +1,42 @@
-"""What a level's trials say together: its share of something, all counted together, and values that are only bounds.
+"""What a level's trials say together: block by block, all counted together, and where values are only bounds.
 
 A value is a bound if the search for it ended without finding it (`TrialSummary.censored`).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from lab.analysis.metrics.requests import FAILED
 from lab.analysis.stats.compare import Comparison
 from lab.analysis.stats.intervals import Interval
 from lab.analysis.stats.proportions import Count, Pooled, difference, pool
-from lab.record import Censoring, TrialSummary
+from lab.record import Censoring, Summary, TrialSummary
 
 # Of the pooled intervals' dealing out at random: a share has one interval, wherever it is shown.
 SEED = 1
+
+
+def by_block(summary: Summary, level: str, *metrics: str) -> dict[int, float]:
+    """Return the sum of the metrics in each valid trial of a level that has them all, by block.
+
+    Nothing if a trial's value is only a bound: exact comparisons cannot be made with it.
+    """
+    trials = [trial for trial in summary.trials if trial.counts and trial.level == level]
+    if any(censoring(metric, trials) for metric in metrics):
+        return {}
+    return {
+        trial.block: sum(trial.values[metric] for metric in metrics)
+        for trial in trials
+        if all(metric in trial.values for metric in metrics)
+    }
+
+
+def failed(summary: Summary) -> Mapping[str, Pooled]:
+    """Count requests and failures of every level that has a valid trial with both."""
+    valid = [trial for trial in summary.trials if trial.counts]
+    of_level = {level: [trial for trial in valid if trial.level == level] for level in summary.levels}
+    pooled = {level: pooled_share(FAILED, trials) for level, trials in of_level.items()}
+    return {level: found for level, found in pooled.items() if found is not None}
 
 
 def pooled_share(share_of: tuple[str, str], trials: Iterable[TrialSummary]) -> Pooled | None:

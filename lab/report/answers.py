@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from lab.analysis.analyse import contrasts
+from lab.analysis.views import Crossing
 from lab.record import Estimate, Summary
-from lab.report.compared import Crossing
 from lab.report.facts import mapping
 from lab.report.findings import change_interval, change_of, compared_levels, estimate_of, title_of, within_noise
 from lab.report.numbers import bounded, interval, noise, number, ratio, scale_for, within

@@ -10,9 +10,10 @@ import numpy as np
 from markupsafe import Markup
 
 from lab.analysis.stats.intervals import Interval
+from lab.analysis.views import Climb, Crossed, Crossing, Ladder, Step
 from lab.record import Estimate, Summary, TrialRecord, TrialSummary
 from lab.report import findings
-from lab.report.compared import Climb, Compared, Crossed, Crossing, Ladder, Step, frontier_panels, step_scales
+from lab.report.compared import Compared, frontier_panels, step_scales
 from lab.report.figures import bars, curves, over_time
 from lab.report.figures import latency as latency_figure
 from lab.report.figures import trials as single

@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from lab.analysis.metrics.requests import FAILED
-from lab.analysis.pooled import pooled_share
-from lab.analysis.stats.compare import paired
+from lab.analysis.pooled import SEED, by_block, failed, pooled_share
+from lab.analysis.stats.compare import compare, paired
 from lab.analysis.stats.intervals import Interval
 from lab.analysis.stats.proportions import Pooled
 from lab.analysis.stats.ttests import ASSUMPTIONS, student, welch
 from lab.record import NO_SIDECAR, RETRIES, WITHOUT_PATTERNS, Summary, TrialRecord, TrialSummary
-from lab.report.blocks import by_block, failed, less, mode, without_sidecars
 from lab.report.findings import estimate_of
 from lab.report.numbers import DASH, MINUS, divided, interval, number, percent, scale_for, signed, within
 from lab.report.tables import LEVEL, NOTHING, Cell, Column, Row, Table, named
@@ -19,6 +18,7 @@ from lab.report.tables import LEVEL, NOTHING, Cell, Column, Row, Table, named
 TESTED = "latency_mean_ms"
 """What the sidecar study's t test was about: the time that requests take."""
 EXPECTED = "expected_error_fraction"
+OF_SIDECARS = {"sidecar", "sidecar_side", "envoy_runtime"}
 TWIN = Column("Compared with", "words", None)
 ADDED = (
     (
@@ -55,7 +55,7 @@ def resilience(summary: Summary, trials: Sequence[TrialRecord]) -> Resilience | 
     found = {
         level: [trial for trial in summary.trials if trial.valid and trial.level == level] for level in summary.levels
     }
-    if not any(mode(summary, level) != NO_SIDECAR for level in found) and not any(
+    if not any(_mode(summary, level) != NO_SIDECAR for level in found) and not any(
         EXPECTED in trial.values for trial in summary.trials
     ):
         return None
@@ -130,7 +130,7 @@ def _errors(summary: Summary, level: str, pooled: Pooled, trials: Sequence[Trial
 
 def _covered(summary: Summary, level: str, pooled: Pooled, trials: Sequence[TrialSummary]) -> str:
     """Say whether the interval covers what is expected; empty where sidecars or faults change that."""
-    if mode(summary, level) not in WITHOUT_PATTERNS or summary.levels[level].settings.get("faults"):
+    if _mode(summary, level) not in WITHOUT_PATTERNS or summary.levels[level].settings.get("faults"):
         return ""
     return "yes" if pooled.interval(summary.confidence).covers(trials[0].values.get(EXPECTED, 0.0)) else "no"
 
@@ -196,18 +196,18 @@ def _count(trials: Sequence[TrialRecord], sidecar: str, name: str) -> int:
 
 def _added(summary: Summary, level: str) -> Row | None:
     """Compare a level with its twin without sidecars; None where there is none, or no block has both."""
-    twin = without_sidecars(summary, level)
+    twin = _without_sidecars(summary, level)
     if twin is None:
         return None
     first = ADDED[0][1]
     blocks = len(paired(by_block(summary, level, first), by_block(summary, twin, first)))
-    cells = [less(summary, metric, level, twin, factor) for _, metric, factor in ADDED]
+    cells = [_less(summary, metric, level, twin, factor) for _, metric, factor in ADDED]
     return [named(level), named(twin), Cell(str(blocks)), *cells] if blocks else None
 
 
 def _tested(summary: Summary, level: str, trials: Mapping[str, Sequence[TrialSummary]]) -> Row | None:
     """Test a level with sidecars against the one without; None where there is none, or too few trials."""
-    twin = without_sidecars(summary, level)
+    twin = _without_sidecars(summary, level)
     if twin is None:
         return None
     one, other = ([trial.values[TESTED] for trial in trials[name] if TESTED in trial.values] for name in (level, twin))
@@ -261,13 +261,13 @@ def _outage(summary: Summary, level: str) -> Row | None:
     trials = [trial for trial in summary.trials if trial.valid and trial.level == level and LOST in trial.values]
     if not faults or not trials:
         return None
-    twin = without_sidecars(summary, level)
+    twin = _without_sidecars(summary, level)
     return [
         named(level),
         Cell("; ".join(named_fault(fault) for fault in faults)),
         Cell(str(len(trials))),
         mean_of(summary, LOST, level),
-        NOTHING if twin is None else less(summary, LOST, level, twin),
+        NOTHING if twin is None else _less(summary, LOST, level, twin),
         # What a fault does where requests wait for its end and none fails.
         mean_of(summary, SLOWEST, level, 1000),
         Cell(_recovered(trials, len(faults))),
@@ -293,3 +293,42 @@ def mean_of(summary: Summary, metric: str, level: str, factor: float = 1.0) -> C
         return NOTHING
     mean = divided(Interval(estimate.mean, estimate.mean_low, estimate.mean_high), factor)
     return Cell(number(mean.mean), within(mean, number))
+
+
+def _mode(summary: Summary, level: str) -> str:
+    """Return what the level's sidecars are: `none` where it has none."""
+    return str(summary.levels[level].settings.get("sidecar", NO_SIDECAR))
+
+
+def _without_sidecars(summary: Summary, level: str) -> str | None:
+    """Return the level's twin; None where it has no sidecars itself, or there is none."""
+    if _mode(summary, level) == NO_SIDECAR:
+        return None
+    wanted = _others(summary.levels[level].settings)
+    return next(
+        (
+            name
+            for name, one in summary.levels.items()
+            if name != summary.placebo and _mode(summary, name) == NO_SIDECAR and _others(one.settings) == wanted
+        ),
+        None,
+    )
+
+
+def _less(summary: Summary, metric: str, level: str, twin: str, factor: float = 1.0) -> Cell:
+    """Return the level's value less its twin's, paired within blocks; `factor` of the metric's units are one here."""
+    pairs = paired(by_block(summary, level, metric), by_block(summary, twin, metric))
+    if not pairs:
+        return NOTHING
+    difference = compare(pairs, summary.confidence, SEED, summary.block_correlation.get(metric, 0.0)).difference
+
+    def show(value: float) -> str:
+        return number(value / factor)
+
+    sign = "+" if difference.mean > 0 else ""
+    return Cell(f"{sign}{show(difference.mean)}", interval(difference.low, difference.high, show))
+
+
+def _others(settings: Mapping[str, object]) -> dict[str, object]:
+    """The settings that are not about sidecars."""
+    return {name: value for name, value in settings.items() if name not in OF_SIDECARS}

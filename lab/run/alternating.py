@@ -14,7 +14,7 @@ from lab.load.generator import SECOND_NS
 from lab.load.schedule import Slices
 from lab.record import SlicesPart, TrialPart
 from lab.run.at_once import run_at_once, seen_ns, start_at
-from lab.run.measure import Load, Measured, window
+from lab.run.measure import Load, Measured
 from lab.run.ordered import joined, measuring
 from lab.run.progress import minutes
 from lab.run.start import Context, Start
@@ -83,9 +83,8 @@ def _load_of(
     parts: Sequence[TrialPart],
 ) -> Load:
     """One system's trial."""
-    loaded = joined(start, files, timeline.window)
     slices = SlicesPart(slices=timeline.turns(place), idle=[timeline.idle], alternating_cores=cores)
-    return Load(loaded, [window(loaded), slices, *parts])
+    return Load.of(joined(start, files, timeline.window), [slices, *parts])
 
 
 def _cores(starts: Sequence[Start], timeline: Timeline) -> float:

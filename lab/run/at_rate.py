@@ -10,7 +10,7 @@ from lab.load.generator import SECOND_NS, TurnsGenerator
 from lab.load.schedule import OpenLoop
 from lab.record import TrialPart, Window
 from lab.run.at_once import run_at_once, start_at
-from lab.run.measure import Load, Measured, window
+from lab.run.measure import Load, Measured
 from lab.run.ordered import joined, measuring, received
 from lab.run.progress import minutes
 from lab.run.start import Context, Start
@@ -76,5 +76,4 @@ def _plan(start: Start, place: int) -> LoadPlan:
 
 
 def _load_of(start: Start, files: Sequence[Path], measured: Window, parts: Sequence[TrialPart]) -> Load:
-    loaded = joined(start, files, measured)
-    return Load(loaded, [window(loaded), *parts])
+    return Load.of(joined(start, files, measured), parts)

@@ -49,6 +49,14 @@ class Load:
     loaded: Loaded | None
     parts: Sequence[TrialPart]
 
+    @classmethod
+    def of(cls, loaded: Loaded, parts: Sequence[TrialPart]) -> "Load":
+        """Return a load with its window, which is one of the trial's own parts."""
+        window = Window(
+            load_start_ns=loaded.load_start_ns, start_ns=loaded.window_start_ns, end_ns=loaded.window_end_ns
+        )
+        return cls(loaded, [WindowPart(window=window), *parts])
+
 
 class StartInterrupted(KeyboardInterrupt):
     """Ctrl-C after the first of a start's trials, or after its last: what was `measured` until then."""
@@ -144,13 +152,6 @@ def share(found: Mapping[str, float], level: Level[Any]) -> Mapping[str, float]:
     return {**found, "users": max(1, round(users * level.settings.users_fraction))} if users else found
 
 
-def window(loaded: Loaded) -> WindowPart:
-    """Return what `trial.json` says of a trial's load and window."""
-    return WindowPart(
-        window=Window(load_start_ns=loaded.load_start_ns, start_ns=loaded.window_start_ns, end_ns=loaded.window_end_ns)
-    )
-
-
 def _measure(start: Start, generator: LoadGenerator | None, level: Level[Any]) -> Load:
     """Sends a trial's load to the system, if there is one; returns what that left."""
     start.deployment.settled(level)
@@ -160,4 +161,4 @@ def _measure(start: Start, generator: LoadGenerator | None, level: Level[Any]) -
             return Load(None, measuring.parts())
         loaded = generator.measure(start.plan, start.stage, start.deployment.request(level))
     start.await_observed(loaded.window_end_ns)
-    return Load(loaded, [window(loaded), *measuring.parts()])
+    return Load.of(loaded, measuring.parts())

@@ -19,6 +19,7 @@ from lab.errors import UserError
 from lab.record import MANIFEST_FORMAT, MANIFEST_VERSION, read_manifest, read_trial_record, write_json_atomic
 from lab.run import calibration
 from lab.run.alternating import run_alternating
+from lab.run.at_rate import run_at_rate
 from lab.run.attempts import numbered
 from lab.run.measure import Measured, NotRemoved, StartInterrupted, run_start
 from lab.run.plan import Plan, Trial, make_plan, trial_folder_name
@@ -28,7 +29,7 @@ from lab.run.side_by_side import run_side_by_side
 from lab.run.start import Context
 from lab.run.stopping import Budget, budget, narrow_enough
 from lab.run.uninterrupted import uninterrupted
-from lab.spec import Level, without_ends
+from lab.spec import without_ends
 
 # With less free space a record may be incomplete.
 FULL_DISK_BYTES = 1 << 20
@@ -117,12 +118,12 @@ def complete(context: Context, run: Run, progress: Progress) -> None:
     clock, protocol = context.place.clock, context.experiment.protocol
     left = budget(context.experiment, clock, clock.now_s() - run.manifest["durations_s"].get("trials", 0))
     shutil.rmtree(_staging(run), ignore_errors=True)
-    found = _found(context, run, progress)
-    plan = make_plan(context.experiment)
-    settled = sum(_settled(context, run, trial) for trial in plan.trials)
-    with progress.trials(len(plan.trials), settled, left.left_s) as report:
+    found, plan = _found(context, run, progress), make_plan(context.experiment)
+    (run.folder / "trials").mkdir(exist_ok=True)
+    attempts = Attempts(context, run, plan, found, progress.say)
+    with progress.trials(len(plan.trials), sum(map(attempts.settled, plan.trials)), left.left_s) as report:
         for start in plan.starts():
-            in_time = _until_valid(context, run, plan, start, found, left, progress.say, report)
+            in_time = attempts.until_valid(start, left, report)
             run.manifest["durations_s"]["trials"] = round(left.spent_s(), 1)
             run.save()
             if not in_time:
@@ -137,8 +138,11 @@ def complete(context: Context, run: Run, progress: Progress) -> None:
                 break
     if context.experiment.profile:
         _profile(context, run, found, progress)
-    reported = map(context.target.versions, sorted(run.folder.glob("trials/*")))
-    run.manifest["versions"] |= {name: version for versions in reported for name, version in versions.items()}
+    run.manifest["versions"] |= {
+        name: version
+        for folder in sorted(run.folder.glob("trials/*"))
+        for name, version in context.target.versions(folder).items()
+    }
     run.manifest["finished"] = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     run.save()
 
@@ -169,95 +173,100 @@ def _profile(context: Context, run: Run, found: Mapping[str, float], progress: P
     run.manifest["durations_s"]["profiles"] = round(context.place.clock.now_s() - started_s, 1)
 
 
-def _until_valid(
-    context: Context,
-    run: Run,
-    plan: Plan,
-    start: Sequence[Trial],
-    found: Mapping[str, float],
-    left: Budget,
-    say: Callable[[str], None],
-    report: Report,
-) -> bool:
-    """Runs a start's trials until each is valid or finally rejected; returns whether the budget allowed that."""
-    while unsettled := [trial for trial in start if not _settled(context, run, trial)]:
-        levels = [plan.level(trial) for trial in unsettled]
-        if not left.allows(levels[0].start):
-            return False
-        started_s = context.place.clock.now_s()
-        reasons = _attempt(context, run, unsettled, levels, found, say)
-        shutil.rmtree(_staging(run))
-        took_s = context.place.clock.now_s() - started_s
-        left.attempts_s[levels[0].start].append(took_s)
-        for trial, why in zip(unsettled, reasons, strict=True):
-            report(trial, why, took_s / len(unsettled), _settled(context, run, trial))
-    return True
+@dataclass(frozen=True)
+class Attempts:
+    """The attempts at a run's trials. `found`: what the load's schedule found; `say` reports progress."""
 
+    context: Context
+    run: Run
+    plan: Plan
+    found: Mapping[str, float]
+    say: Callable[[str], None]
 
-def _attempt(
-    context: Context,
-    run: Run,
-    trials: Sequence[Trial],
-    levels: Sequence[Level[Any]],
-    found: Mapping[str, float],
-    say: Callable[[str], None],
-) -> list[Sequence[str]]:
-    """Runs the trials of a start and keeps them; returns why each was rejected.
+    def until_valid(self, start: Sequence[Trial], left: Budget, report: Report) -> bool:
+        """Runs a start's trials until each is valid or finally rejected; returns whether the budget allowed that."""
+        name = self.plan.level(start[0]).start
+        while unsettled := [trial for trial in start if not self.settled(trial)]:
+            if not left.allows(name):
+                return False
+            started_s = self.context.place.clock.now_s()
+            reasons = self._attempt(unsettled)
+            shutil.rmtree(_staging(self.run))
+            took_s = self.context.place.clock.now_s() - started_s
+            left.attempts_s[name].append(took_s)
+            for trial, why in zip(unsettled, reasons, strict=True):
+                report(trial, why, took_s / len(unsettled), self.settled(trial))
+        return True
 
-    Ctrl-C, and an engine that does not remove a start, keep those that were measured, too.
-    """
-    try:
-        with _disk_watched(run.folder):
-            if context.experiment.load.schedule.alternates:
-                known = run.manifest.get("calibration", {})
-                measured = run_alternating(context, levels, known, trials[0].seed, _staging(run), say)
-            elif context.places:
-                measured = run_side_by_side(context, levels, found, trials[0].seed, _staging(run), say)
-            else:
-                measured = run_start(context, levels, found, trials[0].seed, _staging(run))
-    except (StartInterrupted, NotRemoved) as cut:
-        _keep(context, run, trials, levels, cut.measured)
-        raise
-    return _keep(context, run, trials, levels, measured)
+    def settled(self, trial: Trial) -> bool:
+        """Whether a trial has a valid attempt, or none left."""
+        attempts, retries = self._folders(trial), self.context.experiment.protocol.retries
+        return bool(attempts) and (len(attempts) > retries or read_trial_record(attempts[-1]).valid)
 
+    def _attempt(self, trials: Sequence[Trial]) -> list[Sequence[str]]:
+        """Runs the trials of a start and keeps them; returns why each was rejected.
 
-def _keep(
-    context: Context, run: Run, trials: Sequence[Trial], levels: Sequence[Level[Any]], measured: Sequence[Measured]
-) -> list[Sequence[str]]:
-    """Judges what was measured of a start's trials, and keeps all of it or nothing: a set is measured at once.
+        Ctrl-C, and an engine that does not remove a start, keep those that were measured, too.
+        """
+        try:
+            with _disk_watched(self.run.folder):
+                measured = self._measured(trials)
+        except (StartInterrupted, NotRemoved) as cut:
+            self._keep(trials, cut.measured)
+            raise
+        return self._keep(trials, measured)
 
-    Returns why each was rejected.
-    """
-    shutil.rmtree(_judged(run), ignore_errors=True)
-    with uninterrupted():
-        reasons = [_judge(context, run, *one) for one in zip(trials, levels, measured, strict=False)]
+    def _measured(self, trials: Sequence[Trial]) -> Sequence[Measured]:
+        """Runs the trials of a start in the experiment's way: here it is chosen."""
+        context, seed, out = self.context, trials[0].seed, _staging(self.run)
+        levels = [self.plan.level(trial) for trial in trials]
         if context.experiment.load.schedule.alternates:
-            reasons = _judge_set(run, trials, reasons)
-            # A rate at which a set was rejected is found again, from the next one.
-            if not any(reasons):
-                run.manifest["calibration"] = measured[0].found
-                run.save()
-        for trial, _ in zip(trials, measured, strict=False):
-            folder = _folder(run, trial, len(_attempts(run, trial)) + 1)
-            (_judged(run) / str(trial.number)).rename(folder)
-    return reasons
+            return run_alternating(context, levels, self.run.manifest.get("calibration", {}), seed, out, self.say)
+        if not context.places:
+            return run_start(context, levels, self.found, seed, out)
+        if "users" in self.found:
+            return run_side_by_side(context, levels, self.found, seed, out, self.say)
+        # An open loop, which has no users: each system gets the same rate.
+        return run_at_rate(context, levels, seed, out, self.say)
 
+    def _keep(self, trials: Sequence[Trial], measured: Sequence[Measured]) -> list[Sequence[str]]:
+        """Judges what was measured of a start's trials, and keeps all of it or nothing: a set is measured at once.
 
-def _judge(context: Context, run: Run, trial: Trial, level: Level[Any], measured: Measured) -> Sequence[str]:
-    """Judges an attempt; returns why it was rejected, nothing if it was not."""
-    folder = _judged(run) / str(trial.number)
-    gather(measured.folder, measured.requests, folder)
-    record = measured.record(trial, level, len(_attempts(run, trial)) + 1)
-    return judge(folder, record, context.target.judgement).trial.reasons
+        Returns why each was rejected.
+        """
+        shutil.rmtree(_judged(self.run), ignore_errors=True)
+        with uninterrupted():
+            reasons = [self._judge(*one) for one in zip(trials, measured, strict=False)]
+            if self.context.experiment.load.schedule.alternates:
+                if any(reasons):
+                    reasons = self._reject_set(trials, reasons)
+                else:
+                    # A rate at which a set was rejected is found again, from the next one.
+                    self.run.manifest["calibration"] = measured[0].found
+                    self.run.save()
+            for trial, _ in zip(trials, measured, strict=False):
+                (_judged(self.run) / str(trial.number)).rename(self._folder(trial, len(self._folders(trial)) + 1))
+        return reasons
 
+    def _judge(self, trial: Trial, measured: Measured) -> Sequence[str]:
+        """Judges an attempt; returns why it was rejected, nothing if it was not."""
+        folder = _judged(self.run) / str(trial.number)
+        gather(measured.folder, measured.requests, folder)
+        record = measured.record(trial, self.plan.level(trial), len(self._folders(trial)) + 1)
+        return judge(folder, record, self.context.target.judgement).trial.reasons
 
-def _judge_set(run: Run, trials: Sequence[Trial], reasons: Sequence[Sequence[str]]) -> list[Sequence[str]]:
-    """Rejects all trials of a set of which one was rejected: the set is the unit of statistics."""
-    wrong = [trial.level for trial, why in zip(trials, reasons, strict=True) if why]
-    if not wrong:
-        return list(reasons)
-    reason = f"{WITH_ITS_SET} {', '.join(wrong)}"
-    return [why or reject(_judged(run) / str(trial.number), reason) for trial, why in zip(trials, reasons, strict=True)]
+    def _reject_set(self, trials: Sequence[Trial], reasons: Sequence[Sequence[str]]) -> list[Sequence[str]]:
+        """Rejects all trials of a set of which one was rejected: the set is the unit of statistics."""
+        both = list(zip(trials, reasons, strict=True))
+        reason = f"{WITH_ITS_SET} {', '.join(trial.level for trial, why in both if why)}"
+        return [why or reject(_judged(self.run) / str(trial.number), reason) for trial, why in both]
+
+    def _folders(self, trial: Trial) -> list[Path]:
+        """Folders of a trial's attempts so far, first to last."""
+        return list(itertools.takewhile(Path.exists, (self._folder(trial, attempt) for attempt in itertools.count(1))))
+
+    def _folder(self, trial: Trial, attempt: int) -> Path:
+        return self.run.folder / "trials" / trial_folder_name(trial, attempt)
 
 
 def gather(start: Path, requests: Path | None, folder: Path) -> None:
@@ -292,20 +301,3 @@ def _staging(run: Run) -> Path:
 def _judged(run: Run) -> Path:
     """Where trials are judged, in folders by their numbers, before they move into place."""
     return run.folder / ".judged"
-
-
-def _folder(run: Run, trial: Trial, attempt: int) -> Path:
-    folder = run.folder / "trials"
-    folder.mkdir(exist_ok=True)
-    return folder / trial_folder_name(trial, attempt)
-
-
-def _attempts(run: Run, trial: Trial) -> list[Path]:
-    """Folders of a trial's attempts so far, first to last."""
-    return list(itertools.takewhile(Path.exists, (_folder(run, trial, attempt) for attempt in itertools.count(1))))
-
-
-def _settled(context: Context, run: Run, trial: Trial) -> bool:
-    """Whether a trial has a valid attempt, or none left."""
-    attempts, retries = _attempts(run, trial), context.experiment.protocol.retries
-    return bool(attempts) and (len(attempts) > retries or read_trial_record(attempts[-1]).valid)

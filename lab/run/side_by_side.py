@@ -8,15 +8,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lab.contract import Measuring
 from lab.engine import wait_until
 from lab.errors import UserError
 from lab.load import Loaded
 from lab.load.generator import SECOND_NS, SETTLE_S, WARM_UP_REQUEST_BOUND_S
 from lab.record import answered, newest_end_ns, read_requests
 from lab.run.at_once import run_at_once, start_at
-from lab.run.at_rate import run_at_rate
-from lab.run.measure import Load, Measured, window
+from lab.run.measure import Load, Measured
 from lab.run.ordered import measuring
 from lab.run.progress import minutes
 from lab.run.start import Context, Start
@@ -39,13 +37,9 @@ def run_side_by_side(
 ) -> list[Measured]:
     """Runs a trial of each of `levels` at the same time, each with its share of the users; raw records go below `out`.
 
-    In an open loop, which has no users, each has the same rate.
-
     `say` reports progress, since that takes minutes. Raises `StartFailed` if a container does not do its part,
     `NotRemoved`, and the driver's errors.
     """
-    if "users" not in found:
-        return run_at_rate(context, levels, seed, out, say)
     shares = _shares(int(found["users"]), [level.settings.users_fraction for level in levels])
     starts = [_start(context, level, place, shares[place], seed, out) for place, level in enumerate(levels)]
     return run_at_once(starts, lambda: _load(starts, say))
@@ -102,12 +96,12 @@ def _load(starts: Sequence[Start], say: Callable[[str], None]) -> list[Load]:
         start.await_observed(end_ns)
     for start in starts:
         start.place.driver.stop([service])
-    return [_load_of(start, one, start_ns, end_ns) for start, one in zip(starts, measurings, strict=True)]
-
-
-def _load_of(start: Start, measured: Measuring, start_ns: int, end_ns: int) -> Load:
-    loaded = Loaded(_requests(start), read_requests(_requests(start)).first_start_ns(), start_ns, end_ns)
-    return Load(loaded, [window(loaded), *measured.parts()])
+    return [
+        Load.of(
+            Loaded(_requests(start), read_requests(_requests(start)).first_start_ns(), start_ns, end_ns), one.parts()
+        )
+        for start, one in zip(starts, measurings, strict=True)
+    ]
 
 
 def _generator(context: Context) -> str:

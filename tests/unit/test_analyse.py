@@ -10,9 +10,9 @@ from rich.console import Console
 from lab.analysis.analyse import summarise
 from lab.analysis.claims.judge import judge
 from lab.analysis.claims.spec import Study
+from lab.analysis.views import climb_ladder
 from lab.errors import UserError
 from lab.record.summary import Estimate, Summary, TrialSummary, read_summary
-from lab.report.compared import climb_ladder
 from lab.report.terminal import print_summary
 from lab.spec.parse import recorded_experiment
 from lab.spec.views import Waterfall

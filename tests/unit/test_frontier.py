@@ -7,10 +7,10 @@ from rich.console import Console
 
 from lab.analysis.stats.intervals import Interval
 from lab.analysis.stats.proportions import Count, clopper_pearson
+from lab.analysis.views import Point, undominated
 from lab.record.summary import Estimate, Headline, MetricSummary, Summary, TrialSummary
-from lab.report.compared import frontier_panels, frontier_table, undominated
+from lab.report.compared import frontier_panels, frontier_table
 from lab.report.drawings import frontier
-from lab.report.figures.curves import Point
 from lab.report.palette import level_colours
 from lab.report.terminal import print_tables
 from lab.spec.views import Frontier

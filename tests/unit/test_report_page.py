@@ -11,12 +11,13 @@ from rich.console import Console
 
 from lab.analysis.stats.compare import Comparison
 from lab.analysis.stats.intervals import Interval
+from lab.analysis.views import Climb, Crossed, Crossing, Ladder, Measure, Step
 from lab.record.summary import Summary, TrialSummary
 from lab.record.trial import TrialRecord
 from lab.report import findings
 from lab.report.answers import answers
 from lab.report.build import Report, render, sections
-from lab.report.compared import Climb, Compared, Crossed, Crossing, Ladder, Measure, Step
+from lab.report.compared import Compared
 from lab.report.drawings import Drawings, Titled, Trace, order_cells
 from lab.report.numbers import MINUS, TIMES
 from lab.report.terminal import print_summary

@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from lab.analysis.views import Climb, Crossing
 from lab.errors import UserError
 from lab.record.summary import Column, Headline, Summary
 from lab.report import drawings as drawn
-from lab.report.compared import Climb, Compared, Crossing, compare_views, crossing_table, ladder_tables, step_scales
+from lab.report.compared import Compared, compare_views, crossing_table, ladder_tables, step_scales
 from lab.report.figures.curves import setting
 from lab.report.numbers import MINUS
 from lab.report.palette import level_colours

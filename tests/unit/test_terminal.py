@@ -7,8 +7,9 @@ import pytest
 from rich.console import Console
 
 from lab.analysis.stats.intervals import Interval
+from lab.analysis.views import Climb, Ladder, Measure, Step
 from lab.record import read_summary
-from lab.report.compared import Climb, Ladder, Measure, Step, ladder_tables
+from lab.report.compared import ladder_tables
 from lab.report.numbers import MINUS
 from lab.report.tables import main_table
 from lab.report.terminal import print_tables

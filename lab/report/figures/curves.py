@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
 from lab.analysis.stats.intervals import Interval
+from lab.analysis.views import Point
 from lab.report import svg
 from lab.report.numbers import ends, number, short
 from lab.report.palette import BAND, INK, OTHERS, Colour
@@ -122,15 +123,6 @@ def _crossing_panel(axes: Axes, panel: CrossingPanel, wide_in: float) -> None:
 
 
 FRONTIER_IN = 3.2
-
-
-@dataclass(frozen=True)
-class Point:
-    """A level: its success rate in percent, and its cost."""
-
-    level: str
-    success: Interval
-    cost: Interval
 
 
 @dataclass(frozen=True)
