@@ -35,8 +35,10 @@ beside() { with_containers beside tests/e2e tests/contract -k "$1"; }
 variants() { beside test_variants; }
 # After the variants, whose JVMs need all the CPU time that there is.
 collectors() { tail --pid="$(<"$LOGS/variants.pid")" --follow /dev/null; beside test_collector; }
-proxies() { beside test_proxy; }
-others() { beside "not test_variants and not test_collector and not test_proxy"; }
+# Two groups: those of Envoys mostly wait, for exports and for `docker`.
+proxies() { beside test_proxy_; }
+envoys() { beside "test_proxy.py or test_envoy"; }
+others() { beside "not test_variants and not test_collector and not test_proxy and not test_envoy"; }
 # In the lab's own project, so one after the other. Most of the time, they wait.
 own_project() { with_containers "not beside and not alone" "$@"; }
 groups=()
@@ -69,10 +71,10 @@ python() {
   begin first_half second_half variants others
   # Dozens of Collectors and Envoys start and end. Beside them the observer misses its ticks in a fault.
   own_project tests/contract -k test_a_fault_of_a_service || return 1
-  begin proxies collectors
+  begin proxies envoys collectors
   own_project tests/contract -k "not test_a_fault_of_a_service" || return 1
   own_project tests/e2e || return 1
-  ended variants others collectors proxies || return 1
+  ended variants others collectors proxies envoys || return 1
   # What measures speed runs without other containers.
   with_containers alone tests/contract || return 1
   ended first_half second_half || return 1

@@ -78,6 +78,9 @@ def spans_as_listed(page: tuple[int, str]) -> bool:
     return len(call(page, f"/api/traces/{newest['trace_id']}")[1]["spans"]) == newest["spans"]
 
 
+# In an order in which most tests find the system running that they need: each start takes many seconds.
+
+
 def test_figures_of_a_running_system_and_a_change() -> None:
     page = up()
     assert up() == page
@@ -104,25 +107,6 @@ def test_figures_of_a_running_system_and_a_change() -> None:
     )
 
 
-def test_a_fault_expires_though_the_page_was_killed() -> None:
-    page = up("--fault", "application-latency")
-    assert call(page, "/api/state")[1]["choice"]["fault"] == "application-latency"
-    os.kill(int(serving.LOCK.read_text()), signal.SIGKILL)
-    becomes(lambda: not locked(serving.LOCK))
-    assert held_fault.held()
-    # Its time is shortened, so that it expires now.
-    now = running.read()
-    assert now is not None
-    running.write(now.model_copy(update={"fault_until_s": time.time()}))
-    becomes(lambda: not held_fault.held())
-    (fault,) = read_injections(FOLDER / "faults.jsonl")
-    assert fault.lifted is not None
-    assert Journal(paths.JOURNAL).left() == []
-    again = up()
-    assert again[1] != page[1]
-    assert call(page, "/api/state")[0] == 401
-
-
 def status(number: int, method: str, path: str, **headers: str) -> int:
     """The status of an answer, or 0 without one."""
     connection = http.client.HTTPConnection("127.0.0.1", number, timeout=10)
@@ -138,6 +122,18 @@ def status(number: int, method: str, path: str, **headers: str) -> int:
 def fetched(number: int, path: str) -> bytes:
     with urllib.request.urlopen(f"http://127.0.0.1:{number}{path}", timeout=10) as answer:
         return bytes(answer.read())
+
+
+def test_no_other_site_sends_spans_to_zipkin() -> None:
+    up("--set", "telemetry=zipkin")
+    number = port("ZIPKIN_PORT")
+    assert status(number, "GET", "/api/v2/services") == status(number, "GET", "/zipkin/") == 200
+    for content in ("text/plain", "application/json"):
+        assert status(number, "POST", "/api/v2/spans", Origin="http://evil.example", Content_Type=content) == 403
+    assert status(number, "OPTIONS", "/api/v2/spans", Origin="http://evil.example") == 403
+    assert status(number, "GET", "/api/v2/services", Host="evil.example") == 404
+    # Services can: their spans arrive.
+    becomes(lambda: b"gateway" in fetched(number, "/api/v2/services"))
 
 
 def test_no_other_site_changes_a_running_envoy() -> None:
@@ -160,16 +156,23 @@ def test_no_other_site_changes_a_running_envoy() -> None:
     assert edges(page)["a1-envoy", "a1"]["error_share"] == 0
 
 
-def test_no_other_site_sends_spans_to_zipkin() -> None:
-    up("--set", "telemetry=zipkin")
-    number = port("ZIPKIN_PORT")
-    assert status(number, "GET", "/api/v2/services") == status(number, "GET", "/zipkin/") == 200
-    for content in ("text/plain", "application/json"):
-        assert status(number, "POST", "/api/v2/spans", Origin="http://evil.example", Content_Type=content) == 403
-    assert status(number, "OPTIONS", "/api/v2/spans", Origin="http://evil.example") == 403
-    assert status(number, "GET", "/api/v2/services", Host="evil.example") == 404
-    # Services can: their spans arrive.
-    becomes(lambda: b"gateway" in fetched(number, "/api/v2/services"))
+def test_a_fault_expires_though_the_page_was_killed() -> None:
+    page = up("--fault", "application-latency")
+    assert call(page, "/api/state")[1]["choice"]["fault"] == "application-latency"
+    os.kill(int(serving.LOCK.read_text()), signal.SIGKILL)
+    becomes(lambda: not locked(serving.LOCK))
+    assert held_fault.held()
+    # Its time is shortened, so that it expires now.
+    now = running.read()
+    assert now is not None
+    running.write(now.model_copy(update={"fault_until_s": time.time()}))
+    becomes(lambda: not held_fault.held())
+    (fault,) = read_injections(FOLDER / "faults.jsonl")
+    assert fault.lifted is not None
+    assert Journal(paths.JOURNAL).left() == []
+    again = up()
+    assert again[1] != page[1]
+    assert call(page, "/api/state")[0] == 401
 
 
 def test_no_other_site_changes_locusts_load() -> None:

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -64,12 +65,18 @@ def test_every_tracer_with_each_of_its_settings_and_with_all(image: str) -> None
 REQUESTS = 200
 
 
+def project() -> str:
+    """Of the module whose test runs: other modules' tests may run at the same time."""
+    module = Path(os.environ["PYTEST_CURRENT_TEST"].partition("::")[0]).stem
+    return f"{PROJECT}-contract-{module}"
+
+
 @contextmanager
 def running(
     out: Path, generators: Sequence[str] = (), variables: Mapping[str, str] = MappingProxyType({}), **given: object
 ) -> Iterator[ProxyDeployment]:
     """A proxy of a level, ready, with ports that the engine chose; removed afterwards. Generators are only created."""
-    driver = Remembering(paths.ROOT, out.parent / "scratch", f"{PROJECT}-contract-proxy")
+    driver = Remembering(paths.ROOT, out.parent / "scratch", project())
     settings = ProxyLevelSettings.model_validate({"server_delay_ms": 0, "flush_interval_ms": 500, **given})
     provide(settings.image, "testserver", "sink", "collector", "observer", *generators)
     where = apart(driver, out)

@@ -2,9 +2,10 @@
 
 import json
 import os
-from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
+from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
@@ -27,7 +28,22 @@ WARM_UP = 40
 ANSWERS_AFTER_MS = 10_000
 # What the published studies call a large overhead; a request that waits for telemetry waits for seconds.
 SLOWER = 1.10
-Warm = tuple[System, Sink]
+
+
+@dataclass
+class Course:
+    """What a sender's system and its sink went through: how long requests took, in seconds, and spans accepted."""
+
+    system: System
+    sink: Sink
+    well_s: list[float] = field(default_factory=list)
+    sick_s: dict[str, list[float]] = field(default_factory=lambda: {"down": [], "slow": [], "refuse": []})
+    before: int = 0
+    accepted: int = 0
+
+
+Courses = Mapping[str, Future[Course]]
+"""By the sender's name. A future has the error, if there was one."""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -36,55 +52,88 @@ def the_images() -> None:
 
 
 @pytest.fixture(scope="module")
-def warm(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, Warm]]:
-    """The systems of all senders that are tested, by the senders' names.
+def courses(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Courses:
+    """The courses of all senders that are tested.
 
-    They start and warm up as many at a time as there are CPUs. Then only the one with requests has something to do.
+    The systems start and warm up as many at a time as there are CPUs. Then requests are timed in one system after the
+    other, while nothing starts or stops elsewhere. What only takes time, all do at once.
     """
     senders = [item.callspec.params["telemetry"] for item in request.session.items if item.path == request.path]
-    with ExitStack() as systems, ThreadPoolExecutor(os.cpu_count()) as pool:
+    with (
+        ExitStack() as systems,
+        ThreadPoolExecutor(os.cpu_count()) as few,
+        ThreadPoolExecutor(1) as one,
+        ThreadPoolExecutor(len(senders)) as all_of_them,
+    ):
 
-        def started(telemetry: str) -> Warm:
+        def start(telemetry: str) -> Course:
             of = level(telemetry, telemetry, backend="sink", environment=QUICK_START)
             out, name = tmp_path_factory.mktemp("sick") / "out", f"sick-{senders.index(telemetry)}"
             system, sink = systems.enter_context(running(of, FOLDER / "pair.yaml", out, name))
             assert isinstance(sink, Sink)
             timed_requests(system, "a1", WARM_UP)
             all_arrive(system, sink)
-            return system, sink
+            return Course(system, sink)
 
-        found = dict(zip(senders, pool.map(started, senders), strict=True))
-        yield found
-        list(pool.map(lambda one: one[0].driver.remove(), found.values()))
+        warm = {telemetry: few.submit(start, telemetry) for telemetry in senders}
+        wait(warm.values())
+        back = after(warm, one, goes_down)
+        quiet = after(back, all_of_them, settles)
+        well = after(quiet, one, falls_sick)
+        return after(well, all_of_them, ends)
+
+
+def after(before: Courses, pool: ThreadPoolExecutor, step: Callable[[Course], Course]) -> Courses:
+    """Takes all courses a step further and waits for them; one that had an error keeps it."""
+    found = {name: pool.submit(lambda earlier: step(earlier.result()), course) for name, course in before.items()}
+    wait(found.values())
+    return found
+
+
+def goes_down(course: Course) -> Course:
+    system, sink = course.system, course.sink
+    for _ in range(ROUNDS):
+        course.well_s += timed_requests(system, "a1", ROUND)
+        system.driver.stop(["sink"])
+        course.sick_s["down"] += timed_requests(system, "a1", ROUND)
+        system.driver.start(["sink"])
+        assert wait_until(sink.ready, 10, 0.1, system.place.clock)
+    return course
+
+
+def settles(course: Course) -> Course:
+    course.before = settled(course.system, course.sink)
+    return course
+
+
+def falls_sick(course: Course) -> Course:
+    system, sink = course.system, course.sink
+    for behaviour in ("slow", "refuse") * ROUNDS:
+        behave(sink, "accept")
+        course.well_s += timed_requests(system, "a1", ROUND)
+        behave(sink, behaviour, ANSWERS_AFTER_MS)
+        course.sick_s[behaviour] += timed_requests(system, "a1", ROUND)
+    behave(sink, "accept")
+    return course
+
+
+def ends(course: Course) -> Course:
+    system = course.system
+    # The SDK delivers what it still holds when its service ends; a queue without bound would lose nothing.
+    system.driver.stop(list(system.topology.nodes))
+    course.accepted = (course.sink.accepted_spans() or 0) - course.before
+    system.driver.remove()
+    return course
 
 
 @pytest.mark.parametrize("telemetry", parameters(SENDERS))
-def test_requests_go_on_whatever_the_backend_does_and_what_is_lost_is_counted(
-    telemetry: str, warm: Mapping[str, Warm]
-) -> None:
-    system, sink = warm[telemetry]
-    well_s: list[float] = []
-    sick_s: dict[str, list[float]] = {"down": [], "slow": [], "refuse": []}
-    for _ in range(ROUNDS):
-        well_s += timed_requests(system, "a1", ROUND)
-        system.driver.stop(["sink"])
-        sick_s["down"] += timed_requests(system, "a1", ROUND)
-        system.driver.start(["sink"])
-        assert wait_until(sink.ready, 10, 0.1, system.place.clock)
-    before = settled(system, sink)
-    for behaviour in ("slow", "refuse") * ROUNDS:
-        behave(sink, "accept")
-        well_s += timed_requests(system, "a1", ROUND)
-        behave(sink, behaviour, ANSWERS_AFTER_MS)
-        sick_s[behaviour] += timed_requests(system, "a1", ROUND)
-    behave(sink, "accept")
-    # The SDK delivers what it still holds when its service ends; a queue without bound would lose nothing.
-    system.driver.stop(list(system.topology.nodes))
-    accepted = (sink.accepted_spans() or 0) - before
+def test_requests_go_on_whatever_the_backend_does_and_what_is_lost_is_counted(telemetry: str, courses: Courses) -> None:
+    course = courses[telemetry].result()
     made = SPANS * ROUND * ROUNDS * 4
-    assert 0 < accepted < made
-    for behaviour, took_s in sick_s.items():
-        assert not shown_slower(took_s, well_s), f"{behaviour}: {p95(took_s):.3f} s, healthy {p95(well_s):.3f} s"
+    assert 0 < course.accepted < made
+    for behaviour, took_s in course.sick_s.items():
+        slower = f"{behaviour}: {p95(took_s):.3f} s, healthy {p95(course.well_s):.3f} s"
+        assert not shown_slower(took_s, course.well_s), slower
 
 
 def behave(sink: Sink, behaviour: str, delay_ms: int = 0) -> None:

@@ -101,6 +101,9 @@ def sends_on() -> None:
     assert wait_until(answered, WITHIN_S, 0.5, SystemClock())
 
 
+# In an order in which a test may find the system running that it needs: each start takes many seconds.
+
+
 def test_the_default_runs_under_load_and_prints_its_addresses() -> None:
     said = up()
     assert f"curl http://127.0.0.1:{port('GATEWAY_PORT')}/a1" in said
@@ -118,6 +121,30 @@ def test_the_default_runs_under_load_and_prints_its_addresses() -> None:
     running.forget()
     assert rejected in one_line(lab("up", *DUO))
     running.write(now)
+    assert containers() == before
+
+
+def test_a_fault_begins_and_ends_without_a_restart() -> None:
+    up(*DUO)
+    before = containers()
+    assert "the fault ends at" in up(*DUO, "--fault", FAULT)
+    assert Journal(paths.JOURNAL).path.exists()
+    assert "runs already" in up(*DUO, "--fault", FAULT)
+    # The command that began it has ended. Its time is shortened, so that it expires now.
+    now = running.read()
+    assert now is not None
+    running.write(now.model_copy(update={"fault_until_s": time.time()}))
+    assert wait_until(lambda: not held_fault.held(), WITHIN_S, 0.1, SystemClock())
+    (fault,) = read_injections(FOLDER / "faults.jsonl")
+    assert fault.injected is not None
+    assert fault.lifted is not None
+    assert not Journal(paths.JOURNAL).path.exists()
+    # Requested again, it begins again; another choice ends it.
+    up(*DUO, "--fault", FAULT)
+    assert held_fault.held()
+    up(*DUO)
+    assert not held_fault.held()
+    assert not Journal(paths.JOURNAL).path.exists()
     assert containers() == before
 
 
@@ -147,30 +174,6 @@ def test_sidecars_change_alone_and_follow_their_services() -> None:
     assert {name for name, id_ in after.items() if before[name] != id_} == NODES | sidecars
     assert status("/a1") == 200
     sends_on()
-
-
-def test_a_fault_begins_and_ends_without_a_restart() -> None:
-    up(*DUO)
-    before = containers()
-    assert "the fault ends at" in up(*DUO, "--fault", FAULT)
-    assert Journal(paths.JOURNAL).path.exists()
-    assert "runs already" in up(*DUO, "--fault", FAULT)
-    # The command that began it has ended. Its time is shortened, so that it expires now.
-    now = running.read()
-    assert now is not None
-    running.write(now.model_copy(update={"fault_until_s": time.time()}))
-    assert wait_until(lambda: not held_fault.held(), WITHIN_S, 0.1, SystemClock())
-    (fault,) = read_injections(FOLDER / "faults.jsonl")
-    assert fault.injected is not None
-    assert fault.lifted is not None
-    assert not Journal(paths.JOURNAL).path.exists()
-    # Requested again, it begins again; another choice ends it.
-    up(*DUO, "--fault", FAULT)
-    assert held_fault.held()
-    up(*DUO)
-    assert not held_fault.held()
-    assert not Journal(paths.JOURNAL).path.exists()
-    assert containers() == before
 
 
 @pytest.mark.long
