@@ -39,7 +39,11 @@ FEWER_DIGITS = 6
 GAUGES = {"slow", "jvm"}
 """The kinds of samples with gauges, or with counters that only make sense together with one."""
 MARGIN_S = 60
-"""How long before the window gauges are complete. What a JVM allocated is known only at its collections."""
+"""How long before the window gauges are complete."""
+NEWS = ("eden_used_bytes", "young_gc_count", "full_gc_count")
+"""What a JVM allocated is known only when these change, and the last time may be long before the window."""
+LAST_NEWS = 4
+"""So many such changes before that are kept: a collection may be seen in several samples."""
 SERIES = ("kind", "name", "interface", "thread")
 """The fields that say to which series a sample belongs."""
 THINNED = ("counters", "speed")
@@ -165,7 +169,10 @@ def _places(samples: Sequence[Json], wanted: Times) -> list[int]:
     if kind == "event":
         places.update(range(last + 1))
     elif kind in GAUGES:
-        places.update(np.flatnonzero(t_ns >= wanted.complete_ns).tolist())
+        complete = int(np.searchsorted(t_ns, wanted.complete_ns, "left"))
+        places.update(range(complete, last + 1))
+        known = [[sample.get(name) for name in NEWS] for sample in samples[:complete]]
+        places.update([place for place in range(1, complete) if known[place] != known[place - 1]][-LAST_NEWS:])
         until = samples[: int(np.searchsorted(t_ns, wanted.end_ns, "right"))]
         for name in {name for sample in until for name, value in sample.items() if isinstance(value, int)}:
             places.add(max(range(len(until)), key=lambda place: until[place].get(name, 0)))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from lab.analysis.metrics.jvm import allocated
 from lab.command.keep import Times, different, keep, rounded, thinned
 from lab.command.notebook import KEPT, open_run
 from lab.errors import UserError
@@ -152,6 +153,21 @@ def test_which_samples_stay() -> None:
         for one in ("\n".join([header, *counters, ""]), thinned(text, Times([55, 100], 150, 160)))
     )
     assert before == after == 45
+
+
+def jvm(t_ns: int, collections: int) -> str:
+    heap = {"eden_used_bytes": 0, "eden_capacity_bytes": 1200, "young_gc_count": collections, "full_gc_count": 0}
+    return json.dumps({"kind": "jvm", "t_ns": t_ns, "name": "a1", **heap})
+
+
+def test_what_a_jvm_allocated_is_the_same_where_its_last_collection_was_long_before_the_window() -> None:
+    header = json.dumps({"format": "tollbooth.counters", "version": 1, "interval_ns": 10})
+    text = "\n".join([header, *(jvm(t_ns, (t_ns >= 60) + (t_ns >= 180)) for t_ns in range(0, 200, 10)), ""])
+    before, after = (
+        allocated(parse_counters(one, "test").jvms["a1"]).increase(120, 180)
+        for one in (text, thinned(text, Times([120, 180], complete_ns=110, end_ns=180)))
+    )
+    assert before == after == 600
 
 
 def test_nothing_is_overwritten(both: tuple[Path, Path]) -> None:
