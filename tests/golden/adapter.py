@@ -297,8 +297,12 @@ def analyse_run(folder: Path) -> Json:
 
 
 def kept_results() -> dict[str, Path]:
-    """Return the results folders that the documents show, by name."""
-    return {path.parent.name: path.parent for path in sorted(KEPT.glob("*/summary.json*"))}
+    """Return the results folders that the documents show, by name.
+
+    `retired/` has those that were measured anew since, as they were, with the metrics that their claims need.
+    """
+    paths = (path for folder in (KEPT, RETIRED) for path in sorted(folder.glob("*/summary.json*")))
+    return {path.parent.name: path.parent for path in paths}
 
 
 def judge_claims(folder: Path) -> Json:
