@@ -31,14 +31,15 @@ class RequestBurnTest {
     assertThat(usedNs).isCloseTo(TIMES * BURN_NS, withinPercentage(1));
   }
 
-  /** The kernel's count of the process, which the burn does not read. */
+  /** The kernel's count of the process, which the burn does not read. It has ticks of 10 ms. */
   @Test
   void virtualThreadsUseTheAmountEach() throws Exception {
+    int times = 10 * TIMES;
     OperatingSystemMXBean process =
         (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
     long beforeNs = process.getProcessCpuTime();
     List<Thread> requests = new ArrayList<>();
-    for (int i = 0; i < TIMES; i++) {
+    for (int i = 0; i < times; i++) {
       requests.add(Thread.startVirtualThread(() -> burn.burn(BURN_NS)));
     }
     for (Thread request : requests) {
@@ -46,9 +47,9 @@ class RequestBurnTest {
     }
     long usedNs = process.getProcessCpuTime() - beforeNs;
 
-    assertThat(burn.burned().times()).isEqualTo(TIMES);
-    assertThat(burn.burned().cpuNs()).isCloseTo(TIMES * BURN_NS, withinPercentage(1));
-    assertThat(usedNs).isGreaterThanOrEqualTo(TIMES * BURN_NS);
+    assertThat(burn.burned().times()).isEqualTo(times);
+    assertThat(burn.burned().cpuNs()).isCloseTo(times * BURN_NS, withinPercentage(1));
+    assertThat(usedNs).isGreaterThanOrEqualTo(times * BURN_NS * 99 / 100);
   }
 
   @Test
