@@ -72,8 +72,8 @@ class Ladder:
 def measures(summary: Summary) -> tuple[Measure, ...]:
     """Return what ladders show: the headline's metric, its share of the first level's, and bytes."""
     primary = summary.headline.primary
-    known = summary.metrics.get(primary)
-    title, unit = (known.title, known.unit) if known else (primary, "")
+    title = summary.title_of(primary)
+    unit = summary.metrics[primary].unit if primary in summary.metrics else ""
     share = Measure(f"{title}, of the first level's", "fraction", (primary,), of_foot=True)
     return Measure(title, unit, (primary,)), share, BYTES
 

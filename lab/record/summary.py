@@ -162,6 +162,10 @@ class Summary(Record):
     alternating: bool = False
     """Whether its systems took turns. Older summaries do not say it."""
 
+    def title_of(self, metric: str) -> str:
+        """Return a metric's title; its name where the run has no value of it."""
+        return self.metrics[metric].title if metric in self.metrics else metric
+
     def by_block(self, metric: str) -> Mapping[int, Mapping[str, float]]:
         """Return the values of a metric in the trials that count: by block, then by level."""
         found: dict[int, dict[str, float]] = {}

@@ -9,7 +9,7 @@ from lab.analysis.analyse import contrasts
 from lab.analysis.views import Crossing
 from lab.record import Estimate, Summary
 from lab.report.facts import mapping
-from lab.report.findings import change_interval, change_of, compared_levels, estimate_of, title_of, within_noise
+from lab.report.findings import change_interval, change_of, compared_levels, estimate_of, within_noise
 from lab.report.numbers import bounded, interval, noise, number, ratio, scale_for, within
 from lab.report.sameness import name_of, name_of_estimate
 
@@ -59,7 +59,7 @@ def _answer(summary: Summary, title: str, level: str, to: str, seed: int) -> Ans
     said = [_sentence(summary, row, " than the baseline's" if title == level else "") for row in found if row]
     if found[0] is None:
         lacking = to if estimate_of(summary, summary.headline.primary, level) else level
-        primary = title_of(summary, summary.headline.primary)
+        primary = summary.title_of(summary.headline.primary)
         said.insert(0, f"No result: no trial of {lacking} that counts has a value of {primary}.")
     return Answer(title, " ".join(said), level, found[0].ratio if found[0] else None)
 
@@ -69,7 +69,7 @@ def _sentence(summary: Summary, estimate: Estimate, than: str) -> str:
     other = estimate_of(summary, estimate.metric, estimate.baseline)
     as_means = estimate.ratio is None or summary.metrics[estimate.metric].share_of is not None
     means = " against ".join(_mean(summary, row, ends=as_means) for row in (estimate, other) if row)
-    title, finding = title_of(summary, estimate.metric), name_of_estimate(summary, estimate)
+    title, finding = summary.title_of(estimate.metric), name_of_estimate(summary, estimate)
     if estimate.n == 0:
         finding = (
             f"no ratio: {'both are only bounds' if estimate.censored else 'no block has trials of both that count'}"
@@ -99,7 +99,7 @@ def _interactions(summary: Summary, crossing: Crossing) -> list[Answer]:
     return [
         Answer(
             crossing.title,
-            f"{title_of(summary, metric.metric)}: at {crossing.factors[1]} {at} the ratio of {level} to "
+            f"{summary.title_of(metric.metric)}: at {crossing.factors[1]} {at} the ratio of {level} to "
             f"{crossing.first[0]} is {ratio(found.ratio.mean)} times ({within(found.ratio, ratio)}) that at "
             f"{crossing.second[0]}: {name_of(metric.findings[level, at], found.ratio, summary)}.",
             size=found.ratio.mean,
@@ -142,6 +142,6 @@ def _ordered(summary: Summary, metric: str, pairs: Sequence[tuple[str, str]], se
 def _range(summary: Summary, rows: Sequence[Estimate]) -> str:
     counts = Counter(name_of_estimate(summary, row) for row in rows).most_common()
     return (
-        f"{title_of(summary, rows[0].metric)}: {change_of(rows[0])} to {change_of(rows[-1])}, depending on the other "
+        f"{summary.title_of(rows[0].metric)}: {change_of(rows[0])} to {change_of(rows[-1])}, depending on the other "
         f"factors ({', '.join(f'{count} {word}' for word, count in counts)})."
     )

@@ -36,7 +36,7 @@ def placebo_sentence(summary: Summary) -> str:
         why = "has no ratio" if summary.placebo in summary.levels else "did not run"
         return f"It {why}, so the noise of this run is unknown: any difference may be noise."
     by = f"{change_of(estimate)} ({change_interval(estimate)})"
-    of = "" if estimate.metric == metrics[0] else f" of {title_of(summary, estimate.metric)}"
+    of = "" if estimate.metric == metrics[0] else f" of {summary.title_of(estimate.metric)}"
     shown = f"It is the baseline under another name. Its ratio{of} differs from 1 by {by}."
     if estimate.noise_floor is None:
         return f"{shown} Without an interval the noise of this run is unknown."
@@ -92,9 +92,7 @@ def remarks(summary: Summary) -> list[str]:
 def _correlated(summary: Summary) -> str:
     """Say for which of the headline's metrics neighbouring blocks resemble each other; empty where none do."""
     found = summary.block_correlation
-    seen = [
-        f"{title_of(summary, name)} ({found[name]:.1f})" for name in dict.fromkeys(_first(summary)) if name in found
-    ]
+    seen = [f"{summary.title_of(name)} ({found[name]:.1f})" for name in dict.fromkeys(_first(summary)) if name in found]
     if not seen:
         return ""
     return f"Neighbouring blocks are correlated, so intervals are wider: {', '.join(seen)}."
@@ -121,7 +119,7 @@ def _adjustment(summary: Summary) -> str:
 
 def _adjusted(summary: Summary, metric: str) -> tuple[str, ...]:
     """Return the sentences on one metric. Two metrics may share the first, which is then printed once."""
-    found, title = summary.adjustments[metric], title_of(summary, metric)
+    found, title = summary.adjustments[metric], summary.title_of(metric)
     if isinstance(found, PlaceAdjustment):
         return (_places(found, title, "Memory is" if summary.metrics[metric].unit == "MiB" else "Times are"),)
     return _followed(summary, found, title)
@@ -200,7 +198,7 @@ def change_interval(estimate: Estimate) -> str:
 def cautions(summary: Summary) -> list[str]:
     """Return reasons to distrust the run."""
     wrong = [
-        f"{title_of(summary, estimate.metric)} ({change_interval(estimate)})"
+        f"{summary.title_of(estimate.metric)} ({change_interval(estimate)})"
         for estimate in summary.estimates
         if estimate.level == summary.placebo and estimate.finding in {"higher", "lower"}
     ]
@@ -238,8 +236,3 @@ def _covariate_differs(summary: Summary) -> Sequence[str]:
 def _first(summary: Summary) -> Sequence[str]:
     """Return the headline's metrics, beginning with the one that answers the question."""
     return (summary.headline.primary, *summary.headline.main)
-
-
-def title_of(summary: Summary, metric: str) -> str:
-    """Return a metric's title; its name where the run has no value of it."""
-    return summary.metrics[metric].title if metric in summary.metrics else metric

@@ -235,7 +235,7 @@ def main_table(summary: Summary) -> Table:
         [row(level) for level in summary.levels],
         [
             f"± and ( ) are {percent(summary.confidence)} intervals. The finding is about "
-            f"{findings.title_of(summary, primary)}. Noise floor: how far from 1 the interval of the "
+            f"{summary.title_of(primary)}. Noise floor: how far from 1 the interval of the "
             f"{summary.placebo} (the baseline under another name) reaches; a smaller difference may be noise."
         ],
         [

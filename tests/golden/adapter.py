@@ -299,7 +299,7 @@ def analyse_run(folder: Path) -> Json:
 def kept_results() -> dict[str, Path]:
     """Return the results folders that the documents show, by name.
 
-    `retired/` has those that were measured anew since, as they were, with the metrics that their claims need.
+    `retired/` has those that were shortened or measured anew since, as they were, with the metrics of their claims.
     """
     paths = (path for folder in (KEPT, RETIRED) for path in sorted(folder.glob("*/summary.json*")))
     return {path.parent.name: path.parent for path in paths}
