@@ -10,6 +10,7 @@ import org.openjdk.jmh.results.AggregationPolicy;
 import org.openjdk.jmh.results.IterationResult;
 import org.openjdk.jmh.results.Result;
 import org.openjdk.jmh.results.ScalarResult;
+import tollbooth.web.CpuClock;
 
 /**
  * Adds to each iteration when it began and ended, in Unix time, its operations, and the CPU time
@@ -30,13 +31,13 @@ public final class IterationProfiler implements InternalProfiler {
   @Override
   public void beforeIteration(BenchmarkParams benchmark, IterationParams iteration) {
     startNs = nowNs();
-    startCpuNs = ProcessCpu.nanos();
+    startCpuNs = CpuClock.PROCESS.ns();
   }
 
   @Override
   public Collection<? extends Result> afterIteration(
       BenchmarkParams benchmark, IterationParams iteration, IterationResult result) {
-    long cpuNs = ProcessCpu.nanos() - startCpuNs;
+    long cpuNs = CpuClock.PROCESS.ns() - startCpuNs;
     return List.of(
         new ScalarResult("startNs", startNs, "ns", AggregationPolicy.MIN),
         new ScalarResult("endNs", nowNs(), "ns", AggregationPolicy.MAX),

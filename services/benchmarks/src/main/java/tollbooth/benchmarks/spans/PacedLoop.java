@@ -3,7 +3,7 @@ package tollbooth.benchmarks.spans;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
-import tollbooth.benchmarks.ProcessCpu;
+import tollbooth.web.CpuClock;
 
 /**
  * Makes spans at a rate, in bursts, and sends them to a backend in the same process. What they cost
@@ -71,7 +71,7 @@ final class PacedLoop implements AutoCloseable {
   }
 
   private long cpuNs() {
-    return ProcessCpu.nanos() - backend.cpuNs();
+    return CpuClock.PROCESS.ns() - backend.cpuNs();
   }
 
   @Override

@@ -1,6 +1,7 @@
 package tollbooth.telemetry.burn;
 
 import java.util.concurrent.atomic.LongAdder;
+import tollbooth.web.CpuClock;
 
 /** Burns on the threads of requests: another thread would add two changes of threads to each. */
 final class RequestBurn {
@@ -10,9 +11,8 @@ final class RequestBurn {
 
   /** Uses this much CPU time, and returns then. */
   void burn(long cpuNs) {
-    ThreadClock clock = new ThreadClock();
-    long startNs = clock.ns();
-    burnedNs.add(Computation.until(clock::ns, startNs + cpuNs) - startNs);
+    long startNs = CpuClock.THREAD.ns();
+    burnedNs.add(Computation.until(CpuClock.THREAD::ns, startNs + cpuNs) - startNs);
     times.increment();
   }
 

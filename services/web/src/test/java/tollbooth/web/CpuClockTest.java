@@ -1,4 +1,4 @@
-package tollbooth.benchmarks;
+package tollbooth.web;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -6,7 +6,7 @@ import com.sun.management.OperatingSystemMXBean;
 import java.lang.management.ManagementFactory;
 import org.junit.jupiter.api.Test;
 
-class ProcessCpuTest {
+class CpuClockTest {
 
   private static final long TICK_NS = 10_000_000;
 
@@ -22,10 +22,10 @@ class ProcessCpuTest {
   }
 
   private static long stepNs() {
-    long startNs = ProcessCpu.nanos();
+    long startNs = CpuClock.PROCESS.ns();
     long nextNs = startNs;
     while (nextNs == startNs) {
-      nextNs = ProcessCpu.nanos();
+      nextNs = CpuClock.PROCESS.ns();
     }
     return nextNs - startNs;
   }
@@ -35,7 +35,7 @@ class ProcessCpuTest {
     OperatingSystemMXBean jdk =
         (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
     long beforeNs = jdk.getProcessCpuTime();
-    long nanos = ProcessCpu.nanos();
+    long nanos = CpuClock.PROCESS.ns();
     long afterNs = jdk.getProcessCpuTime();
 
     // The JDK cuts both user and system time off at a tick.
