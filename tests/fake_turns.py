@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from lab.engine.driver import Stack
-from lab.load.generator import SECOND_NS
+from lab.record import SECOND_NS
 from lab.record.requests import REQUESTS_COLUMNS, REQUESTS_FIRST_LINE
 from tests import synthetic
 from tests.fake import FakeBackend, FakeClock, FakeDriver

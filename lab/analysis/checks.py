@@ -18,6 +18,7 @@ from lab.contract import Check, Judgement
 from lab.fault.verified import unverified
 from lab.record import (
     NO_SIDECAR,
+    SECOND_NS,
     WITHOUT_PATTERNS,
     NotDerivableError,
     Series,
@@ -30,7 +31,6 @@ from lab.record import (
     write_json_atomic,
 )
 
-SECOND_NS = 1e9
 HOST_BUSY = ("cpu_user_ns", "cpu_nice_ns", "cpu_system_ns", "cpu_irq_ns", "cpu_softirq_ns")
 
 # The limits of a valid trial.

@@ -19,6 +19,7 @@ from lab.command.stand_ins import without_logs, write_stand_ins
 from lab.contract import Metric
 from lab.errors import UserError
 from lab.record import (
+    SECOND_NS,
     SliceCosts,
     TrialRecord,
     read_json,
@@ -49,7 +50,6 @@ SERIES = ("kind", "name", "interface", "thread")
 THINNED = ("counters", "speed")
 COURSE_POINTS = 20
 """Of each counter, over the load: enough for curves a few centimetres wide."""
-SECOND_NS = 1_000_000_000
 
 Json = Mapping[str, Any]
 

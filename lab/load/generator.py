@@ -10,7 +10,6 @@ from lab.engine import Clock, Driver
 from lab.spec import Load
 from lab.spec import Protocol as TrialProtocol
 
-SECOND_NS = 1_000_000_000
 # From the last request of a warm-up without thinking to the window: queues empty, and users get out of step.
 SETTLE_S = 2.0
 # No request of a warm-up takes longer than this on average, a JVM's first ones included.

@@ -7,12 +7,11 @@ import numpy as np
 import polars as pl
 
 from lab.analysis.collector.outcomes import Keeps, failed
-from lab.record import Fields
+from lab.record import SECOND_NS, Fields
 from lab.record.search import ShortTrial
 from lab.record.series import Series
 from lab.record.traces import COMPLETE
 
-SECOND_NS = 1_000_000_000
 # More than 1 % later than the bound: the delays' 99th percentile is above it.
 LATE_SHARE = 0.01
 # A queue grows if it keeps more than this share of what is sent. A queue of constant length keeps nothing.

@@ -5,9 +5,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar, Literal
 
-from lab.load.generator import SECOND_NS, Loaded, LoadGenerator, LoadPlan, Stage
+from lab.load.generator import Loaded, LoadGenerator, LoadPlan, Stage
 from lab.load.schedule import SpanRate
-from lab.record import Results, write_results
+from lab.record import SECOND_NS, Results, write_results
 from lab.spec import Capability, EntryProtocol, Load
 
 # The load continues this long after the window, so that the generator is still there in the sample after its end.

@@ -4,8 +4,8 @@ from abc import abstractmethod
 from collections.abc import Mapping
 
 from lab.load.by_files import ByFiles
-from lab.load.generator import SECOND_NS, Loaded, LoadPlan, Stage
-from lab.record import read_requests
+from lab.load.generator import Loaded, LoadPlan, Stage
+from lab.record import SECOND_NS, read_requests
 
 # The load begins this long before the window: its connections are then open, its queues as in the window.
 LEAD_S = 1.0

@@ -9,11 +9,11 @@ from pydantic import Field
 
 from lab.engine import await_scraped, wait_until
 from lab.load.by_files import ByFiles
-from lab.load.generator import SECOND_NS, Loaded, LoadPlan, Stage
+from lab.load.generator import Loaded, LoadPlan, Stage
 from lab.load.objective import Objective
 from lab.load.traces_schedules import HELD_S, LEAD_S, Ramp, Search, TracesSchedule, loop
 from lab.load.traces_search import search_rate
-from lab.record import Fields, Results, write_results
+from lab.record import SECOND_NS, Fields, Results, write_results
 from lab.record.data import STREAMS
 from lab.record.search import ShortTrial, write_search
 from lab.record.traces import read_collectors, read_generator, read_traces

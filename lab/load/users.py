@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from lab.load.generator import SECOND_NS, SETTLE_S, WARM_UP_REQUEST_BOUND_S, Loaded, LoadGenerator, LoadPlan, Stage
+from lab.load.generator import SETTLE_S, WARM_UP_REQUEST_BOUND_S, Loaded, LoadGenerator, LoadPlan, Stage
 from lab.load.schedule import ClosedLoop
-from lab.record import Requests, read_requests
+from lab.record import SECOND_NS, Requests, read_requests
 from lab.spec import Capability, EntryProtocol, Load, Protocol
 
 LOAD_MARGIN_S = 60.0

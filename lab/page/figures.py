@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-SECOND_NS = 1_000_000_000
-MS_NS = 1_000_000
+from lab.record import MS_NS
+
 OK = 200
 
 

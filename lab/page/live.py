@@ -11,7 +11,7 @@ from lab.backend import Backend, Trace
 from lab.page import traced
 from lab.page.answers import Wrong
 from lab.page.envoys import Envoys
-from lab.page.figures import SECOND_NS, Figures, Request, of_calls, of_requests, requests_of
+from lab.page.figures import Figures, Request, of_calls, of_requests, requests_of
 from lab.page.kept import Kept
 from lab.page.known import Known
 from lab.page.marks import Counters, Marks, Summary, batches, summed_up
@@ -19,6 +19,7 @@ from lab.page.observed import KEPT_S, SEEN_WITHIN_S, WINDOW_S, Observed
 from lab.page.state import View
 from lab.page.tail import Tail
 from lab.page.traced import Listed
+from lab.record import SECOND_NS
 from lab.spec.example import Edge
 
 # The latest requests that an arrow's figures are of.

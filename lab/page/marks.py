@@ -12,9 +12,9 @@ import numpy as np
 
 from lab.analysis.metrics.jvm import SETTLED_JIT_FRACTION
 from lab.analysis.stats.intervals import mean_interval
-from lab.page.figures import SECOND_NS, Request
+from lab.page.figures import Request
 from lab.page.observed import Samples
-from lab.record import NotDerivableError, Series
+from lab.record import SECOND_NS, NotDerivableError, Series
 from lab.run.settling import settled_after
 
 LABEL = "one start, not a finding"

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from lab.page.figures import SECOND_NS
+from lab.record import SECOND_NS
 
 KEPT_S = 600
 WINDOW_S = 5.0

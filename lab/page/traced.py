@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from lab.backend import Trace
-from lab.page.figures import MS_NS, Call
+from lab.page.figures import Call
+from lab.record import MS_NS
 
 # Slow: longer than all but a tenth of those that are listed.
 SLOW_FROM = 0.9

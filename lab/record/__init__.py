@@ -63,15 +63,20 @@ from lab.record.trial import (
     read_trial_record,
     trial_folders,
 )
+from lab.record.units import MIB, MS_NS, SECOND_NS, US_NS
 
 __all__ = [
     "ENDED",
     "MANIFEST_FORMAT",
     "MANIFEST_VERSION",
+    "MIB",
+    "MS_NS",
     "NO_SIDECAR",
     "OTHER_ROLES",
     "PASSTHROUGH",
     "RETRIES",
+    "SECOND_NS",
+    "US_NS",
     "VERSION_HINT",
     "WITHOUT_PATTERNS",
     "Action",

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from lab.engine import SPINNER
-from lab.load.generator import SECOND_NS
 from lab.load.schedule import Slices
-from lab.record import SlicesPart, TrialPart
+from lab.record import SECOND_NS, SlicesPart, TrialPart
 from lab.run.at_once import run_at_once, seen_ns, start_at
 from lab.run.measure import Load, Measured
 from lab.run.ordered import joined, measuring

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any, cast
 
 from lab.load import LoadPlan
-from lab.load.generator import SECOND_NS, TurnsGenerator
+from lab.load.generator import TurnsGenerator
 from lab.load.schedule import OpenLoop
-from lab.record import TrialPart, Window
+from lab.record import SECOND_NS, TrialPart, Window
 from lab.run.at_once import run_at_once, start_at
 from lab.run.measure import Load, Measured
 from lab.run.ordered import joined, measuring, received

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from lab.load.generator import SECOND_NS
-from lab.record import Interval, Slice, Window
+from lab.record import SECOND_NS, Interval, Slice, Window
 
 Item = TypeVar("Item")
 DRAIN_S = 6.0

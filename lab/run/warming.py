@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from lab.load.generator import SECOND_NS, TurnsGenerator
+from lab.load.generator import TurnsGenerator
 from lab.load.schedule import Slices
-from lab.record import TrialPart, read_requests
+from lab.record import SECOND_NS, TrialPart, read_requests
 from lab.run.cost import calibration_ns
 from lab.run.ordered import received
 from lab.run.settling import Settling, settle

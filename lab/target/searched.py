@@ -5,12 +5,10 @@ from functools import partial
 from typing import cast
 
 from lab.contract import Metric
-from lab.record import Censoring, TrialData
+from lab.record import SECOND_NS, Censoring, TrialData
 from lab.record.search import Search, ShortTrial
 from lab.record.trial import LOCAL
 from lab.target import generated
-
-SECOND_NS = 1_000_000_000
 
 
 def search_of(data: TrialData) -> Search | None:

@@ -18,14 +18,13 @@ from lab.command.keep import keep
 from lab.command.slices import slices_of
 from lab.engine import StartFailed
 from lab.errors import UserError
-from lab.record import Slice, SliceCost, TrialData, TrialRecord, read_trial_record
+from lab.record import SECOND_NS, Slice, SliceCost, TrialData, TrialRecord, read_trial_record
 from lab.record.data import read_trial
 from lab.record.requests import read_requests
 from lab.report import findings
 from lab.run.runner import Run
 from lab.run.settling import BLOCK_REQUESTS, QUIET_BLOCKS
 from lab.run.start import Context
-from lab.run.turns import SECOND_NS
 from lab.spec.problems import SpecError
 from tests import benches, synthetic
 from tests.benches import complete

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from lab.analysis.collector.capacity import (
-    MIB,
     MOST_BUSY,
     TICK_S,
     CapacityModel,
@@ -23,6 +22,7 @@ from lab.analysis.collector.capacity import (
 )
 from lab.analysis.stats.proportions import Count, clopper_pearson
 from lab.errors import UserError
+from lab.record import MIB
 
 NOISE = 0.03
 NUM_TRACES = 50_000

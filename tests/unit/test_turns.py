@@ -5,7 +5,8 @@ from itertools import chain, pairwise
 
 import pytest
 
-from lab.run.turns import DRAIN_S, SECOND_NS, Timeline, in_squares, orders, whole_squares, williams_square
+from lab.record import SECOND_NS
+from lab.run.turns import DRAIN_S, Timeline, in_squares, orders, whole_squares, williams_square
 
 SIZES = [2, 3, 4, 5, 8, 12]
 

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from lab.analysis.collector.fit import Fit, Predicted, fit, predict
 from lab.errors import UserError
-from lab.record import VERSION_HINT, read_json, write_json_atomic
+from lab.record import MIB, VERSION_HINT, read_json, write_json_atomic
 from lab.spec.model import Shape, validate
 from lab.spec.problems import SpecError
 
@@ -36,7 +36,6 @@ HOLDING_TERMS = ("base", "trace held", "span held", "attribute held", "byte held
 LEAST_HELD_BACK = 12
 # A Collector's CPU: what is left is for other days, and no more was required of the lab's own instruments.
 MOST_BUSY = 0.7
-MIB = 2**20
 TICK_S = 1.0
 """Between decisions of tail sampling. Traces are collected for so long before their wait begins (its `idbatcher`)."""
 

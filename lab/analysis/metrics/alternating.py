@@ -2,9 +2,8 @@
 
 from lab.analysis.metrics.window import increase, over, per_request
 from lab.contract import Metric
-from lab.record import TrialData
+from lab.record import MS_NS, TrialData
 
-MS_NS = 1e6
 IDLE, WITHOUT_IDLE = "cpu_idle_services_cores", "cpu_per_request_without_idle_services_ms"
 BUSY = "machine_busy_fraction"
 

@@ -1,9 +1,8 @@
 """Memory of telemetry backends that hold as much as they keep."""
 
-from lab.analysis.metrics.resources import MIB
 from lab.analysis.metrics.window import mean
 from lab.contract import Metric
-from lab.record import TrialData
+from lab.record import MIB, TrialData
 
 KEPT_TRACES = 50
 """What Jaeger's and Zipkin's memory keep of a mesh (backends/README.md)."""

@@ -9,9 +9,8 @@ import numpy as np
 
 from lab.analysis.metrics.window import increase, mean, per_request
 from lab.contract import Metric
-from lab.record import Fields, NotDerivableError, Series, TrialData
+from lab.record import MS_NS, Fields, NotDerivableError, Series, TrialData
 
-MS_NS = 1e6
 SETTLED_JIT_FRACTION = 0.01
 """Of a settled system's CPU, what its compilers use at most."""
 

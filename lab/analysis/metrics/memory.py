@@ -8,9 +8,8 @@ from collections.abc import Callable, Collection
 
 from lab.analysis.metrics.window import mean
 from lab.contract import Metric
-from lab.record import Column, Headline, TrialData
+from lab.record import MIB, Column, Headline, TrialData
 
-MIB = 1 << 20
 RSS, PAGE_CACHE = "memory_services_rss_mean_mib", "memory_services_page_cache_mean_mib"
 
 WORKING_SET = "memory_services_mean_mib"

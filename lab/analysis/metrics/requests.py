@@ -10,12 +10,11 @@ from typing import Literal
 
 import numpy as np
 
-from lab.analysis.metrics.window import MS_NS, served, window_requests
+from lab.analysis.metrics.window import served, window_requests
 from lab.analysis.stats.recovery import Recovery, outcomes, recovery
 from lab.contract import Metric
-from lab.record import IntArray, NotDerivableError, TrialData
+from lab.record import MS_NS, SECOND_NS, IntArray, NotDerivableError, TrialData
 
-SECOND_NS = 1_000_000_000
 WINDOW_NS, HOLD_NS = SECOND_NS, 3 * SECOND_NS
 OK = 200
 FAILED = ("requests_failed", "requests")

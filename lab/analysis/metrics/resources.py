@@ -6,11 +6,9 @@ by the share of their time inside; what a service does in the background counts 
 
 from collections.abc import Callable
 
-from lab.analysis.metrics.window import MS_NS, cpu_cores, increase, mean, per_request
+from lab.analysis.metrics.window import cpu_cores, increase, mean, per_request
 from lab.contract import Metric
-from lab.record import NotDerivableError, TrialData
-
-MIB = 1 << 20
+from lab.record import MIB, MS_NS, NotDerivableError, TrialData
 
 
 def _cpu_per_request_ms(*roles: str) -> Callable[[TrialData], float]:

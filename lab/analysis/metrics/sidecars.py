@@ -4,10 +4,8 @@ from collections.abc import Callable
 
 from lab.analysis.metrics.window import increase, mean
 from lab.contract import Metric
-from lab.record import NotDerivableError, TrialData
+from lab.record import MIB, US_NS, NotDerivableError, TrialData
 
-US_NS = 1e3
-MIB = 1 << 20
 # Of the listener in front of the service, and of the one on its way out.
 PROXIED = ("http.inbound.downstream_rq_total", "http.outbound.downstream_rq_total")
 

@@ -22,11 +22,10 @@ from lab.analysis.stats.intervals import FloatArray
 from lab.analysis.stats.places import Row, without_places
 from lab.analysis.stats.scatter import lessens_scatter
 from lab.contract import Measure, Metric
-from lab.record import Adjustment, NotDerivableError, PlaceAdjustment, TrialData, TrialRecord, TrialSummary
+from lab.record import SECOND_NS, Adjustment, NotDerivableError, PlaceAdjustment, TrialData, TrialRecord, TrialSummary
 
 CACHE_STEP = "cache_step_ns"
 RAN_BESIDE = "stood_side_by_side_s"
-SECOND_NS = 1e9
 # In shorter pieces noise hides the relation: the slope comes out too small.
 PIECE_S = 10.0
 FEWEST_PARTS = 3

@@ -8,8 +8,6 @@ import numpy as np
 from lab.contract import Metric, PairedMetric
 from lab.record import Fields, NotDerivableError, Requests, Series, TrialData, Window, ended_on_purpose
 
-MS_NS = 1e6
-
 
 def known(compute: Callable[..., float | None], *of: object) -> float | None:
     """Return what a metric's function computes; None where there is nothing of the kind or the records do not say."""

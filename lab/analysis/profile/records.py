@@ -15,7 +15,7 @@ from typing import Literal
 from pydantic import ValidationError
 
 from lab.errors import UserError
-from lab.record import Record, TrialRecord, read_json, read_trial_record
+from lab.record import MS_NS, Record, TrialRecord, read_json, read_trial_record
 
 FIX_HINT = "it was cut or changed after it was written: delete the profile's folder, the rest of the run stays as it is"
 
@@ -28,7 +28,6 @@ Stack = tuple[str, ...]
 Stacks = Mapping[Stack, int]
 """How many samples were taken of each stack."""
 
-MS_NS = 1e6
 # Of the normal distribution: the half width of a 95 % interval in standard deviations.
 Z_95 = 1.96
 

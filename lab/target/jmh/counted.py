@@ -5,7 +5,7 @@ A benchmark counts its spans if they are not its operations. One that is paced c
 
 from statistics import fmean
 
-from lab.record import NotDerivableError, TrialData
+from lab.record import SECOND_NS, NotDerivableError, TrialData
 from lab.record.jmh import OPERATIONS, PROCESS_CPU_NS, BenchmarkRecord, JmhRecord
 from lab.record.trial import LOCAL
 
@@ -14,7 +14,6 @@ SPANS, CPU_NS, BACKEND_CPU_NS, BODY_BYTES = "spans", "cpuNs", "backendCpuNs", "b
 PLANNED_NS, TAKEN_NS, BURSTS, DROPPED = "plannedNs", "takenNs", "bursts", "dropped"
 # JMH's own: of an operation.
 ALLOCATED_BYTES = "gc.alloc.rate.norm"
-SECOND_NS = 1e9
 
 
 def record(data: TrialData) -> JmhRecord:

@@ -6,7 +6,7 @@ from typing import Any
 
 from lab.analysis.metrics.memory import PAGE_CACHE, RSS, with_known_memory
 from lab.contract import Declaration, Needs
-from lab.record import NO_SIDECAR, Column, Headline
+from lab.record import MIB, NO_SIDECAR, Column, Headline
 from lab.spec import Example, Experiment, Path, Problem, SpecError, suggestion
 from lab.target.mesh import faulty
 from lab.target.mesh.example import example
@@ -16,7 +16,6 @@ from lab.target.mesh.topology import Topology
 from lab.target.mesh.variants import NO_BACKEND, Variant
 
 ENVOY = "envoy"
-MIB = 1 << 20
 # The mesh under the Java agent with a backend takes 1 GiB, where no level has a memory limit of its own.
 SYSTEM_BYTES = 1024 * MIB
 # A request carries the first to the services; a running Envoy accepts the second; the generator sends at the third.

@@ -8,7 +8,7 @@ from typing import Any
 
 from lab.backend import BACKENDS, Backend
 from lab.engine import Driver, Place, Stack, StartFailed, await_ready, create, literal, ports, start_failed, with_added
-from lab.record import read_json
+from lab.record import SECOND_NS, read_json
 from lab.target import scraping
 from lab.target.guarded import as_measured, guarded
 from lab.target.mesh import sidecars
@@ -19,7 +19,6 @@ from lab.target.mesh.variants import Telemetry, Variant, chosen
 
 READY_BOUND_S = 180.0
 READY_EVERY_S = 0.25
-SECOND_NS = 1_000_000_000
 # In the folder of each start; compose.yaml mounts it into every node.
 TOPOLOGY_FILE = "topology.json"
 

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from lab.contract import Metric
-from lab.record import Fields, NotDerivableError, TrialData
+from lab.record import SECOND_NS, Fields, NotDerivableError, TrialData
 from lab.record.trial import LOCAL
 from lab.target.proxy.changing import SOON_S
 
-SECOND_NS = 1_000_000_000
 STREAM = "exports"
 
 

@@ -7,16 +7,15 @@ import numpy as np
 
 from lab.analysis import checks
 from lab.analysis.metrics import requests, resources, speed
-from lab.analysis.metrics.window import MS_NS, cpu_cores, grown, increase, per_request, window_requests
+from lab.analysis.metrics.window import cpu_cores, grown, increase, per_request, window_requests
 from lab.contract import Judgement, Metric
 from lab.fault.verified import unverified
-from lab.record import NotDerivableError, TrialData
+from lab.record import MS_NS, US_NS, NotDerivableError, TrialData
 from lab.target.proxy import changed, saturated, sick
 from lab.target.proxy.counted import REQUIRED
 from lab.target.proxy.settings import NO_TRACER
 
 ROLE = "proxy"
-US_NS = 1e3
 # Requests that the generator gave up may have reached the server.
 SERVED_FRACTION = 0.01
 INSTRUMENTS = {"cpu_generator_cores", "cpu_observer_cores"}
