@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, Protocol, TypeVar
 
+from typing_extensions import override
+
 from lab.record import Censoring, Headline, TrialData, TrialPart
 from lab.spec import Example, Experiment, Level, LevelSettings, Problem, Shape, TargetSettings
 
@@ -101,8 +103,8 @@ class Measuring(Protocol):
 class NothingAdded(Measuring):
     """Nothing is added to `trial.json`."""
 
+    @override
     def parts(self) -> Sequence[TrialPart]:
-        """See `Measuring.parts`."""
         return ()
 
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from typing_extensions import override
+
 from lab.backend.collectors import receives_traces
 from lab.backend.jaeger import Jaeger, span_counters
 
@@ -14,8 +16,8 @@ class Collector(Jaeger):
     # It is no store itself.
     storage: Mapping[str, str] = {}
 
+    @override
     def ready(self) -> bool:
-        """See `Backend.ready`."""
         return super().ready() and receives_traces(self.http, "COLLECTOR_PORT")
 
     def counters(self) -> dict[str, float]:

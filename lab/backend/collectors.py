@@ -1,5 +1,7 @@
 """Several OpenTelemetry Collectors that take spans in each other's place, in front of the lab's sink."""
 
+from typing_extensions import override
+
 from lab.backend.http import Http
 from lab.backend.sink import Sink
 
@@ -18,6 +20,6 @@ class Collectors(Sink):
     images = ("collector", "sink")
     endpoints = tuple(PORTS)
 
+    @override
     def ready(self) -> bool:
-        """See `Backend.ready`."""
         return super().ready() and all(receives_traces(self.http, port) for port in PORTS.values())

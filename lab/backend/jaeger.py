@@ -5,6 +5,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from typing_extensions import override
+
 from lab.backend.backend import Backend, Trace, record
 
 # Tags that Jaeger adds when it converts OTLP and Zipkin's format into its model.
@@ -28,12 +30,12 @@ class Jaeger(Backend):
         """See `Backend.counters`: spans over all receivers."""
         return span_counters(self.http.get("JAEGER_METRICS_PORT", "/metrics").decode())
 
+    @override
     def newest(self, service: str, limit: int) -> list[Trace]:
-        """See `Backend.newest`."""
         return self._found(f"service={service}&limit={limit}&lookback=1h")
 
+    @override
     def traces(self, ids: Sequence[str]) -> list[Trace]:
-        """See `Backend.traces`."""
         return self._found("&".join(f"traceID={one}" for one in ids))
 
     def _found(self, query: str) -> list[Trace]:

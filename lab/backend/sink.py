@@ -2,6 +2,8 @@
 
 import json
 
+from typing_extensions import override
+
 from lab.backend.backend import Backend
 
 
@@ -13,8 +15,8 @@ class Sink(Backend):
     keeps_traces = True
     health = ("SINK_PORT", "/healthz")
 
+    @override
     def counters(self) -> dict[str, float]:
-        """See `Backend.counters`."""
         answer = json.loads(self.http.get("SINK_PORT", "/counters"))
         # It counts duplicates only if it was started so.
         return {

@@ -4,6 +4,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from typing_extensions import override
+
 from lab.backend.backend import Backend, Trace, record
 
 
@@ -21,12 +23,12 @@ class Zipkin(Backend):
     health = ("ZIPKIN_PORT", "/health")
     page = ("ZIPKIN_PORT", "/zipkin/")
 
+    @override
     def counters(self) -> dict[str, float]:
-        """See `Backend.counters`."""
         return collector_counters(json.loads(self.http.get("ZIPKIN_PORT", "/metrics")))
 
+    @override
     def newest(self, service: str, limit: int) -> list[Trace]:
-        """See `Backend.newest`."""
         return self._found(f"traces?serviceName={service}&limit={limit}&lookback=3600000")
 
     def traces(self, ids: Sequence[str]) -> list[Trace]:

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
+from typing_extensions import override
+
 from lab.engine import wait_until
 from lab.errors import UserError
 from lab.fault.fault import CannotInject, DeclaredFault, Part, Subject
@@ -27,12 +29,12 @@ class ByService(DeclaredFault):
     setting: ClassVar[str]
     """The name of `size` in the file."""
 
+    @override
     def inject(self, subject: Subject) -> Seen:
-        """See `DeclaredFault.inject`."""
         return self._set(subject, {self.setting: self.size})
 
+    @override
     def lift(self, subject: Subject) -> Seen:
-        """See `DeclaredFault.lift`."""
         return self._set(subject, {})
 
     def _set(self, subject: Subject, wanted: Mapping[str, float]) -> Seen:

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
+from typing_extensions import override
+
 from lab.backend import Http
 from lab.fault.fault import DeclaredFault, Part, Subject
 from lab.record import Course, Seen, TrialData
@@ -35,12 +37,12 @@ class SinkFault(DeclaredFault):
     def behaviour(self) -> Mapping[str, object]:
         """Return how it behaves, in the words of its own page."""
 
+    @override
     def inject(self, subject: Subject) -> Seen:
-        """See `DeclaredFault.inject`."""
         return _applied(subject, self.behaviour())
 
+    @override
     def lift(self, subject: Subject) -> Seen:
-        """See `DeclaredFault.lift`."""
         return _applied(subject, {"behaviour": "accept"})
 
     def doubts(self, data: TrialData, course: Course) -> Iterator[str]:

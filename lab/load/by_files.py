@@ -8,6 +8,8 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
 
+from typing_extensions import override
+
 from lab.engine import wait_until
 from lab.load.generator import Awaited, LoadGenerator, LoadPlan, Stage
 from lab.record import join_requests, write_json_atomic
@@ -67,8 +69,8 @@ class ByFiles(LoadGenerator):
 
         return received
 
+    @override
     def end(self, stage: Stage) -> None:
-        """See `LoadGenerator.end`."""
         _write(stage.out, {"requests": 0})
         stage.await_end(self.service, LOAD_MARGIN_S)
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import ClassVar, Literal
 
 from pydantic import Field
+from typing_extensions import override
 
 from lab.load.generator import WARM_UP_REQUEST_BOUND_S, LoadPlan
 from lab.load.timed import TimedByFiles
@@ -16,8 +17,8 @@ class Saturated(Schedule):
     kind: Literal["saturated"]
     connections: int = Field(default=48, ge=1, le=1000, description="requests in flight at the same time")
 
+    @override
     def fixed(self) -> Mapping[str, float]:
-        """See `Schedule.fixed`."""
         return {"users": self.connections}
 
 
@@ -41,10 +42,10 @@ class Fortio(TimedByFiles):
         """See `LoadGenerator.environment`: the one host that it sends to. Everything else it reads from files."""
         return {"LOAD_TARGET": f"{plan.endpoint.host}:{plan.endpoint.port}"}
 
+    @override
     def fields(self, plan: LoadPlan) -> Mapping[str, object]:
-        """See `ByFiles.fields`."""
         return {"concurrency": plan.users, "routes": plan.endpoint.routes}
 
+    @override
     def warm_up_bound_s(self, plan: LoadPlan) -> float:
-        """See `TimedByFiles.warm_up_bound_s`."""
         return plan.protocol.warm_up_s or (plan.protocol.warm_up_requests or 0) * WARM_UP_REQUEST_BOUND_S

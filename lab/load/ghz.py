@@ -6,6 +6,8 @@ Its container stays for all trials of a start (`by_files`).
 from collections.abc import Mapping
 from typing import ClassVar, Literal
 
+from typing_extensions import override
+
 from lab.load.by_files import ByFiles
 from lab.load.generator import Loaded, LoadPlan, Stage
 from lab.load.schedule import Counted
@@ -48,13 +50,13 @@ class Ghz(ByFiles):
         # A window ends before its end: the last request is to be in it.
         return Loaded(self.with_warm_up(stage, path), start_ns, start_ns, requests.last_end_ns() + 1)
 
+    @override
     def send_on(self, plan: LoadPlan, stage: Stage) -> None:
-        """See `LoadGenerator.send_on`."""
         self.ordered(stage, {**self.fields(plan), "requests": _schedule(plan).requests}, 0.0)
         super().send_on(plan, stage)
 
+    @override
     def fields(self, plan: LoadPlan) -> Mapping[str, object]:
-        """See `ByFiles.fields`."""
         return {
             "target": f"{plan.endpoint.host}:{plan.endpoint.port}",
             "operation": plan.endpoint.routes[0],
@@ -64,8 +66,8 @@ class Ghz(ByFiles):
             "first_counter": 1,
         }
 
+    @override
     def bound_s(self, plan: LoadPlan) -> float:
-        """See `ByFiles.bound_s`."""
         schedule = _schedule(plan)
         at_rate_s = schedule.requests / schedule.requests_per_s if schedule.requests_per_s else 0.0
         in_turn = schedule.requests / schedule.concurrency if schedule.concurrency else 1

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
+from typing_extensions import override
 
 from lab.load.generator import WARM_UP_REQUEST_BOUND_S, Awaited, LoadPlan, Stage
 from lab.load.schedule import OpenLoop, Slices
@@ -39,27 +40,27 @@ class OpenLoopHttp(TimedByFiles):
         """See `LoadGenerator.environment`: the one host that it sends to. Everything else it reads from files."""
         return {"LOAD_TARGET": f"{plan.endpoint.host}:{plan.endpoint.port}", "SEED": str(plan.seed)}
 
+    @override
     def closed(self, plan: LoadPlan, stage: Stage, requests: int) -> Awaited:
-        """See `TurnsGenerator.closed`."""
         load = {"requests": requests, "concurrency": CLOSED_CONCURRENCY, **_common(plan)}
         return self.ordered(stage, load, requests * WARM_UP_REQUEST_BOUND_S)
 
+    @override
     def turns(self, plan: LoadPlan, stage: Stage, starts_ns: Sequence[int], lasts_s: float, per_s: float) -> Awaited:
-        """See `TurnsGenerator.turns`."""
         assert isinstance(plan.load, OpenLoopLoad) and isinstance(plan.load.schedule, Slices)
         rate = {"requests": plan.load.schedule.requests, "requests_per_s": per_s, "arrivals": "fixed"}
         return self.ordered(stage, {"starts_ns": starts_ns, **rate, **_common(plan)}, lasts_s + SLOWEST_REQUEST_S)
 
+    @override
     def steady(self, plan: LoadPlan, stage: Stage, start_ns: int, lasts_s: float) -> Awaited:
-        """See `TurnsGenerator.steady`."""
         schedule = _schedule(plan)
         mean = schedule.requests_per_s * lasts_s
         spare = SPARE_SDS * math.sqrt(mean) if schedule.arrivals == "poisson" else 0.0
         load = {"starts_ns": [start_ns], "requests": math.ceil(mean + spare), **self.fields(plan)}
         return self.ordered(stage, load, (mean + spare) / schedule.requests_per_s + SLOWEST_REQUEST_S)
 
+    @override
     def fields(self, plan: LoadPlan) -> Mapping[str, object]:
-        """See `ByFiles.fields`."""
         schedule = _schedule(plan)
         return {
             "requests_per_s": schedule.requests_per_s,
@@ -67,8 +68,8 @@ class OpenLoopHttp(TimedByFiles):
             **_common(plan),
         }
 
+    @override
     def warm_up_bound_s(self, plan: LoadPlan) -> float:
-        """See `TimedByFiles.warm_up_bound_s`."""
         protocol = plan.protocol
         return protocol.warm_up_s or (protocol.warm_up_requests or 0) / _schedule(plan).requests_per_s
 

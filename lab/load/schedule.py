@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
+from typing_extensions import override
 
 from lab.spec import Problem, Schedule
 
@@ -35,12 +36,12 @@ class ClosedLoop(Schedule):
         description="shortest and longest pause of a user between two requests, drawn evenly"
     )
 
+    @override
     def fixed(self) -> Mapping[str, float] | None:
-        """See `Schedule.fixed`."""
         return None if isinstance(self.users, str) else {"users": self.users}
 
+    @override
     def guess(self, cpus: int) -> Mapping[str, float]:
-        """See `Schedule.guess`."""
         return {"users": FIRST_GUESS_USERS_PER_CPU * cpus}
 
     def from_cost(self, cpus: int, cpu_per_request_ms: float, latency_s: float) -> Mapping[str, float]:
@@ -54,8 +55,8 @@ class ClosedLoop(Schedule):
         users = max(1, math.floor(requests_per_s * (think_s + latency_s) + 0.5))
         return {"users": users, "target_fraction": self.baseline_cpu_fraction}
 
+    @override
     def problems(self) -> Iterator[Problem]:
-        """See `Schedule.problems`."""
         shortest_s, longest_s = self.think_time_s
         if shortest_s > longest_s:
             yield Problem(("think_time_s",), f"the shortest, {shortest_s:g}, is longer than the longest, {longest_s:g}")
@@ -73,16 +74,16 @@ class Counted(Schedule):
         default=None, gt=0, le=100_000, description="open loop at this rate; a closed loop where it is left out"
     )
 
+    @override
     def fixed(self) -> Mapping[str, float]:
-        """See `Schedule.fixed`."""
         return {"users": self.concurrency or 0}
 
+    @override
     def expected_s(self) -> float:
-        """See `Schedule.expected_s`."""
         return self.requests / (self.requests_per_s or FIRST_GUESS_REQUESTS_PER_S)
 
+    @override
     def problems(self) -> Iterator[Problem]:
-        """See `Schedule.problems`."""
         if self.concurrency is None and self.requests_per_s is None:
             yield Problem(("concurrency",), "null is for an open loop, which needs requests_per_s")
 
@@ -123,8 +124,8 @@ class Slices(Schedule):
 
     alternates: ClassVar[bool] = True
 
+    @override
     def expected_s(self) -> float:
-        """See `Schedule.expected_s`."""
         return self.rounds * FIRST_GUESS_ROUND_S if self.rounds else self.measure_s
 
 

@@ -5,6 +5,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import ClassVar, Literal
 
+from typing_extensions import override
+
 from lab.load.generator import Loaded, LoadGenerator, LoadPlan, Stage
 from lab.load.schedule import SpanRate
 from lab.record import SECOND_NS, Results, write_results
@@ -36,8 +38,8 @@ class Telemetrygen(LoadGenerator):
     service = "telemetrygen"
     model = TelemetrygenLoad
 
+    @override
     def environment(self, plan: LoadPlan) -> Mapping[str, str]:
-        """See `LoadGenerator.environment`."""
         schedule = _schedule(plan)
         return {
             "LOAD_TARGET": f"{plan.endpoint.host}:{plan.endpoint.port}",

@@ -3,6 +3,8 @@
 from abc import abstractmethod
 from collections.abc import Mapping
 
+from typing_extensions import override
+
 from lab.load.by_files import ByFiles
 from lab.load.generator import Loaded, LoadPlan, Stage
 from lab.record import SECOND_NS, read_requests
@@ -22,12 +24,12 @@ class TimedByFiles(ByFiles):
     def warm_up_bound_s(self, plan: LoadPlan) -> float:
         """Return how long the warm-up may last, without its last requests."""
 
+    @override
     def lead_s(self, plan: LoadPlan) -> float:
-        """See `LoadGenerator.lead_s`."""
         return LEAD_S
 
+    @override
     def measure(self, plan: LoadPlan, stage: Stage, request: Mapping[str, object]) -> Loaded:
-        """See `LoadGenerator.measure`."""
         window_s = plan.protocol.window_s
         assert window_s is not None  # an experiment whose load is not counted has one
         path = self.send(plan, stage, {"duration_s": LEAD_S + window_s + TAIL_S, **request})
@@ -37,7 +39,7 @@ class TimedByFiles(ByFiles):
             self.with_warm_up(stage, path), start_ns, window_start_ns, window_start_ns + round(window_s * SECOND_NS)
         )
 
+    @override
     def bound_s(self, plan: LoadPlan) -> float:
-        """See `ByFiles.bound_s`."""
         lasts_s = LEAD_S + (plan.protocol.window_s or 0.0) + TAIL_S
         return max(self.warm_up_bound_s(plan), lasts_s) + SLOWEST_REQUEST_S

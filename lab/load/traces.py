@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
+from typing_extensions import override
 
 from lab.engine import await_scraped, wait_until
 from lab.load.by_files import ByFiles
@@ -74,12 +75,12 @@ class Traces(ByFiles):
         hosts = plan.endpoint.host.split(",")
         return {"LOAD_TARGET": ",".join(f"{host}:{plan.endpoint.port}" for host in hosts)}
 
+    @override
     def lead_s(self, plan: LoadPlan) -> float:
-        """See `LoadGenerator.lead_s`."""
         return plan.protocol.warm_up_s or LEAD_S
 
+    @override
     def begin(self, plan: LoadPlan, stage: Stage) -> None:
-        """See `LoadGenerator.begin`."""
         stage.driver.start([self.service])
 
     def measure(self, plan: LoadPlan, stage: Stage, request: Mapping[str, object]) -> Loaded:
@@ -120,8 +121,8 @@ class Traces(ByFiles):
         if not wait_until(connected, bound_s, 0, stage.clock):
             raise stage.failed(self.service, f"got no span back in {bound_s:g} s")
 
+    @override
     def fields(self, plan: LoadPlan) -> Mapping[str, object]:
-        """See `ByFiles.fields`."""
         return {"seed": plan.seed}
 
     def bound_s(self, plan: LoadPlan) -> float:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
 from pydantic import Field
+from typing_extensions import override
 
 from lab.spec import Problem, Schedule
 
@@ -23,12 +24,12 @@ class Ramp(Schedule):
     workers: int = Field(default=6000, ge=1, le=50_000, description="at the end; the trial ends when all have started")
     workers_per_s: float = Field(default=5, gt=0, le=1000, description="that start each second")
 
+    @override
     def expected_s(self) -> float:
-        """See `Schedule.expected_s`."""
         return self.workers / self.workers_per_s
 
+    @override
     def problems(self) -> Iterator[Problem]:
-        """See `Schedule.problems`."""
         if self.expected_s() < SHORTEST_RAMP_S:
             text = f"have all started after {self.expected_s():g} s; a ramp takes {SHORTEST_RAMP_S:g} s at least"
             yield Problem(("workers",), text)
@@ -67,12 +68,12 @@ class Search(Schedule):
     connections: int = Field(default=100, ge=1, le=50_000, description="which take turns")
     traces_per_request: int = Field(default=1, ge=1, le=10_000, description="due together, in one request")
 
+    @override
     def expected_s(self) -> float:
-        """See `Schedule.expected_s`."""
         return FIRST_GUESS_SEARCH_S + HELD_S
 
+    @override
     def problems(self) -> Iterator[Problem]:
-        """See `Schedule.problems`."""
         if self.lowest_traces_per_s >= self.highest_traces_per_s:
             text = f"{self.lowest_traces_per_s:g} is not below the highest rate, {self.highest_traces_per_s:g}"
             yield Problem(("lowest_traces_per_s",), text)

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar, Literal
 
+from typing_extensions import override
+
 from lab.load.generator import SETTLE_S, WARM_UP_REQUEST_BOUND_S, Loaded, LoadGenerator, LoadPlan, Stage
 from lab.load.schedule import ClosedLoop
 from lab.record import SECOND_NS, Requests, read_requests
@@ -33,8 +35,8 @@ class Users(LoadGenerator):
     def __init__(self, service: str) -> None:
         self.service = service
 
+    @override
     def environment(self, plan: LoadPlan) -> Mapping[str, str]:
-        """See `LoadGenerator.environment`."""
         assert isinstance(plan.load, UsersLoad)
         shortest_s, longest_s = plan.load.schedule.think_time_s
         return {
@@ -47,8 +49,8 @@ class Users(LoadGenerator):
             "SEED": str(plan.seed),
         }
 
+    @override
     def measure(self, plan: LoadPlan, stage: Stage, request: Mapping[str, object]) -> Loaded:
-        """See `LoadGenerator.measure`."""
         stage.driver.start([self.service])
         stage.await_end(self.service, _bound_s(plan.protocol) + LOAD_MARGIN_S)
         path = stage.out / "requests.csv"

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import ClassVar, Literal
 
 from pydantic import Field
+from typing_extensions import override
 
 from lab.fault.planes import ENDPOINT, Role
 from lab.fault.sink import SinkFault
@@ -17,6 +18,6 @@ class AnswerDelay(SinkFault):
     roles: ClassVar[frozenset[Role]] = frozenset({ENDPOINT})
     grows: ClassVar[str] = "delayed_requests"
 
+    @override
     def behaviour(self) -> Mapping[str, object]:
-        """See `SinkFault.behaviour`."""
         return {"behaviour": "slow", "delay_ms": self.size, "sender": self.target}

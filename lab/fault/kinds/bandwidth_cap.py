@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from pydantic import Field
+from typing_extensions import override
 
 from lab.fault.evidence import during, growth
 from lab.fault.network import ByNetwork
@@ -25,8 +26,8 @@ class BandwidthCap(ByNetwork):
     kind: Literal["bandwidth-cap"]
     size: float = Field(ge=8, le=10_000_000, description="kbit/s that it may send", examples=[256])
 
+    @override
     def discipline(self) -> Sequence[str]:
-        """See `ByNetwork.discipline`."""
         rate, burst = f"{round(self.size * 1000)}bit", f"{self._burst_bytes():.0f}"
         return ("tbf", "rate", rate, "burst", burst, "latency", QUEUE)
 

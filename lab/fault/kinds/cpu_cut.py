@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import ClassVar, Literal
 
 from pydantic import Field
+from typing_extensions import override
 
 from lab.fault.evidence import container_growth, during
 from lab.fault.fault import DeclaredFault, Part, Subject
@@ -20,8 +21,8 @@ class CpuCut(DeclaredFault):
     size: float = Field(ge=0.01, le=1, description="the fraction of one CPU that it may use", examples=[0.1])
     part: ClassVar[Part] = "cpu"
 
+    @override
     def inject(self, subject: Subject) -> Seen:
-        """See `DeclaredFault.inject`."""
         subject.driver.limit_cpus(self.target, self.size)
         return {}
 

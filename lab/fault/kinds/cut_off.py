@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import ClassVar, Literal
 
+from typing_extensions import override
+
 from lab.fault.evidence import Span, before, container_growth, during, not_felt
 from lab.fault.fault import DeclaredFault, Part, Subject
 from lab.fault.planes import passed
@@ -16,14 +18,14 @@ class CutOff(DeclaredFault):
     part: ClassVar[Part] = "network"
     stops: ClassVar[bool] = True
 
+    @override
     def inject(self, subject: Subject) -> Seen:
-        """See `DeclaredFault.inject`."""
         address = subject.address(self.target)
         subject.driver.disconnect(self.target, subject.network(self.target))
         return {"address": address}
 
+    @override
     def lift(self, subject: Subject) -> Seen:
-        """See `DeclaredFault.lift`."""
         subject.driver.connect(self.target, subject.network(self.target))
         return {"address": subject.address(self.target)}
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import ClassVar, Literal
 
 from pydantic import Field
+from typing_extensions import override
 
 from lab.fault.fault import Part
 from lab.fault.sidecar import ByProxy, percent, share_doubts
@@ -22,6 +23,6 @@ class EnvoyAbort(ByProxy):
         """Yield why the fault filter's counters do not show the share."""
         return share_doubts(course, self.size, "aborted")
 
+    @override
     def keys(self) -> dict[str, int | str]:
-        """See `ByProxy.keys`."""
         return {"fault.http.abort.abort_percent": percent(self.size)}

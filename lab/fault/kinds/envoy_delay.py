@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import ClassVar, Literal
 
 from pydantic import Field
+from typing_extensions import override
 
 from lab.fault.fault import Part
 from lab.fault.sidecar import ByProxy, percent, share_doubts
@@ -24,8 +25,8 @@ class EnvoyDelay(ByProxy):
         """Yield why the fault filter's counter does not show every request."""
         return share_doubts(course, EVERY, "delayed")
 
+    @override
     def keys(self) -> dict[str, int | str]:
-        """See `ByProxy.keys`."""
         return {
             "fault.http.delay.fixed_delay_percent": percent(EVERY),
             "fault.http.delay.fixed_duration_ms": self.size,

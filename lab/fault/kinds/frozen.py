@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import ClassVar, Literal
 
+from typing_extensions import override
+
 from lab.fault.evidence import before, container_growth, during, not_felt
 from lab.fault.fault import DeclaredFault, Part, Subject
 from lab.record import Course, Seen, TrialData
@@ -18,13 +20,13 @@ class Frozen(DeclaredFault):
     part: ClassVar[Part] = "process"
     stops: ClassVar[bool] = True
 
+    @override
     def inject(self, subject: Subject) -> Seen:
-        """See `DeclaredFault.inject`."""
         subject.driver.pause(self.target)
         return {}
 
+    @override
     def lift(self, subject: Subject) -> Seen:
-        """See `DeclaredFault.lift`."""
         subject.driver.unpause(self.target)
         return {}
 

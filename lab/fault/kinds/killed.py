@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import ClassVar, Literal
 
+from typing_extensions import override
+
 from lab.fault.evidence import container_growth, during, not_felt
 from lab.fault.fault import DeclaredFault, Part, Subject
 from lab.record import ENDED, Course, Seen, TrialData
@@ -18,8 +20,8 @@ class Killed(DeclaredFault):
     part: ClassVar[Part] = "process"
     stops: ClassVar[bool] = True
 
+    @override
     def inject(self, subject: Subject) -> Seen:
-        """See `DeclaredFault.inject`."""
         address = subject.address(self.target)
         names = subject.containers(self.target)
         subject.driver.kill(names)

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import ClassVar, Literal
 
 from pydantic import Field
+from typing_extensions import override
 
 from lab.fault.evidence import before, during, median_latency_ms
 from lab.fault.network import ByNetwork
@@ -22,8 +23,8 @@ class PacketDelay(ByNetwork):
     # It is verified by the latency of requests.
     roles: ClassVar[frozenset[Role]] = frozenset({SERVICE})
 
+    @override
     def discipline(self) -> Sequence[str]:
-        """See `ByNetwork.discipline`."""
         return ("netem", "delay", f"{self.size:g}ms", "limit", "100000")
 
     def doubts(self, data: TrialData, course: Course) -> Iterator[str]:

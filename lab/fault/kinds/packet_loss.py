@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from pydantic import Field
+from typing_extensions import override
 
 from lab.fault.evidence import share_doubts
 from lab.fault.network import ByNetwork
@@ -16,8 +17,8 @@ class PacketLoss(ByNetwork):
     kind: Literal["packet-loss"]
     size: float = Field(ge=0.0001, le=1, description="the share of packets that is lost", examples=[0.05])
 
+    @override
     def discipline(self) -> Sequence[str]:
-        """See `ByNetwork.discipline`."""
         return ("netem", "loss", f"{self.size:.4%}")
 
     def doubts(self, data: TrialData, course: Course) -> Iterator[str]:

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 
+from typing_extensions import override
+
 from lab.contract import Declaration, Needs
 from lab.record import Column, Headline
 from lab.spec import Example, Experiment, Problem, suggestion
@@ -45,12 +47,12 @@ class CollectorDeclaration(Declaration):
     level = CollectorLevelSettings
     example = Example({"pipeline": "discard"}, {"memory_mib": 512})
 
+    @override
     def headline(self, metrics: Collection[str]) -> Headline:
-        """See `Declaration.headline`."""
         return HEADLINE
 
+    @override
     def problems(self, experiment: Experiment) -> Iterator[Problem]:
-        """See `Declaration.problems`."""
         for level in experiment.levels():
             yield from self._pipelines_of(level.settings)
             if level.settings.returns and not experiment.load.can("receives-traces"):
@@ -61,8 +63,8 @@ class CollectorDeclaration(Declaration):
                 yield Problem(("factors",), text)
         yield from traffic.problems(experiment, "a Collector")
 
+    @override
     def needs(self, experiment: Experiment) -> Needs:
-        """See `Declaration.needs`."""
         levels = [level.settings for level in experiment.levels()]
         receivers = [SINK] if any(not level.returns for level in levels) else []
         images = dict.fromkeys(COLLECTOR if level.release == "current" else EARLIER for level in levels)

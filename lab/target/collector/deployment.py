@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from typing_extensions import override
+
 from lab.backend import Http, Sink, receives_traces, settled
 from lab.contract import Deployment, Endpoint
 from lab.engine import OBSERVER, Place, Stack, await_ready, create, literal, ports
@@ -90,8 +92,8 @@ class CollectorDeployment(Deployment):
         """The published ports of the Collector and the sink."""
         return Http(ports.port)
 
+    @override
     def deploy(self, variables: Mapping[str, str], instruments: Sequence[str]) -> None:
-        """See `Deployment.deploy`."""
         create(self.place, stack(self.level, self.place), self.out, variables, instruments)
 
     def ready(self, instruments: Sequence[str]) -> Mapping[str, float]:
@@ -100,13 +102,13 @@ class CollectorDeployment(Deployment):
         await_ready(self.place, self._services, self._ready, READY_BOUND_S)
         return {}
 
+    @override
     def endpoint(self) -> Endpoint:
-        """See `Deployment.endpoint`."""
         first = [name for name in collectors(self.level) if name != COLLECTOR] or [COLLECTOR]
         return Endpoint(",".join(first), OTLP_PORTS[self.level.settings.transport], PROTOCOL)
 
+    @override
     def request(self, level: CollectorLevel) -> Mapping[str, object]:
-        """See `Deployment.request`."""
         expected = level.settings.model_dump(include={"keeps", "sampling_percent"})
         return {**level.settings.request(), **expected, "returns": bool(level.settings.returns)}
 
@@ -119,13 +121,13 @@ class CollectorDeployment(Deployment):
         self.place.driver.stop([*collectors(self.level), SCRAPER, OBSERVER])
         return TrialPart()
 
+    @override
     def roles(self) -> Mapping[str, str]:
-        """See `Deployment.roles`."""
         roles = dict.fromkeys(collectors(self.level), "collector")
         return {**roles, **dict.fromkeys(receivers(self.level), "backend"), SCRAPER: "scraper"}
 
+    @override
     def pages(self) -> Sequence[str]:
-        """See `Deployment.pages`."""
         return [
             f"OTLP over HTTP: {self.http.url('COLLECTOR_PORT', '/v1/traces')}",
             f"curl {self.http.url('COLLECTOR_METRICS_PORT', '/metrics')}",

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 from pydantic import Field
+from typing_extensions import override
 
 from lab.analysis.collector.outcomes import Keeps
 from lab.spec import FileName, Level, LevelSettings, TargetSettings
@@ -19,8 +20,8 @@ class CollectorSettings(TargetSettings):
     pipeline: FileName = Field(description="a file of collector/pipelines/")
     returns: bool = Field(default=False, description="spans go back to the generator; or else to the lab's sink")
 
+    @override
     def level_defaults(self) -> Mapping[str, object]:
-        """See `TargetSettings.level_defaults`."""
         return {"pipeline": self.pipeline, "returns": self.returns}
 
 

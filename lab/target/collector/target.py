@@ -4,6 +4,8 @@ from collections.abc import Collection, Mapping
 from functools import cached_property
 from pathlib import Path
 
+from typing_extensions import override
+
 from lab.contract import Target
 from lab.engine import Place
 from lab.target.collector.declaration import COLLECTOR, GENERATOR, SINK, CollectorDeclaration
@@ -29,12 +31,12 @@ class Collector(Target[Place]):
         self._pipelines = root / "collector" / "pipelines"
 
     @cached_property
+    @override
     def declaration(self) -> CollectorDeclaration:
-        """See `Target.declaration`."""
         return CollectorDeclaration(self._destinations)
 
+    @override
     def deployment(self, level: CollectorLevel, place: Place, out: Path) -> CollectorDeployment:
-        """See `Target.deployment`."""
         return CollectorDeployment(level, place, out)
 
     def _destinations(self) -> Mapping[str, Collection[str]]:

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 
+from typing_extensions import override
+
 from lab.contract import Declaration, Needs
 from lab.record import Column, Headline
 from lab.spec import Example, Experiment, Problem, suggestion
@@ -46,12 +48,12 @@ class JmhDeclaration(Declaration):
         {"benchmark": "CallerBenchmark", "parameters": {"tracer": "streaming-discard", "attributes": "10"}},
     )
 
+    @override
     def headline(self, metrics: Collection[str]) -> Headline:
-        """See `Declaration.headline`."""
         return HEADLINE
 
+    @override
     def problems(self, experiment: Experiment) -> Iterator[Problem]:
-        """See `Declaration.problems`."""
         if experiment.load.protocol is not None:
             text = f"{experiment.load.generator} sends a load, and benchmarks take none; expected none"
             yield Problem(("load", "generator"), text)
@@ -60,14 +62,14 @@ class JmhDeclaration(Declaration):
             for text in _wrong(level.settings, known):
                 yield Problem(("factors",), f"level {level.name}: {text}")
 
+    @override
     def needs(self, experiment: Experiment) -> Needs:
-        """See `Declaration.needs`."""
         memory_mib = max(level.settings.memory_mib for level in experiment.levels())
         # No load takes CPU time from it: it may have all CPUs, so that its threads run in parallel.
         return Needs((BENCHMARK,), (IMAGE,), memory_mib << 20)
 
+    @override
     def start_group(self, level: JmhLevel) -> str:
-        """See `Declaration.start_group`."""
         return level.settings.benchmark
 
 

@@ -6,6 +6,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from typing_extensions import override
+
 from lab.contract import Deployment, Measuring
 from lab.engine import OBSERVER, Place, Stack, await_observed, create, literal, start_failed, wait_until
 from lab.record import TrialPart, Window, WindowPart
@@ -78,8 +80,8 @@ class JmhDeployment(Deployment):
     place: Place
     out: Path
 
+    @override
     def deploy(self, variables: Mapping[str, str], instruments: Sequence[str]) -> None:
-        """See `Deployment.deploy`."""
         create(self.place, stack(self.level), self.out, variables, instruments)
 
     def ready(self, instruments: Sequence[str]) -> Mapping[str, float]:
@@ -100,17 +102,17 @@ class JmhDeployment(Deployment):
             await_observed(self.out, window.end_ns, self.place.clock)
         yield Forked(window)
 
+    @override
     def drain(self) -> TrialPart:
-        """See `Deployment.drain`."""
         self.place.driver.stop([BENCHMARK, OBSERVER])
         return TrialPart()
 
+    @override
     def roles(self) -> Mapping[str, str]:
-        """See `Deployment.roles`."""
         return {BENCHMARK: BENCHMARK}
 
+    @override
     def pages(self) -> Sequence[str]:
-        """See `Deployment.pages`."""
         return [f"its result is in {self.out / RECORD}"]
 
     def _await_record(self) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
 
 from pydantic import Field
+from typing_extensions import override
 
 from lab.spec import Level, LevelSettings, Shape, TargetSettings
 
@@ -27,8 +28,8 @@ class JmhSettings(TargetSettings, Iterations):
 
     kind: Literal["jmh"]
 
+    @override
     def level_defaults(self) -> Mapping[str, object]:
-        """See `TargetSettings.level_defaults`."""
         return self.model_dump(include=set(Iterations.model_fields))
 
 

@@ -5,6 +5,8 @@ from collections.abc import Collection, Mapping
 from functools import cached_property
 from pathlib import Path
 
+from typing_extensions import override
+
 from lab.contract import Target
 from lab.engine import Place
 from lab.record.jmh import read_jmh
@@ -30,16 +32,16 @@ class Jmh(Target[Place]):
         self._sources = root / SOURCES
 
     @cached_property
+    @override
     def declaration(self) -> JmhDeclaration:
-        """See `Target.declaration`."""
         return JmhDeclaration(self._benchmarks)
 
+    @override
     def deployment(self, level: JmhLevel, place: Place, out: Path) -> JmhDeployment:
-        """See `Target.deployment`."""
         return JmhDeployment(level, place, out)
 
+    @override
     def versions(self, trial: Path) -> Mapping[str, str]:
-        """See `Target.versions`."""
         if not (trial / RECORD).exists():
             return {}
         return {name: one for run in read_jmh(trial / RECORD).results for name, one in run.versions.items()}

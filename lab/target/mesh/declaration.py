@@ -4,6 +4,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from typing_extensions import override
+
 from lab.analysis.metrics.memory import PAGE_CACHE, RSS, with_known_memory
 from lab.contract import Declaration, Needs
 from lab.record import MIB, NO_SIDECAR, Column, Headline
@@ -77,16 +79,16 @@ class MeshDeclaration(Declaration):
     files = {"topology": Topology}  # noqa: RUF012
 
     @property
+    @override
     def example(self) -> Example:
-        """See `Declaration.example`."""
         return example(self.parts, self.variants, self.topologies)
 
     def headline(self, metrics: Collection[str]) -> Headline:
         """See `Declaration.headline`: the sidecars' CPU is a part of what a level with sidecars costs."""
         return with_known_memory(WITH_SIDECARS if "cpu_per_request_sidecars_ms" in metrics else SERVICES, metrics)
 
+    @override
     def start_group(self, level: MeshLevel) -> str:
-        """See `Declaration.start_group`."""
         return level.settings.telemetry
 
     def manifest(self, experiment: Experiment) -> Mapping[str, Any]:
@@ -94,8 +96,8 @@ class MeshDeclaration(Declaration):
         described = {name: self.parts(name).topology.model_dump(mode="json") for name in _topologies(experiment)}
         return {"topology": next(iter(described.values())), "topologies": described}
 
+    @override
     def needs(self, experiment: Experiment) -> Needs:
-        """See `Declaration.needs`."""
         levels = [level.settings for level in experiment.levels()]
         of_level = {level.topology_name: self.parts(level.topology_name) for level in levels}
         backends = [of_level[level.topology_name].backend_kind(level) for level in levels]

@@ -4,6 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from typing_extensions import override
+
 from lab.contract import Deployment, Endpoint, Measuring
 from lab.engine import OBSERVER, ports, wait_until
 from lab.record import DeliveryPart, PredictionPart, SidecarRecord, SidecarsPart, TrialPart
@@ -29,8 +31,8 @@ class MeshMeasuring(Measuring):
     error_probability: float | None
     before: Mapping[str, Mapping[str, int]]
 
+    @override
     def parts(self) -> Sequence[TrialPart]:
-        """See `Measuring.parts`."""
         counted = {
             # Read each time: a fault may have restarted it.
             name: SidecarRecord(version=admin.version(), counters=_increase(self.before[name], admin.counters()))
@@ -48,8 +50,8 @@ class MeshDeployment(System, Deployment):
         topology, protocol = self.topology, self.topology.entry_protocol
         return Endpoint(topology.entry, PORTS["rest" if protocol == "http" else "grpc"], protocol, topology.routes())
 
+    @override
     def request(self, level: MeshLevel) -> Mapping[str, object]:
-        """See `Deployment.request`."""
         return {"error_probability": level.settings.error_probability}
 
     def settled(self, level: MeshLevel) -> None:
@@ -79,8 +81,8 @@ class MeshDeployment(System, Deployment):
             path.rename(self.out / f"results-{path.name.removesuffix(COUNTED)}.json")
         return delivered(self)
 
+    @override
     def roles(self) -> Mapping[str, str]:
-        """See `Deployment.roles`."""
         return {
             **dict.fromkeys(self.topology.nodes, "service"),
             **dict.fromkeys(self.backend.services, "backend"),
@@ -88,8 +90,8 @@ class MeshDeployment(System, Deployment):
             **dict.fromkeys(scraping.services(self.backend.endpoints), "scraper"),
         }
 
+    @override
     def pages(self) -> Sequence[str]:
-        """See `Deployment.pages`."""
         requests = ["gRPC requests: docs/explanation/open-and-closed-loop.md"]
         if self.topology.entry_protocol == "http":
             gateway = f"http://127.0.0.1:{ports.port('GATEWAY_PORT')}"

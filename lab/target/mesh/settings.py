@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from pydantic import Field
+from typing_extensions import override
 
 from lab.fault.kinds import Faults
 from lab.record import NO_SIDECAR
@@ -20,8 +21,8 @@ class MeshSettings(TargetSettings):
     kind: Literal["mesh"]
     topology: FileName = Field(description="a file of experiments/topologies/")
 
+    @override
     def level_defaults(self) -> Mapping[str, object]:
-        """See `TargetSettings.level_defaults`."""
         return {"topology": self.topology}
 
 

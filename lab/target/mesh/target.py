@@ -6,6 +6,8 @@ from dataclasses import replace
 from functools import cache, cached_property
 from pathlib import Path
 
+from typing_extensions import override
+
 from lab.contract import Target
 from lab.engine import Place, envoy_check
 from lab.spec import Experiment, find_named_file
@@ -31,8 +33,8 @@ class Mesh(Target[Place]):
         self.parts = cache(self._parts)
 
     @cached_property
+    @override
     def declaration(self) -> MeshDeclaration:
-        """See `Target.declaration`."""
         return MeshDeclaration(
             self.parts, lambda: self.variants, lambda: [path.stem for path in self._topologies.glob("*.yaml")]
         )
@@ -53,8 +55,8 @@ class Mesh(Target[Place]):
         }
         envoy_check.reject_invalid({name: text for text, name in named.items()}, images[ENVOY])
 
+    @override
     def deployment(self, level: MeshLevel, place: Place, out: Path) -> MeshDeployment:
-        """See `Target.deployment`."""
         return MeshDeployment(self.parts(level.settings.topology_name), level.settings, place, out)
 
     def versions(self, trial: Path) -> Mapping[str, str]:

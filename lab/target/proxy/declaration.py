@@ -4,6 +4,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from typing_extensions import override
+
 from lab.contract import Declaration, Needs
 from lab.fault import rules
 from lab.record import Column, Headline
@@ -53,13 +55,13 @@ class ProxyDeclaration(Declaration):
     level = ProxyLevelSettings
     example = Example({}, {"tracer": "opentelemetry-grpc"})
 
+    @override
     def headline(self, metrics: Collection[str]) -> Headline:
-        """See `Declaration.headline`."""
         closed = "connections_busy" in metrics
         return HEADLINE.model_copy(update={"columns": COLUMNS}) if closed else HEADLINE
 
+    @override
     def problems(self, experiment: Experiment) -> Iterator[Problem]:
-        """See `Declaration.problems`."""
         if experiment.load.protocol not in (None, PROTOCOL):
             text = f"{experiment.load.generator} sends {experiment.load.protocol}, a proxy takes {PROTOCOL}"
             yield Problem(("load", "generator"), text)
@@ -77,8 +79,8 @@ class ProxyDeclaration(Declaration):
                 yield Problem(("load", "generator"), text)
             yield from _change_problems(level, experiment.protocol.window_s or 0.0)
 
+    @override
     def needs(self, experiment: Experiment) -> Needs:
-        """See `Declaration.needs`."""
         behind = sorted({name for level in experiment.levels() for name in receivers(level.settings)})
         proxies = dict.fromkeys(level.settings.container for level in experiment.levels())
         images = dict.fromkeys(level.settings.image for level in experiment.levels())

@@ -8,6 +8,8 @@ from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
+from typing_extensions import override
+
 from lab.backend import Http, Sink, receives_traces, settled, span_counters
 from lab.contract import Deployment, Endpoint, Measuring, NothingAdded
 from lab.engine import OBSERVER, Place, Stack, Wait, await_ready, beside, create, ports, start_failed, wait_until
@@ -93,8 +95,8 @@ class ProxyDeployment(Deployment):
         """The published ports of all containers."""
         return Http(self._port)
 
+    @override
     def deploy(self, variables: Mapping[str, str], instruments: Sequence[str]) -> None:
-        """See `Deployment.deploy`."""
         files = {} if self.settings.modelled else {FILE: text(self.source, self.settings)}
         made = (guarded if self.place.keeps else as_measured)(files, self.place.root)
         create(self.place, stack(self.level, self.place), self.out, variables, instruments, made)
@@ -111,8 +113,8 @@ class ProxyDeployment(Deployment):
         await_ready(self.place, [proxy], lambda: self.http.answers(ADMIN, "/ready"), READY_BOUND_S)
         return {}
 
+    @override
     def endpoint(self) -> Endpoint:
-        """See `Deployment.endpoint`."""
         return Endpoint(self.settings.container, PROXY_PORT, PROTOCOL, ROUTES)
 
     def request(self, level: ProxyLevel) -> Mapping[str, object]:
@@ -122,8 +124,8 @@ class ProxyDeployment(Deployment):
         return flags if per_s is None else {**flags, "requests_per_s": per_s}
 
     @contextmanager
+    @override
     def measuring(self, level: ProxyLevel, seed: int, lead_s: float) -> Iterator[Measuring]:
-        """See `Deployment.measuring`."""
         changing = self._changing(lead_s) if level.settings.runtime_change else nullcontext()
         with changing, self._sick(seed, lead_s):
             yield NothingAdded()
@@ -154,12 +156,12 @@ class ProxyDeployment(Deployment):
             values |= self._received(float(delivered or 0)) | attribute_values(self._sink.newest_trace())
         return values
 
+    @override
     def roles(self) -> Mapping[str, str]:
-        """See `Deployment.roles`."""
         return {self.settings.container: PROXY, **dict.fromkeys((SERVER, *receivers(self.settings)), "backend")}
 
+    @override
     def pages(self) -> Sequence[str]:
-        """See `Deployment.pages`."""
         return [
             f"curl {self.http.url('PROXY_PORT', '/' + ROUTES[0])}",
             f"administration page: {self.http.url(ADMIN, '/stats' if self.settings.modelled else '/')}",

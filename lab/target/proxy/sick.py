@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, TypeAdapter
+from typing_extensions import override
 
 from lab.fault.fault import DeclaredFault
 from lab.fault.kinds.killed import Killed
@@ -35,8 +36,8 @@ class SinkSlow(SinkFault):
     delay_ms: int = Field(ge=1, le=60_000, description="how late it answers")
     grows: ClassVar[str] = "delayed_requests"
 
+    @override
     def behaviour(self) -> Mapping[str, object]:
-        """See `SinkFault.behaviour`."""
         return {"behaviour": "slow", "delay_ms": self.delay_ms}
 
 
@@ -47,8 +48,8 @@ class SinkRefusing(SinkFault):
     target: Literal["sink"]
     grows: ClassVar[str] = "refused_spans"
 
+    @override
     def behaviour(self) -> Mapping[str, object]:
-        """See `SinkFault.behaviour`."""
         return {"behaviour": "refuse"}
 
 

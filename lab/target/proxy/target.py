@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 
+from typing_extensions import override
+
 from lab.contract import Target
 from lab.engine import Place, envoy_check
 from lab.spec import Experiment
@@ -39,6 +41,6 @@ class Proxy(Target[Place]):
             named = {text(self.source, level.settings): level.name for level in levels}
             envoy_check.reject_invalid({f"{name}.json": one for one, name in named.items()}, images[image])
 
+    @override
     def deployment(self, level: ProxyLevel, place: Place, out: Path) -> ProxyDeployment:
-        """See `Target.deployment`."""
         return ProxyDeployment(self.source, level, place, out)

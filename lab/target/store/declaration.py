@@ -3,6 +3,8 @@
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
+from typing_extensions import override
+
 from lab.backend import BACKENDS
 from lab.contract import Declaration, Needs
 from lab.record import Column, Headline
@@ -43,12 +45,12 @@ class StoreDeclaration(Declaration):
     level = StoreLevelSettings
     example = Example({}, {"backend": "jaeger"})
 
+    @override
     def headline(self, metrics: Collection[str]) -> Headline:
-        """See `Declaration.headline`."""
         return HEADLINE
 
+    @override
     def problems(self, experiment: Experiment) -> Iterator[Problem]:
-        """See `Declaration.problems`."""
         yield from traffic.problems(experiment, "a store")
         if experiment.load.protocol is not None and not experiment.load.can("receives-traces"):
             text = f"{experiment.load.generator} does not log its traces, so none can be looked up"
@@ -59,8 +61,8 @@ class StoreDeclaration(Declaration):
                 text = f"level {level.name}: {level.settings.backend} does not take transport {transport}"
                 yield Problem(("factors",), f"{text}; expected {' or '.join(takes)}")
 
+    @override
     def needs(self, experiment: Experiment) -> Needs:
-        """See `Declaration.needs`."""
         levels = [level.settings for level in experiment.levels()]
         stores = [BACKENDS[name] for name in sorted({level.backend for level in levels})]
         return Needs(
@@ -71,6 +73,6 @@ class StoreDeclaration(Declaration):
             own_cpus=True,
         )
 
+    @override
     def start_group(self, level: StoreLevel) -> str:
-        """See `Declaration.start_group`."""
         return level.settings.backend

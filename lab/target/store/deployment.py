@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
+from typing_extensions import override
 
 from lab.backend import Backend
 from lab.contract import Deployment, Endpoint
@@ -59,8 +60,8 @@ class StoreDeployment(Deployment):
         """The store's container."""
         return self.backend.services[0]
 
+    @override
     def deploy(self, variables: Mapping[str, str], instruments: Sequence[str]) -> None:
-        """See `Deployment.deploy`."""
         create(self.place, stack(self.level, self.place), self.out, variables, instruments)
 
     def ready(self, instruments: Sequence[str]) -> Mapping[str, float]:
@@ -73,8 +74,8 @@ class StoreDeployment(Deployment):
         """See `Deployment.endpoint`. The protocol is that of the generator, which also sends Zipkin's format."""
         return Endpoint(self.name, self.level.settings.store.takes[self.level.settings.transport], PROTOCOL)
 
+    @override
     def request(self, level: StoreLevel) -> Mapping[str, object]:
-        """See `Deployment.request`."""
         return {**level.settings.request(), "returns": False}
 
     def drain(self) -> TrialPart:
@@ -88,10 +89,10 @@ class StoreDeployment(Deployment):
         """Return how many spans the store has of each trace that it has."""
         return {trace["trace_id"].zfill(DIGITS): len(trace["spans"]) for trace in self.backend.traces(ids)}
 
+    @override
     def roles(self) -> Mapping[str, str]:
-        """See `Deployment.roles`."""
         return {self.name: "store"}
 
+    @override
     def pages(self) -> Sequence[str]:
-        """See `Deployment.pages`."""
         return self.backend.pages()

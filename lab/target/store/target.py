@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from typing_extensions import override
+
 from lab.contract import Target
 from lab.engine import Place
 from lab.target.store.declaration import StoreDeclaration
@@ -16,6 +18,6 @@ class Store(Target[Place]):
     declaration = StoreDeclaration()
     judgement = JUDGEMENT
 
+    @override
     def deployment(self, level: StoreLevel, place: Place, out: Path) -> StoreDeployment:
-        """See `Target.deployment`."""
         return StoreDeployment(level, place, out)
