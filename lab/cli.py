@@ -1,7 +1,6 @@
 """The lab's command line: parses, calls, and is the one place that prints an error or chooses an exit code."""
 
 import errno
-import signal
 import sys
 import traceback
 from pathlib import Path
@@ -26,6 +25,7 @@ from lab.errors import UserError
 from lab.load import LOADS
 from lab.page import processes
 from lab.run.progress import Progress
+from lab.run.uninterrupted import interrupt_by_signals
 from lab.target.collector.target import Collector
 from lab.target.jmh.target import Jmh
 from lab.target.mesh import version1
@@ -191,7 +191,7 @@ def migrate(path: Annotated[Path, typer.Argument(help="An experiment file, or a 
 
 def main() -> NoReturn:
     """Runs the command line; every way out of the program passes here."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    interrupt_by_signals()
     errors = Console(stderr=True)
     try:
         code = app(standalone_mode=False)
@@ -201,8 +201,8 @@ def main() -> NoReturn:
         _say(errors, wrong.message, wrong.hint)
         code = wrong.exit_code
     except KeyboardInterrupt:
-        commands.clean_up()
-        _say(errors, "interrupted", "everything was stopped and finished trials are kept: continue with --resume")
+        stopped = "everything was stopped" if commands.clean_up() else "containers may still run (stop them: lab down)"
+        _say(errors, "interrupted", f"{stopped} and finished trials are kept: continue with --resume")
         code = INTERRUPTED
     except TyperException as usage:
         _say(errors, usage.format_message(), "see `lab --help`")

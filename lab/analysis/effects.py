@@ -16,7 +16,7 @@ import numpy as np
 
 from lab.analysis.metrics.window import increase, over
 from lab.analysis.stats.intervals import Interval, mean_interval
-from lab.record import Slice, SliceCost, TrialData
+from lab.record import SliceCost, TrialData, TrialRecord
 
 CONFIDENCE = 0.95
 BySet = Mapping[int, float]
@@ -41,7 +41,7 @@ def slice_costs(trials: Iterable[TrialData]) -> list[SliceCost]:
             (data.trial.block, turn.start_ns, turn, data, edges_ns)
             for data in trials
             if data.trial.slices
-            for turn, edges_ns in zip(data.trial.slices, pairwise(middles_ns(data.trial.slices)), strict=True)
+            for turn, edges_ns in zip(data.trial.slices, pairwise(middles_ns(data.trial)), strict=True)
         ),
         key=lambda one: one[:2],
     )
@@ -62,15 +62,17 @@ def slice_costs(trials: Iterable[TrialData]) -> list[SliceCost]:
     ]
 
 
-def middles_ns(slices: Sequence[Slice]) -> list[int]:
+def middles_ns(trial: TrialRecord) -> list[int]:
     """Return when the work of each of a system's slices begins to be counted, and when that of the last one ends.
 
-    These are the middles of its times without load; before the first slice and after the last, half of the usual one.
+    These are the middles of its times without load; before the first slice and after the last, half of the usual one,
+    but not after the window, where nothing is recorded.
     """
+    slices = trial.slices
     between = list(pairwise(slices))
     usual_ns = round(fmean(later.start_ns - one.end_ns for one, later in between) / 2) if between else 0
     middles = [(one.end_ns + later.start_ns) // 2 for one, later in between]
-    return [slices[0].start_ns - usual_ns, *middles, slices[-1].end_ns + usual_ns]
+    return [slices[0].start_ns - usual_ns, *middles, min(slices[-1].end_ns + usual_ns, trial.window_end_ns)]
 
 
 def _cpu_ms(data: TrialData, turn: Slice, edges_ns: tuple[int, int]) -> float:

@@ -147,6 +147,8 @@ def _described(run: Run) -> CombinedRun:
 
 def _left_out(blocks: int, rejected: int, not_settled: int) -> str | None:
     """Say why a run does not count; None where it does."""
+    if not blocks:
+        return "no block was measured"
     if rejected > MOST_REJECTED * blocks:
         return f"{rejected} of {blocks} blocks rejected"
     if not_settled > MOST_NOT_SETTLED * blocks:

@@ -1,6 +1,5 @@
 """What commands do, once their words are parsed."""
 
-import contextlib
 import sys
 import time
 from collections.abc import Sequence
@@ -16,10 +15,10 @@ from lab.analysis.sets import check_rejected
 from lab.command import keep as keeping
 from lab.command import prepare, running
 from lab.command.paths import LOCK, RESULTS, shown
-from lab.engine import images, require_engine
+from lab.engine import EngineGone, EngineRejected, images, require_engine
 from lab.engine.lock import only_run
 from lab.errors import UserError
-from lab.record import Summary, read_manifest, write_json_atomic
+from lab.record import Summary, read_manifest, stored, trial_folders, write_json_atomic
 from lab.report.numbers import duration
 from lab.run import runner
 from lab.run.progress import Progress
@@ -56,6 +55,8 @@ def run(lab: Lab, name: str, overrides: Sequence[str], levels: str, resume: bool
 
 def analyse(lab: Lab, folder: Path) -> Summary:
     """Computes, prints and returns the summary of a results folder."""
+    if not trial_folders(folder) and stored(folder / "summary.json"):
+        raise UserError(f"{shown(folder)} has no raw records", f"show what it has: lab table {shown(folder)}")
     experiment, target = lab.recorded(folder)
     summary = analysis.analyse(folder, experiment, target)
     if experiment.claims:
@@ -102,12 +103,19 @@ def say(text: str) -> None:
     console.print(text, highlight=False, soft_wrap=True)
 
 
-def clean_up() -> None:
-    """After an interruption: leaves nothing running, whatever else fails. What `lab up` started is left alone."""
+def clean_up() -> bool:
+    """After an interruption: leaves nothing running, and returns whether the engine did its part.
+
+    What `lab up` started is left alone, and so are the containers of another process.
+    """
     ignore_signals()
-    with contextlib.suppress(UserError), only_run(LOCK):
-        if not running.has_containers():
-            prepare.remove_all()
+    try:
+        with only_run(LOCK):
+            if not running.has_containers():
+                prepare.remove_all()
+    except (UserError, OSError) as failed:
+        return not isinstance(failed, EngineGone | EngineRejected)
+    return True
 
 
 def _measure(lab: Lab, name: str, overrides: Sequence[str], levels: str, resume: bool) -> Path:

@@ -13,7 +13,7 @@ import typer
 
 from lab.analysis.lab import Lab
 from lab.command.commands import console, say
-from lab.command.paths import RESULTS, ROOT, results_folder, shown
+from lab.command.paths import RESULTS, ROOT, new_file, results_folder, shown
 from lab.command.prepare import read_experiment
 from lab.errors import UserError
 from lab.grading.answers import NAME, Answers, read_answers, template
@@ -90,7 +90,7 @@ def check_exercise(lab: Lab, number: str, run: Path | None, answers: Path | None
     """Prints the grade of a run, or writes an empty answers file; ends the program with 1 where it is not passed."""
     exercise = read_exercise(number)
     folder = results_folder(run) if run else _newest(exercise.experiment)
-    path = answers or _answers_of(folder)
+    path = new_file(answers or _answers_of(folder))
     study = read_study(folder, lab)
     wanted = read_experiment(lab, exercise.experiment, [])
     title = f"Exercise {number}: {exercise.title}"
@@ -110,7 +110,7 @@ def check_exercise(lab: Lab, number: str, run: Path | None, answers: Path | None
 
 def grade_all(lab: Lab, runs: Sequence[Path], out: Path) -> None:
     """Writes the grade of each run to a CSV file, and prints which runs have the same raw records."""
-    if out.exists():
+    if new_file(out).exists():
         raise UserError(f"{out} is there already", "remove it first, or name another file: --csv FILE")
     handed_in = [_handed_in(lab, run) for run in runs]
     copies = _copies(handed_in)
@@ -135,7 +135,7 @@ def pack_run(lab: Lab, run: Path, answers: Path | None, out: Path | None) -> Non
     if seen := next(names_in(found, _names()), None):
         raise UserError(f"{seen} names you, this machine or a folder", "nothing was written: remove it from the file")
     pseudonym = given.pseudonym or read_study(folder, lab).pseudonym
-    archive = out or Path(f"{pseudonym.replace(' ', '-')}-exercise-{given.exercise}.tar.xz")
+    archive = new_file(out or Path(f"{pseudonym.replace(' ', '-')}-exercise-{given.exercise}.tar.xz"))
     write_archive(found, archive, pseudonym.replace(" ", "-"))
     for name, file in found.items():
         say(f"{file.stat().st_size:>10} {name}")
@@ -199,6 +199,9 @@ def _handed_in(lab: Lab, run: Path) -> HandedIn:
             graded = grade(study, exercise, read_experiment(lab, exercise.experiment, []), given.answers)
         except UserError as wrong:
             return HandedIn(run.name, "", "failed", 0.0, [wrong.message])
+        # What somebody changed may fail anywhere, and must not cost the others their grades.
+        except Exception as broken:
+            return HandedIn(run.name, "", "failed", 0.0, [f"cannot be read: {type(broken).__name__}: {broken}"])
         trials = [Printed(one.name, one.prints) for one in study.trials]
         return HandedIn(
             given.pseudonym or study.pseudonym, number, graded.outcome, graded.score, graded.reasons, trials

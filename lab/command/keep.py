@@ -65,6 +65,16 @@ def keep(folder: Path, out: Path, lab: Lab, *, records: bool = True) -> None:
     """
     if out.exists():
         raise UserError(f"{out} is there already", "remove it first, or name another folder")
+    part = out.with_name(f".{out.name}.part")
+    shutil.rmtree(part, ignore_errors=True)
+    try:
+        _store(folder, part, lab, records)
+        part.rename(out)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def _store(folder: Path, out: Path, lab: Lab, records: bool) -> None:
     analysed = read_summary(folder / "summary.json")
     summary = read_json(folder / "summary.json", "tollbooth.summary", 2)
     trials = {source: read_trial_record(source) for source in trial_folders(folder)}
@@ -79,7 +89,6 @@ def keep(folder: Path, out: Path, lab: Lab, *, records: bool = True) -> None:
     again = analyse(out, experiment, target).model_dump(mode="json")
     (out / "summary.json").unlink()
     if wrong := next(different(summary, again), None):
-        shutil.rmtree(out)
         raise UserError(
             f"{folder} analysed again gives another {wrong}", f"analyse it with this lab first: lab analyse {folder}"
         )
@@ -135,7 +144,7 @@ def times(trial: TrialRecord) -> Times:
     """Return a trial's times that matter, with some for the course of its counters over the load."""
     begin, end = trial.load_start_ns, trial.window_end_ns
     turns = [time for one in trial.slices for time in (one.start_ns, one.end_ns, one.next_ns)]
-    turns += middles_ns(trial.slices) if trial.slices else []
+    turns += middles_ns(trial) if trial.slices else []
     idle = (time for one in trial.idle for time in (one.start_ns, one.end_ns))
     course = np.linspace(begin, end, COURSE_POINTS + 1).astype(np.int64).tolist()
     edges = {begin, trial.window_start_ns, end, *turns, *idle, *piece_edges_ns(trial), *course}

@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from lab.errors import UserError
-from lab.record import json_object, read_text, stored, streams_in, write_json_atomic, write_packed
+from lab.record import json_object, read_text, stored, streams_in, write_atomic, write_json_atomic, write_packed
 
 Json = Mapping[str, Any]
 
@@ -21,7 +21,8 @@ def migrate(path: Path, version1: ModuleType, say: Callable[[str], None]) -> Non
     if path.is_file():
         text = read_text(path)
         converted = version1.experiment_text(text) if "\nversion: 1\n" in text else text
-        path.write_text(converted)
+        if converted != text:
+            write_atomic(path, converted)
         say(f"{path}: {'converted' if converted != text else 'already version 2'}")
     elif (path / "manifest.json").exists():
         say(f"{path}: {_folder(path, version1)} records converted")
@@ -31,6 +32,8 @@ def migrate(path: Path, version1: ModuleType, say: Callable[[str], None]) -> Non
 
 def _folder(folder: Path, version1: ModuleType) -> int:
     manifest = _read(folder / "manifest.json")
+    if manifest["version"] != 1:
+        return 0
     # Last, so that a migration that was interrupted goes on where it stopped.
     topology = str(manifest["spec"].get("topology") or manifest["spec"]["target"]["topology"])
     steps: list[tuple[Path, Callable[[Json], dict[str, Any]]]] = [

@@ -13,7 +13,7 @@ from lab.analysis.collector.grid import HINT, Grid, grids
 from lab.analysis.collector.required import QUESTION, required
 from lab.analysis.runs import Run
 from lab.command.commands import console, say
-from lab.command.paths import RESULTS, ROOT, shown
+from lab.command.paths import RESULTS, ROOT, new_file, shown
 from lab.command.runs import read_run
 from lab.errors import UserError
 from lab.record import stored
@@ -40,6 +40,8 @@ def model(
     """Fits the capacity model of a Collector to runs, for `lab size`, and prints how well it predicts."""
     from lab.report.terminal import print_tables  # noqa: PLC0415
 
+    OWN.parent.mkdir(exist_ok=True)
+    new_file(out)
     known = [read_run(folder) for folder in runs]
     found, rows = fitted(known), required_rows(known)
     write_model(out, found)

@@ -1,6 +1,5 @@
 """Where the lab's files are, and which results folder a command means."""
 
-import tempfile
 from pathlib import Path
 
 from lab.engine import ports
@@ -13,8 +12,8 @@ SCRATCH = ROOT / ".lab"
 EXPERIMENTS = ROOT / "experiments"
 CLAIMS = EXPERIMENTS / "claims"
 JOURNAL = SCRATCH / "faults.json"
-# Of the machine, not of this checkout: every checkout's containers have the same names.
-LOCK = Path(tempfile.gettempdir()) / "tollbooth.lock"
+# Of the machine, not of this checkout or user: every checkout's containers have the same names.
+LOCK = Path("/tmp/tollbooth.lock")
 
 
 def results_folder(named: Path | None) -> Path:
@@ -27,6 +26,13 @@ def results_folder(named: Path | None) -> Path:
     if runs := _runs():
         return max(runs, key=lambda folder: folder.name)
     raise UserError("there are no results yet", "run `make experiment`")
+
+
+def new_file(path: Path) -> Path:
+    """Return the path of a file that a command writes. Raises `UserError` if its folder is not there."""
+    if not path.absolute().parent.is_dir():
+        raise UserError(f"there is no folder {path.parent}", "name a file in a folder that exists")
+    return path
 
 
 def shown(path: Path) -> str:

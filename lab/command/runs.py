@@ -11,7 +11,7 @@ from lab.analysis.designs import of_designs, of_manifests
 from lab.analysis.runs import Run, combine
 from lab.analysis.two_runs import compare_runs
 from lab.command.commands import console, say
-from lab.command.paths import results_folder, shown
+from lab.command.paths import new_file, results_folder, shown
 from lab.errors import UserError
 from lab.record import read_manifest, read_summary, stored, write_combined
 
@@ -39,7 +39,7 @@ def combine_(
     print_tables(combined_tables(combined), console)
     print_lines(remarks(combined), console)
     if json:
-        write_combined(json, combined)
+        write_combined(new_file(json), combined)
         say(f"all numbers: {shown(json)}")
 
 

@@ -15,9 +15,7 @@ def only_run(path: Path) -> Iterator[None]:
 
     The kernel releases it when the process ends.
     """
-    # Everybody may write to the folder: a link is not followed.
-    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-    with os.fdopen(os.open(path, flags, 0o600), "r+") as file:
+    with os.fdopen(_opened(path), "r+") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -29,3 +27,16 @@ def only_run(path: Path) -> Iterator[None]:
         file.write(str(os.getpid()))
         file.flush()
         yield
+
+
+def _opened(path: Path) -> int:
+    """Open the file, which every user of the machine may lock."""
+    # Everybody may write to the folder: a link is not followed.
+    flags = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        # Not with O_CREAT: the kernel does not allow that for another user's file in such a folder.
+        return os.open(path, flags)
+    except FileNotFoundError:
+        created = os.open(path, flags | os.O_CREAT, 0o666)
+        os.fchmod(created, 0o666)
+        return created

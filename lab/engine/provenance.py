@@ -1,12 +1,11 @@
 """What one needs to know to run an experiment again, or to distrust it: revision, machine, images, versions."""
 
-import subprocess
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from lab.engine.image_engine import image_ids
-from lab.engine.machine import read_machine
+from lab.engine.machine import read_machine, run_command
 
 
 def collect(root: Path, images: dict[str, str]) -> dict[str, Any]:
@@ -26,5 +25,5 @@ def resolved(images: dict[str, str]) -> dict[str, str]:
 
 
 def _git(root: Path, *arguments: str) -> str | None:
-    done = subprocess.run(["git", "-C", str(root), *arguments], capture_output=True, text=True, check=False)
-    return done.stdout.strip() if done.returncode == 0 else None
+    said = run_command(["git", "-C", str(root), *arguments])
+    return None if said is None else said.strip()

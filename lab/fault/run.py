@@ -123,11 +123,14 @@ class Injector:
             # Perhaps it was injected in part.
             with contextlib.suppress(*NOT_POSSIBLE):
                 fault.lift(self.subject)
-            self._lifted(number)
+            self.journal.remove(number)
+            del self._in_force[number]
 
     def _lift(self, number: int) -> None:
-        self._act(number, "lift", self._in_force[number].lift, "it could not be lifted: ")
-        self._lifted(number)
+        # What could not be lifted stays in the journal: the next start removes its containers.
+        if self._act(number, "lift", self._in_force[number].lift, "it could not be lifted: "):
+            self.journal.remove(number)
+        del self._in_force[number]
 
     def _act(self, number: int, action: Literal["inject", "lift"], act: Callable[[Subject], Seen], but: str) -> bool:
         """Acts on a fault in force, and records it; returns whether that was possible."""
@@ -140,10 +143,6 @@ class Injector:
             return False
         self.log.done(number, fault, action, Action(begin_ns, self.time.now_ns(), seen))
         return True
-
-    def _lifted(self, number: int) -> None:
-        del self._in_force[number]
-        self.journal.remove(number)
 
 
 def injecting(

@@ -13,6 +13,7 @@ from lab.record.files import (
     read_text,
     stored,
     validated,
+    write_atomic,
     write_json_atomic,
     write_packed,
 )
@@ -147,6 +148,7 @@ __all__ = [
     "streams_in",
     "trial_folders",
     "validated",
+    "write_atomic",
     "write_combined",
     "write_json_atomic",
     "write_packed",

@@ -27,11 +27,16 @@ class Record(BaseModel):
 
 
 def write_json_atomic(path: Path, data: Mapping[str, Any]) -> None:
-    """Write `data` to `path`, whole or not at all, also where the machine stops in between."""
+    """Write `data` to `path`, whole or not at all."""
+    # As one text: `json.dump` would write each of its words alone.
+    write_atomic(path, json.dumps(data, indent=1, allow_nan=False) + "\n")
+
+
+def write_atomic(path: Path, text: str) -> None:
+    """Write `text` to `path`, whole or not at all, also where the machine stops in between."""
     part = path.with_name(f".{path.name}.part")
     with part.open("w") as file:
-        # As one text: `json.dump` would write each of its words alone.
-        file.write(json.dumps(data, indent=1, allow_nan=False) + "\n")
+        file.write(text)
         file.flush()
         os.fsync(file.fileno())
     part.replace(path)

@@ -8,7 +8,7 @@ from lab.analysis.metrics.window import known
 from lab.engine import OBSERVER, SPINNER
 from lab.record import OthersPart
 from lab.run.cost import cpu_counters
-from lab.run.measure import Load, Measured, measured_of, removed_after
+from lab.run.measure import Load, Measured, measured_of, read_whole, removed_after
 from lab.run.start import Context, Start
 from lab.spec import Level, Protocol
 
@@ -30,7 +30,7 @@ def start_at(
     return Start(context, context.places[place], level, found, seed, out / str(place), instruments, protocol)
 
 
-def run_at_once(starts: Sequence[Start], load: Callable[[], list[Load]]) -> list[Measured]:
+def run_at_once(starts: Sequence[Start], load: Callable[[], list[Load]]) -> Sequence[Measured]:
     """Runs a trial of each start at the same time; `load` sends the load and returns what it left of each.
 
     Raises `StartFailed` if a container does not do its part, `NotRemoved`, and the driver's errors.
@@ -45,7 +45,7 @@ def run_at_once(starts: Sequence[Start], load: Callable[[], list[Load]]) -> list
         loads = load()
         for start in starts:
             start.collect()
-    return _measured(starts, loads)
+    return read_whole(lambda: _measured(starts, loads))
 
 
 def seen_ns(out: Path, start_ns: int, end_ns: int, without: Collection[str] = ()) -> float:

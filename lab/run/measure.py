@@ -11,6 +11,7 @@ from lab.load import Loaded, LoadGenerator
 from lab.record import HeadPart, TrialPart, TrialRecord, Window, WindowPart
 from lab.run.plan import Trial
 from lab.run.start import Context, Start
+from lab.run.uninterrupted import uninterrupted
 from lab.spec import Level
 
 
@@ -92,16 +93,25 @@ def removed_after(starts: Sequence[Start], measured: Callable[[], Sequence[Measu
     except UserError as why:
         if not complete:
             raise
-        raise NotRemoved(why, measured()) from why
+        raise NotRemoved(why, read_whole(measured)) from why
     except KeyboardInterrupt as cut:
         if not complete:
             raise
-        raise StartInterrupted(measured()) from cut
+        with uninterrupted():
+            raise StartInterrupted(measured()) from cut
+
+
+def read_whole(measured: Callable[[], Sequence[Measured]]) -> Sequence[Measured]:
+    """Return what was `measured`; a signal meanwhile raises `StartInterrupted` with it."""
+    found: list[Measured] = []
+    with uninterrupted(lambda: StartInterrupted(found)):
+        found += measured()
+    return found
 
 
 def run_start(
     context: Context, levels: Sequence[Level[Any]], found: Mapping[str, float], seed: int, out: Path
-) -> list[Measured]:
+) -> Sequence[Measured]:
     """Runs a trial of each of `levels`, which share a start, leaving raw records in `out`.
 
     `found`: what the load's schedule found; each level gets its share of the users. Raises `StartFailed` if a container
@@ -136,7 +146,7 @@ def run_start(
         start.collect()
     if interrupted:
         raise StartInterrupted(measured())
-    return measured()
+    return read_whole(measured)
 
 
 def measured_of(start: Start, load: Load, *parts: TrialPart) -> Measured:

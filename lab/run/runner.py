@@ -84,15 +84,18 @@ def unfinished_run(context: Context, results: Path, images: dict[str, str]) -> R
 
     Raises `UserError` if there is none, its spec differs in more than that, or it measured other images or topologies.
     """
-    wanted = context.experiment.recorded()
-    order = [asdict(trial) for trial in make_plan(context.experiment).trials]
+    wanted, trials = context.experiment.recorded(), make_plan(context.experiment).trials
+    order = [asdict(trial) for trial in trials]
     for folder in sorted((results / context.experiment.name).glob("2*Z"), reverse=True):
         if not (folder / "manifest.json").exists():
             continue  # interrupted before it began
         manifest = read_manifest(folder)
         longer = len(order) - len(manifest["order"])
         same = longer >= 0 and without_ends(manifest["spec"]) == without_ends(wanted)
-        further = same and (longer or (manifest.get("stopped") and manifest["spec"] != wanted))
+        stopped = manifest.get("stopped")
+        # After a record was found to be broken, a trial's folder may have been deleted.
+        complete = stopped or all((folder / "trials" / trial_folder_name(trial, 1)).exists() for trial in trials)
+        further = same and (longer or not complete or (stopped and manifest["spec"] != wanted))
         if manifest["finished"] is not None and not further:
             continue
         if not same:
@@ -187,6 +190,12 @@ class Attempts:
         """Runs a start's trials until each is valid or finally rejected; returns whether the budget allowed that."""
         name = self.plan.level(start[0]).start
         while unsettled := [trial for trial in start if not self.settled(trial)]:
+            if self.context.experiment.at_once and len(unsettled) < len(start):
+                lost = ", ".join(trial.level for trial in unsettled)
+                raise UserError(
+                    f"block {start[0].block + 1} has no trial of {lost}, and its levels are measured together",
+                    "delete the folders of the block's other trials, too",
+                )
             if not left.allows(name):
                 return False
             started_s = self.context.place.clock.now_s()
@@ -235,7 +244,7 @@ class Attempts:
         Returns why each was rejected.
         """
         shutil.rmtree(_judged(self.run), ignore_errors=True)
-        with uninterrupted():
+        with _disk_watched(self.run.folder), uninterrupted():
             reasons = [self._judge(*one) for one in zip(trials, measured, strict=False)]
             if self.context.experiment.load.schedule.alternates:
                 if any(reasons):
@@ -274,11 +283,19 @@ def gather(start: Path, requests: Path | None, folder: Path) -> None:
     shutil.copytree(
         start,
         folder,
-        copy_function=os.link,
+        copy_function=linked,
         ignore=shutil.ignore_patterns("requests*", "joined-*", "load-*.json"),
     )
     if requests is not None:
-        os.link(requests, folder / "requests.csv")
+        linked(requests, folder / "requests.csv")
+
+
+def linked(source: str | Path, goal: str | Path) -> None:
+    """Makes a link, or a copy where the kernel allows none: the file is a container's, whose user is another."""
+    try:
+        os.link(source, goal)
+    except OSError:
+        shutil.copyfile(source, goal)
 
 
 @contextmanager

@@ -20,8 +20,10 @@ def contradictions(experiment: Experiment) -> Iterator[Problem]:
         yield Problem(("load", "schedule", *problem.path), problem.text)
     yield from _times(experiment)
     yield from _without_restart(experiment)
-    yield from _side_by_side(experiment) if experiment.at_once else _rates(experiment)
-    yield from _levels(experiment)
+    if wrong := list(_levels(experiment)):
+        yield from wrong
+    else:
+        yield from _side_by_side(experiment) if experiment.at_once else _rates(experiment)
 
 
 def _those(*rules: tuple[bool, Path, str]) -> Iterator[Problem]:
