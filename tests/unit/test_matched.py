@@ -135,6 +135,24 @@ def test_blocks_that_do_not_reach_it_are_counted() -> None:
     assert "as published (2 blocks do not reach this, and are left out): " in said(claim)
 
 
+@pytest.mark.parametrize(("name", "blocks", "without"), [("c-40", 6, 0), ("c-20", 5, 1), ("c-5", 5, 0)])
+def test_a_block_counts_as_far_as_it_is_known(name: str, blocks: int, without: int) -> None:
+    """The published value lies between 10 and 20: what is rejected at 40 does not matter."""
+    found = run()
+    trials = [one for one in found.trials if (one.block, one.level) != (3, f"envoy/{name}/bad")]
+    (claim, _) = judged(found.model_copy(update={"trials": trials}))
+    assert claim.swept is not None
+    assert (claim.parts[0].n, claim.swept.blocks_without) == (blocks, without)
+
+
+def test_a_level_without_a_neighbour_of_the_number_has_no_value_there() -> None:
+    found = run()
+    trials = [one for one in found.trials if (one.block, one.level) != (3, "envoy/c-10/good")]
+    (claim, _) = judged(found.model_copy(update={"trials": trials}))
+    assert claim.swept is not None
+    assert (claim.parts[0].n, claim.swept.blocks_without) == (5, 0)
+
+
 def test_the_report_says_at_which_numbers_it_holds() -> None:
     claim, _ = judged(run())
     text = said(claim)

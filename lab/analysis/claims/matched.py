@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import takewhile
 
 import numpy as np
 
@@ -39,7 +40,7 @@ def along(
         for metric, by_level in values.items()
     }
     levels = {**summary.levels, **dict.fromkeys(names, summary.levels[summary.baseline])}
-    without = len(_blocks(match, values)) - len(matched)
+    without = len(_beyond(match, values)) - len(matched)
     verdicts = tuple((number, judge(summary, values, some).verdict) for number, some in each.items())
     swept = _swept(match, mean_interval(list(matched.values()), summary.confidence, seed) if matched else None)
     return judge(summary.model_copy(update={"levels": levels}), between, wanted).model_copy(
@@ -65,25 +66,30 @@ def _at(question: Question, name: str) -> Question:
     return replace(question, levels=tuple(level.replace(PLACEHOLDER, name) for level in question.levels))
 
 
-def _rows(match: Match, by_level: Mapping[str, Blocks], level: str) -> dict[int, list[float]]:
-    """Return the values of a level with `*` at each number, of the blocks that have all; any other level has one."""
-    columns = [by_level.get(level.replace(PLACEHOLDER, name), {}) for name in match.levels]
-    blocks = set.intersection(*(set(column) for column in columns))
-    return {block: [column[block] for column in columns] for block in sorted(blocks)}
+def _columns(match: Match, by_level: Mapping[str, Blocks], level: str) -> list[Blocks]:
+    """Return the values of a level with `*` at each number, in rising order; any other level has one at all."""
+    return [by_level.get(level.replace(PLACEHOLDER, name), {}) for name in match.levels]
 
 
-def _blocks(match: Match, values: Values) -> list[int]:
-    """Return the blocks that have all levels that say which number it was."""
-    return sorted(set.intersection(*(set(_rows(match, values.get(match.metric, {}), level)) for level in match.at)))
+def _beyond(match: Match, values: Values) -> dict[int, FloatArray]:
+    """Return by how much each block exceeds the published value, at each number until one has no valid trial."""
+    columns = [_columns(match, values.get(match.metric, {}), level) for level in match.at]
+    found = {}
+    for block in sorted(set.intersection(*(set(column[0]) for column in columns))):
+        rows = [[one[block] for one in takewhile(_has(block), column)] for column in columns]
+        found[block] = np.mean([row[: min(map(len, rows))] for row in rows], axis=0) - match.published
+    return found
+
+
+def _has(block: int) -> Callable[[Blocks], bool]:
+    return lambda one: block in one
 
 
 def matched_logarithms(match: Match, values: Values) -> dict[int, float]:
     """Return the logarithm of the number at which each block reaches the published value, of the blocks that do."""
     logs = np.log(list(match.levels.values()))
-    rows = [_rows(match, values.get(match.metric, {}), level) for level in match.at]
     found = {}
-    for block in _blocks(match, values):
-        beyond = np.mean([row[block] for row in rows], axis=0) - match.published
+    for block, beyond in _beyond(match, values).items():
         crossings = np.flatnonzero(beyond[:-1] * beyond[1:] <= 0)
         if len(crossings):
             first = crossings[0]
@@ -100,6 +106,11 @@ def _rising(values: FloatArray, logs: FloatArray) -> tuple[FloatArray, FloatArra
 def _between(
     match: Match, by_level: Mapping[str, Blocks], level: str, matched: Mapping[int, float]
 ) -> dict[int, float]:
-    """Return a level's value at the number that each block matched."""
-    logs, rows = np.log(list(match.levels.values())), _rows(match, by_level, level)
-    return {block: float(np.interp(at, logs, rows[block])) for block, at in matched.items() if block in rows}
+    """Return a level's value at the number that each block matched, where it has a value at both neighbours."""
+    logs, columns = np.log(list(match.levels.values())), _columns(match, by_level, level)
+    # What is missing is no number, and neither is what lies next to it.
+    found = {
+        block: float(np.interp(at, logs, [column.get(block, np.nan) for column in columns]))
+        for block, at in matched.items()
+    }
+    return {block: value for block, value in found.items() if not np.isnan(value)}
