@@ -16,7 +16,7 @@ import numpy as np
 
 from lab.analysis.metrics.window import increase, over
 from lab.analysis.stats.intervals import Interval, mean_interval
-from lab.record import SliceCost, TrialData, TrialRecord
+from lab.record import Slice, SliceCost, TrialData, TrialRecord
 
 CONFIDENCE = 0.95
 BySet = Mapping[int, float]
