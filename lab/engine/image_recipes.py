@@ -35,10 +35,14 @@ def _from_folder(name: str, variable: str, bases: Mapping[str, str], official: s
     return Image((folder,), folder, f"{folder}/Dockerfile", variable, official, bases=bases)
 
 
-def _from_module(name: str, *shared: str, **bases: str) -> Image:
-    """One of the programs of the lab's own Go module. `shared`: what it reads besides its own folder."""
+def _from_go(folder: str, *others: str, variable: str = "", **bases: str) -> Image:
+    """One of the lab's Go programs: its folder has its Dockerfile. `others`: what this copies besides Go sources."""
     return Image(
-        ("go.mod", "go.sum", name, *shared), ".", f"{name}/Dockerfile", bases={"TOOLCHAIN": "toolchain-go", **bases}
+        ("go.mod", "go.sum", "internal", folder, *others),
+        ".",
+        f"{folder}/Dockerfile",
+        variable,
+        bases={"TOOLCHAIN": "toolchain-go", **bases},
     )
 
 
@@ -82,58 +86,6 @@ TABLE: dict[str, Image] = {
         )
         for release in ("1.36", "1.37", "1.38", "1.39")
     },
-    "ghz": Image(
-        (
-            "images/ghz",
-            "loadgen/ghz",
-            "services/svc-b/src/main/proto",
-            "go.mod",
-            "internal/load",
-            "internal/requests",
-        ),
-        ".",
-        "images/ghz/Dockerfile",
-        "GHZ_VERSION",
-        bases={"TOOLCHAIN": "toolchain-go"},
-    ),
-    "fortio": Image(
-        ("images/fortio", "loadgen/fortio", "go.mod", "internal/clock", "internal/load", "internal/requests"),
-        ".",
-        "images/fortio/Dockerfile",
-        "FORTIO_VERSION",
-        bases={"TOOLCHAIN": "toolchain-go"},
-    ),
-    "open-loop": Image(
-        (
-            "images/open-loop",
-            "loadgen/open-loop",
-            "go.mod",
-            "go.sum",
-            "internal/clock",
-            "internal/load",
-            "internal/requests",
-        ),
-        ".",
-        "images/open-loop/Dockerfile",
-        bases={"TOOLCHAIN": "toolchain-go"},
-    ),
-    "traces": Image(
-        (
-            "images/traces",
-            "loadgen/traces",
-            "go.mod",
-            "internal/clock",
-            "internal/kernfile",
-            "internal/lines",
-            "internal/load",
-            "internal/parse",
-            "internal/requests",
-            "internal/self",
-        ),
-        ".",
-        "images/traces/Dockerfile",
-        bases={"TOOLCHAIN": "toolchain-go"},
-    ),
     "nettools": _from_folder("nettools", "DEBIAN_RELEASE", {"BASE": "debian"}),
     "services": Image(
         ("services",), "services", "services/Dockerfile", bases={"TOOLCHAIN": "toolchain-java", "JRE": "jre"}
@@ -153,10 +105,14 @@ TABLE: dict[str, Image] = {
         "services/exporter-model/Dockerfile",
         bases={"TOOLCHAIN": "toolchain-java", "JRE": "jre"},
     ),
-    "observer": _from_module("observer", "internal"),
-    "sink": _from_module("sink", "internal/command", "internal/serve"),
-    "testserver": _from_module("testserver", "internal/command", "internal/serve"),
-    "spinner": _from_module("spinner", "internal/command", BASE="debian"),
+    "observer": _from_go("observer"),
+    "sink": _from_go("sink"),
+    "testserver": _from_go("testserver"),
+    "spinner": _from_go("spinner", BASE="debian"),
+    "ghz": _from_go("loadgen/ghz", "services/svc-b/src/main/proto", variable="GHZ_VERSION"),
+    "fortio": _from_go("loadgen/fortio", variable="FORTIO_VERSION"),
+    "open-loop": _from_go("loadgen/open-loop"),
+    "traces": _from_go("loadgen/traces"),
 }
 
 # Seconds that a build takes on two cores. They decide the order of builds; all others count as quick.
