@@ -12,7 +12,7 @@ all_images() {
   .venv/bin/python -c 'from lab.engine.images import TABLE, ensure
 ensure([name for name in TABLE if not name.startswith(("envoy-", "benchmarks"))], print)'
 }
-go() { .venv/bin/python scripts/test_image.py observer sink spinner testserver ghz fortio open-loop traces; }
+go() { .venv/bin/python scripts/test_image.py toolchain-go; }
 java() { .venv/bin/python scripts/test_image.py services; }
 # As root, Chromium would raise its own priority above all other processes.
 # It also drops requests while a network of the machine changes, as with each container: root gives it one that does not.

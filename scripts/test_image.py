@@ -1,5 +1,6 @@
 """test_image.py NAME...: runs tests and linters of the images' sources: the stage `test` of their Dockerfiles.
 
+A toolchain stands for all images that are built with it and have this stage.
 The engine's build cache keeps passed stages: unchanged sources are not tested again.
 """
 
@@ -17,7 +18,13 @@ def say(line: str) -> None:
     sys.stderr.write(f"{line}\n")
 
 
-for name in sys.argv[1:]:
+def tested(name: str) -> list[str]:
+    """Return the images that a name stands for."""
+    built = [other for other, image in TABLE.items() if image.bases.get("TOOLCHAIN") == name]
+    return [other for other in built if " AS test\n" in (ROOT / TABLE[other].dockerfile).read_text()] or [name]
+
+
+for name in (image for argument in sys.argv[1:] for image in tested(argument)):
     ensure(TABLE[name].bases.values(), say)
     command = stage_command(name, versions(), ROOT, ca_bundle_secret(os.environ))
     done = subprocess.run(command, env=BUILD_ENVIRONMENT, check=False)

@@ -166,6 +166,11 @@ def test_a_go_program_is_built_again_when_a_source_of_it_changes(name: str) -> N
     assert all(any(package.is_relative_to(folder) for folder in inputs) for package in imported)
 
 
+@pytest.mark.parametrize("name", GO_PROGRAMS)
+def test_the_sources_of_every_go_program_are_tested(name: str) -> None:
+    assert "FROM source AS test\n" in (ROOT / TABLE[name].dockerfile).read_text()
+
+
 def test_a_readme_and_built_classes_are_no_inputs(tree: Path) -> None:
     before = wanted_digests(tree, PINNED)
     (tree / "services/README.md").write_text("words")
