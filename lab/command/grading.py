@@ -197,15 +197,15 @@ def _handed_in(lab: Lab, run: Path) -> HandedIn:
             exercise = read_exercise(number)
             study = read_study(folder, lab)
             graded = grade(study, exercise, read_experiment(lab, exercise.experiment, []), given.answers)
+            trials = [Printed(one.name, one.prints) for one in study.trials]
+            return HandedIn(
+                given.pseudonym or study.pseudonym, number, graded.outcome, graded.score, graded.reasons, trials
+            )
         except UserError as wrong:
             return HandedIn(run.name, "", "failed", 0.0, [wrong.message])
         # What somebody changed may fail anywhere, and must not cost the others their grades.
         except Exception as broken:
             return HandedIn(run.name, "", "failed", 0.0, [f"cannot be read: {type(broken).__name__}: {broken}"])
-        trials = [Printed(one.name, one.prints) for one in study.trials]
-        return HandedIn(
-            given.pseudonym or study.pseudonym, number, graded.outcome, graded.score, graded.reasons, trials
-        )
 
 
 def _copies(handed_in: Sequence[HandedIn]) -> list[list[str]]:

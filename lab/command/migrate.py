@@ -32,7 +32,7 @@ def migrate(path: Path, version1: ModuleType, say: Callable[[str], None]) -> Non
 
 def _folder(folder: Path, version1: ModuleType) -> int:
     manifest = _read(folder / "manifest.json")
-    if manifest["version"] != 1:
+    if manifest.get("version") != 1:
         return 0
     # Last, so that a migration that was interrupted goes on where it stopped.
     topology = str(manifest["spec"].get("topology") or manifest["spec"]["target"]["topology"])

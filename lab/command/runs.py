@@ -30,6 +30,7 @@ def combine_(
     from lab.report.runs import combined_tables, remarks  # noqa: PLC0415
     from lab.report.terminal import print_lines, print_tables  # noqa: PLC0415
 
+    json = json and new_file(json)
     known = [read_run(folder) for folder in runs]
     reject_other_designs(known, runs)
     try:
@@ -39,7 +40,7 @@ def combine_(
     print_tables(combined_tables(combined), console)
     print_lines(remarks(combined), console)
     if json:
-        write_combined(new_file(json), combined)
+        write_combined(json, combined)
         say(f"all numbers: {shown(json)}")
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 from typing_extensions import override
 
-from lab.load.generator import WARM_UP_REQUEST_BOUND_S, Awaited, LoadPlan, Stage
+from lab.load.generator import WARM_UP_REQUEST_BOUND_S, Awaited, LoadPlan, Stage, TurnsGenerator
 from lab.load.schedule import OpenLoop, Slices
 from lab.load.timed import SLOWEST_REQUEST_S, TimedByFiles
 from lab.spec import Capability, EntryProtocol, Load
@@ -30,7 +30,7 @@ class OpenLoopLoad(Load):
     protocol: ClassVar[EntryProtocol | None] = "http"
 
 
-class OpenLoopHttp(TimedByFiles):
+class OpenLoopHttp(TimedByFiles, TurnsGenerator):
     """The `LoadGenerator` for requests at a rate."""
 
     service = "open-loop"

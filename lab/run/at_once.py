@@ -30,7 +30,7 @@ def start_at(
     return Start(context, context.places[place], level, found, seed, out / str(place), instruments, protocol)
 
 
-def run_at_once(starts: Sequence[Start], load: Callable[[], list[Load]]) -> Sequence[Measured]:
+def run_at_once(starts: Sequence[Start], load: Callable[[], list[Load]]) -> list[Measured]:
     """Runs a trial of each start at the same time; `load` sends the load and returns what it left of each.
 
     Raises `StartFailed` if a container does not do its part, `NotRemoved`, and the driver's errors.

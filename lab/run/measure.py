@@ -101,7 +101,7 @@ def removed_after(starts: Sequence[Start], measured: Callable[[], Sequence[Measu
             raise StartInterrupted(measured()) from cut
 
 
-def read_whole(measured: Callable[[], Sequence[Measured]]) -> Sequence[Measured]:
+def read_whole(measured: Callable[[], Sequence[Measured]]) -> list[Measured]:
     """Return what was `measured`; a signal meanwhile raises `StartInterrupted` with it."""
     found: list[Measured] = []
     with uninterrupted(lambda: StartInterrupted(found)):
@@ -111,7 +111,7 @@ def read_whole(measured: Callable[[], Sequence[Measured]]) -> Sequence[Measured]
 
 def run_start(
     context: Context, levels: Sequence[Level[Any]], found: Mapping[str, float], seed: int, out: Path
-) -> Sequence[Measured]:
+) -> list[Measured]:
     """Runs a trial of each of `levels`, which share a start, leaving raw records in `out`.
 
     `found`: what the load's schedule found; each level gets its share of the users. Raises `StartFailed` if a container
@@ -145,7 +145,7 @@ def run_start(
                 start.generator.end(start.stage)
         start.collect()
     if interrupted:
-        raise StartInterrupted(measured())
+        raise StartInterrupted(read_whole(measured))
     return read_whole(measured)
 
 

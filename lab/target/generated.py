@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator
 
 from lab.analysis.metrics.window import cpu_cores, over
-from lab.record import TrialData
+from lab.record import SECOND_NS, TrialData
 from lab.target import delays, ended
 
 # Of what was planned. The generator needs a moment until its first span.
@@ -45,7 +45,7 @@ def instruments_had_cpu(data: TrialData) -> Iterator[str]:
         return
     start_ns, end_ns = data.trial.window_start_ns, data.trial.window_end_ns
     if ended.is_ramp(data):
-        failed_ns = data.trial.load_start_ns + round(delays.reached(data).at_s * delays.SECOND_NS)
+        failed_ns = data.trial.load_start_ns + round(delays.reached(data).at_s * SECOND_NS)
         # The generator is seen until the window ends; a failure may be logged later.
         end_ns = max(start_ns + 1, min(failed_ns, end_ns))
     yield from too_busy(data, instruments_fraction(data, start_ns, end_ns))

@@ -156,6 +156,14 @@ def test_a_trial_that_was_rejected_only_with_its_set_is_not_counted_for_its_leve
     assert "Rejected trials, over all runs: otel-agent 1." in remarks(combined)
 
 
+def test_a_run_without_any_block_is_left_out() -> None:
+    combined = combine([run(1), run(2, blocks=0), run(3)])
+    assert [(one.blocks, one.left_out) for one in combined.runs] == [(3, None), (0, "no block was measured"), (3, None)]
+    assert row(combined, "otel-agent").n == 2
+    with pytest.raises(ValueError, match=r"0 of 2 runs can be used, two are needed; .* \(no block was measured\)"):
+        combine([run(number, blocks=0) for number in (1, 2)])
+
+
 def test_a_mean_within_the_margin_that_is_known_to_differ_is_not_called_the_same() -> None:
     combined = combine([run(number, RATIOS | {"placebo": 1.02}, noise=0.001) for number in (1, 2, 3)])
     assert row(combined, "placebo").finding == "same within margin"
@@ -282,4 +290,6 @@ def test_the_command(tmp_path: Path) -> None:
     assert one_line(lab("combine", folders[0])).endswith("1 of 1 runs can be used, two are needed")
     assert one_line(lab("combine", folders[0], folders[0])).endswith("are the same run")
     assert "is not a results folder" in one_line(lab("combine", folders[0], str(tmp_path)))
+    without_blocks = [str(write(run(number, blocks=0), tmp_path)) for number in (4, 5)]
+    assert "(no block was measured)" in one_line(lab("combine", *without_blocks))
     assert "lab combine RUN RUN RUN" in lab("combine", "--help").stdout

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lab.analysis.effects import Effect, half_effects, place_effects, predecessor_effects, slice_costs
+from lab.analysis.effects import Effect, half_effects, middles_ns, place_effects, predecessor_effects, slice_costs
 from lab.record import (
     BackendRecord,
     ContainerRecord,
@@ -187,3 +187,12 @@ def test_a_kept_run_with_its_raw_records_is_used() -> None:
     assert done.returncode == 0, done.stderr
     assert "place 4, traced the same, not traced 1.010 (0.942 to 1.083)" in done.stdout
     assert "after placebo     after other systems 0.965 (0.953 to 0.978)" in done.stdout
+
+
+@pytest.mark.parametrize(("end_s", "last_s"), [(10, 4), (3.5, 3.5)])
+def test_no_work_is_counted_after_the_window(end_s: float, last_s: float) -> None:
+    """Slices at 1 s and 3 s: without the window's end, the last one's work is counted until 4 s."""
+    given = trial("baseline", 0, 20.0).trial
+    window = Window(load_start_ns=0, start_ns=0, end_ns=round(end_s * SECOND_NS))
+    edges = middles_ns(given.model_copy(update={"window": window}))
+    assert edges == [0, 2 * SECOND_NS, round(last_s * SECOND_NS)]

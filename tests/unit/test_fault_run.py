@@ -215,6 +215,14 @@ def test_a_fault_that_cannot_be_lifted_is_recorded(bench: Bench) -> None:
     assert [one.rejected for one in bench.injections()] == ["it could not be lifted: it is not paused"]
 
 
+def test_a_fault_that_could_not_be_lifted_stays_in_the_journal(bench: Bench) -> None:
+    bench.driver.fail["unpause"] = EngineRejected("it is not paused")
+    bench.play(fault("frozen", 0), fault("cpu-cut", 2, 20, "a3", size=0.25))
+    frozen, cut = bench.injections()
+    assert (frozen.lifted, cut.rejected) == (None, None)
+    assert Journal(bench.journal.path).left() == ["frozen of a1"]
+
+
 def test_an_engine_that_goes_leaves_the_fault_in_the_journal_for_the_next_start(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,6 +6,7 @@ import shutil
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
@@ -15,7 +16,7 @@ from lab.command.grading import check_exercise, grade_all, pack_run
 from lab.errors import UserError
 from lab.grading.answers import NAME, read_answers
 from lab.grading.exercise import read_exercise
-from lab.grading.pack import contents, names_in, unpack
+from lab.grading.pack import contents, names_in, unpack, write_archive
 from lab.record.files import read_text, write_packed
 from tests import studies
 from tests.command_line import one_line
@@ -163,6 +164,47 @@ def test_a_class_is_graded_to_csv_and_copies_are_named(
     assert "ada shares raw records with bob" in capsys.readouterr().out
     with pytest.raises(UserError, match="is there already"):
         grade_all(LAB, [run], out)
+
+
+@pytest.mark.parametrize("step", ["read_study", "grade", "Printed"])
+def test_whatever_fails_in_a_run_fails_alone(
+    step: str, run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken_at_first(*given: Any) -> Any:
+        calls.append(given)
+        if len(calls) == 1:
+            raise ZeroDivisionError("no time passed")
+        return works(*given)
+
+    calls, works = list[Any](), getattr(grading, step)
+    monkeypatch.setattr(grading, step, broken_at_first)
+    write_answers(run / NAME, pseudonym="ada")
+    broken, out = tmp_path / "broken", tmp_path / "grades.csv"
+    shutil.copytree(run, broken)
+    grade_all(LAB, [broken, run], out)
+    with out.open(newline="") as file:
+        failed, ada = csv.DictReader(file)
+    assert (failed["pseudonym"], failed["outcome"], failed["score"]) == ("broken", "failed", "0.00")
+    assert failed["reasons"] == "cannot be read: ZeroDivisionError: no time passed"
+    assert (ada["pseudonym"], ada["outcome"], ada["reasons"]) == ("ada", "passed", "")
+
+
+def test_a_run_that_could_not_be_packed_can_be_packed_again(run: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    found = contents(run, run / NAME)
+    with pytest.raises(FileNotFoundError):
+        write_archive({**found, "gone": run / "gone"}, out / "ada.tar.xz", "ada")
+    assert list(out.iterdir()) == []
+    write_archive(found, out / "ada.tar.xz", "ada")
+    assert list(out.iterdir()) == [out / "ada.tar.xz"]
+    assert unpack(out / "ada.tar.xz", tmp_path / "in").name == "ada"
+
+
+def test_an_archive_in_a_folder_that_is_not_there_is_one_line(run: Path, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=f"there is no folder {tmp_path / 'none'}") as wrong:
+        pack_run(LAB, run, None, tmp_path / "none" / "ada.tar.xz")
+    assert wrong.value.hint == "name a file in a folder that exists"
 
 
 def test_what_is_packed_is_listed_complete_and_graded_the_same(

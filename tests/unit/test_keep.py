@@ -1,14 +1,17 @@
 """A kept run is small, says what the run says, and gives the same numbers when it is analysed again."""
 
+import errno
 import json
 import lzma
 import re
 import shutil
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
 from lab.analysis.metrics.jvm import allocated
+from lab.command import keep as keeping
 from lab.command.keep import Times, different, keep, rounded, thinned
 from lab.command.notebook import KEPT, open_run
 from lab.errors import UserError
@@ -221,6 +224,42 @@ def test_without_records_a_run_has_what_its_tables_need(both: tuple[Path, Path],
     assert {path.name.removesuffix(".xz") for path in kept.rglob("*")} == of_run
     assert lab("table", str(kept)).stdout == lab("table", str(both[0])).stdout
     assert "its systems did not take turns" in one_line(lab("check", "effects", str(kept)))
+
+
+@pytest.mark.parametrize("how", ["kept without records", "its trials were deleted"])
+def test_a_run_without_records_is_not_analysed_and_keeps_its_summary(
+    both: tuple[Path, Path], tmp_path: Path, how: str
+) -> None:
+    run = tmp_path / "run"
+    if how == "kept without records":
+        keep(both[0], run, LAB, records=False)
+    else:
+        shutil.copytree(both[0], run)
+        shutil.rmtree(run / "trials")
+    before = {path.name: path.read_bytes() for path in run.iterdir()}
+    done = lab("analyse", str(run))
+    assert one_line(done) == f"error: {run} has no raw records"
+    assert f"lab table {run}" in done.stderr
+    assert done.returncode == 2
+    assert {path.name: path.read_bytes() for path in run.iterdir()} == before
+
+
+def test_a_run_that_could_not_be_kept_can_be_kept_again(
+    both: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = tmp_path / "kept"
+    # What a process that was killed has left.
+    (tmp_path / ".kept.part" / "trials").mkdir(parents=True)
+    (tmp_path / ".kept.part" / "trials" / "broken").touch()
+    with monkeypatch.context() as patch, pytest.raises(OSError, match="disk full"):
+        patch.setattr(keeping, "analyse", Mock(side_effect=OSError(errno.ENOSPC, "disk full")))
+        keep(both[0], kept, LAB)
+    assert list(tmp_path.iterdir()) == []
+    keep(both[0], kept, LAB)
+    assert [path.name for path in tmp_path.iterdir()] == ["kept"]
+    assert {path.relative_to(kept) for path in kept.rglob("*")} == {
+        path.relative_to(both[1]) for path in both[1].rglob("*")
+    }
 
 
 @pytest.mark.parametrize("kept", sorted(KEPT.glob("*/")), ids=lambda path: path.name)

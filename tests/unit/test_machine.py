@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from lab.engine import provenance
 from lab.engine.machine import (
     engine_cores,
     engine_memory_bytes,
@@ -20,6 +21,7 @@ from lab.engine.machine import (
     split_cpus,
     used_fractions,
 )
+from tests.repository import ROOT
 
 ENGINE_INFO = {
     "ServerVersion": "26.1.5",
@@ -133,6 +135,16 @@ def test_commands_that_fail_answer_nothing() -> None:
     assert run_command(["false"]) is None
     assert run_command(["a-command-that-does-not-exist"]) is None
     assert run_command(["echo", "yes"]) == "yes\n"
+
+
+def test_without_git_the_revision_is_not_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = read_machine(tmp_path, tmp_path, run=silence, pause=lambda _: None)
+    monkeypatch.setattr(provenance, "read_machine", lambda *_: machine)
+    monkeypatch.setattr(provenance, "resolved", dict)
+    known = provenance.collect(ROOT, {})["git"]["revision"]
+    assert known is not None and len(known) == 40
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert provenance.collect(ROOT, {})["git"] == {"revision": None, "dirty": False}
 
 
 @pytest.mark.parametrize(

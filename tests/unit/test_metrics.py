@@ -16,7 +16,7 @@ from lab.record.counters import SpinnerThread
 from lab.record.data import TrialData, read_trial
 from lab.record.series import NotDerivableError, Series
 from lab.record.summary import TrialSummary
-from lab.record.trial import BackendRecord, Window
+from lab.record.trial import BackendRecord, SidecarRecord, Window
 from tests.labs import MESH
 from tests.streams import with_streams
 from tests.synthetic import QUICK, Trial, write_trial
@@ -74,6 +74,18 @@ def test_the_cache_step_is_what_all_of_the_spinners_steps_took_on_average(agent:
     assert values(spun(agent, 1e6, 22))["cache_step_ns"] == pytest.approx(22)
     assert "cache_step_ns" not in values(spun(agent, 0, 22)), "a spinner that got no CPU knows nothing"
     assert "cache_step_ns" not in values(agent)
+
+
+def test_a_warm_up_before_the_load_has_no_part_in_what_sidecars_counted(agent: TrialData) -> None:
+    """Their counters are read when it has ended."""
+    trial, start_ns = agent.trial, agent.requests.start_ns
+    since_ns = int(np.median(start_ns))
+    counted = SidecarRecord(version="1.40.0", counters={"cluster.inbound.upstream_rq_retry": 300})
+    window = Window(load_start_ns=since_ns, start_ns=trial.window_start_ns, end_ns=trial.window_end_ns)
+    later = trial.model_copy(update={"sidecars": {"s1-envoy": counted}, "window": window})
+    sent = int((start_ns >= since_ns).sum())
+    assert 0 < sent < len(agent.requests)
+    assert values(replace(agent, trial=later))["retries_per_request"] == pytest.approx(300 / sent)
 
 
 def test_side_by_side_it_is_known_how_long_a_system_had_run(agent: TrialData) -> None:

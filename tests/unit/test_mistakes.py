@@ -11,6 +11,7 @@ from tests.forked import lab
 
 # Modules that take tenths of a second and more to load; a mistake is reported without them.
 SLOW = {"scipy.stats", "scipy.special", "scipy.optimize", "MLRsearch", "matplotlib"}
+KEPT = "docs/results"
 MISTAKES = [
     (["run", "quikc"], "quick"),
     (["run", "quick", "--set", "repetitions=-1"], "repetitions"),
@@ -33,6 +34,21 @@ MISTAKES = [
 @pytest.mark.parametrize(("words", "expected"), MISTAKES)
 def test_a_mistake_is_one_line_that_names_the_right_word(words: list[str], expected: str) -> None:
     assert expected in one_line(lab(*words))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["combine", f"{KEPT}/quick", f"{KEPT}/quick-2", "--json", "none/combined.json"],
+        ["model", f"{KEPT}/collector-model", f"{KEPT}/collector-model-tail", "--out", "none/model.json"],
+        ["grade", f"{KEPT}/quick", "--csv", "none/grades.csv"],
+        ["check", "exercise", "2", f"{KEPT}/quick", "--answers", "none/mine.yaml"],
+    ],
+)
+def test_a_file_in_a_folder_that_is_not_there_is_rejected_before_the_work(words: list[str]) -> None:
+    done = lab(*words)
+    assert one_line(done) == "error: there is no folder none"
+    assert (done.returncode, done.stdout) == (2, "")
 
 
 @pytest.mark.parametrize("words", [["run", "quikc"], ["table", "docs/results/quick"]])

@@ -4,6 +4,7 @@ import errno
 import io
 import json
 import shutil
+import signal
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -22,7 +23,7 @@ from lab.errors import UserError
 from lab.record.requests import read_requests
 from lab.record.trial import StartPart, WindowPart, read_trial_record
 from lab.run import runner
-from lab.run.measure import Measured, StartInterrupted
+from lab.run.measure import Measured, StartInterrupted, measured_of
 from lab.run.progress import Progress
 from lab.run.start import Context
 from lab.run.stopping import FIRST_STAGE_BLOCKS
@@ -219,6 +220,22 @@ def test_ctrl_c_keeps_the_trials_of_a_start_that_were_measured(tmp_path: Path, m
     assert sorted(str(trial["level"]) for trial in trials(run).values()) == ["p-0", "p-0.2", "placebo"]
 
 
+def test_a_signal_while_a_trial_is_read_keeps_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def read(*parts: Any) -> Measured:
+        reads.append(1)
+        if len(reads) == 2:
+            signal.raise_signal(signal.SIGINT)
+        return measured_of(*parts)
+
+    reads = list[int]()
+    monkeypatch.setattr("lab.run.measure.measured_of", read)
+    on = context(FakeDriver(), SPEC.replace("users: calibrated, baseline_cpu_fraction: 0.4", "users: 12"))
+    run = runner.new_run(on, tmp_path, ["lab"], {})
+    with pytest.raises(KeyboardInterrupt):
+        complete(on, tmp_path, run)
+    assert [trial["valid"] for trial in trials(run).values()] == [True, True]
+
+
 def _synthetic(out: Path, level: str) -> Measured:
     """Leave what a trial of the level would have left."""
     shutil.rmtree(out, ignore_errors=True)
@@ -318,6 +335,22 @@ def test_a_run_with_an_end_goes_on_with_more_repetitions_and_not_with_fewer(tmp_
     assert before.items() <= found.items()
     assert [trial["level"] for trial in found.values()] == [planned["level"] for planned in run.manifest["order"]]
     assert len(found) == 9
+
+
+def test_a_finished_run_goes_on_where_a_trial_was_deleted(tmp_path: Path) -> None:
+    on = context(FakeDriver())
+    run, _ = complete(on, tmp_path)
+    before = trials(run)
+    gone = list(before)[2]
+    shutil.rmtree(run.folder / "trials" / gone)
+    run, said = complete(on, tmp_path, runner.unfinished_run(on, tmp_path, {}))
+    assert "5 of 6 trials were run before" in said
+    again = trials(run)
+    assert list(again) == list(before)
+    assert {name for name in before if again[name] != before[name]} <= {gone}
+    assert json.loads((run.folder / "manifest.json").read_text())["finished"]
+    with pytest.raises(UserError, match="no interrupted run of test to continue"):
+        runner.unfinished_run(on, tmp_path, {})
 
 
 def test_there_must_be_something_to_resume(tmp_path: Path) -> None:

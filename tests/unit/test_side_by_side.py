@@ -4,6 +4,7 @@ import errno
 import io
 import json
 import os
+import shutil
 import signal
 from collections.abc import Sequence
 from dataclasses import replace
@@ -28,6 +29,7 @@ from lab.record.trial import read_trial_record
 from lab.report.build import build
 from lab.report.terminal import print_results
 from lab.run import runner
+from lab.run.measure import Measured, measured_of
 from lab.run.progress import Progress
 from lab.run.start import Context
 from lab.spec.problems import SpecError
@@ -291,6 +293,40 @@ def test_a_signal_while_a_block_is_judged_keeps_all_its_trials(
     assert_first_block_is_kept_and_the_second_follows(on, drivers, tmp_path)
 
 
+def test_a_signal_while_a_block_is_read_keeps_all_its_trials(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def read(*parts: Any) -> Measured:
+        reads.append(1)
+        if len(reads) == 2:
+            signal.raise_signal(signal.SIGINT)
+        return measured_of(*parts)
+
+    reads = list[int]()
+    monkeypatch.setattr("lab.run.at_once.measured_of", read)
+    on, drivers = side_by_side()
+    run = runner.new_run(on, tmp_path, ["lab", "run", "test"], {})
+    with pytest.raises(KeyboardInterrupt):
+        runner.complete(on, run, silent())
+    assert_first_block_is_kept_and_the_second_follows(on, drivers, tmp_path)
+
+
+def test_a_block_of_which_a_trial_was_deleted_is_measured_again_only_as_a_whole(tmp_path: Path) -> None:
+    on, drivers = side_by_side()
+    run, _ = complete(on, tmp_path)
+    first, *others = sorted(run.folder.glob("trials/00[1-3]-*"))
+    level = read_trial_record(first).level
+    shutil.rmtree(first)
+    with pytest.raises(UserError) as rejected:
+        runner.complete(on, runner.unfinished_run(on, tmp_path, {}), silent())
+    assert rejected.value.message == f"block 1 has no trial of {level}, and its levels are measured together"
+    assert rejected.value.hint == "delete the folders of the block's other trials, too"
+    assert [driver.done.count("create") for driver in drivers] == [2] * 3
+    for other in others:
+        shutil.rmtree(other)
+    runner.complete(on, runner.unfinished_run(on, tmp_path, {}), silent())
+    assert [driver.done.count("create") for driver in drivers] == [3] * 3
+    assert len(list(run.folder.glob("trials/*/trial.json"))) == 6
+
+
 def test_a_block_of_which_one_trial_cannot_be_judged_is_measured_again_as_a_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -362,6 +398,11 @@ def test_an_engine_with_too_little_memory_is_reported_before_anything_starts() -
         ),
         ("retries: 0", "retries: 1", "a single trial cannot be repeated; expected 0"),
         ("warm_up_requests: 20", "warm_up_s: 10", "levels are warm at different times"),
+        (
+            "\nbaseline: baseline",
+            "\nbaseline: baselin",
+            "no level is called \"baselin\"; did you mean 'baseline'? (there are: baseline, otel-manual)",
+        ),
         (USERS, "{generator: ghz, schedule: {kind: counted, requests: 200}}", "needs users, who continue"),
     ],
 )

@@ -1,8 +1,10 @@
 """Trials that share a start of the containers: planned together, loaded in turn, each with its own records."""
 
+import errno
 import json
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -249,3 +251,22 @@ def test_a_trials_folder_has_what_its_start_left_but_only_its_own_load(tmp_path:
     gather(start, start / "joined-requests-1.csv", tmp_path / "first")
     assert sorted(path.name for path in (tmp_path / "first").iterdir()) == ["counters.jsonl", "logs", "requests.csv"]
     assert (tmp_path / "first" / "requests.csv").read_text() == "joined-requests-1.csv"
+
+
+def test_where_the_kernel_allows_no_link_a_trials_folder_has_copies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start = tmp_path / "start"
+    (start / "logs").mkdir(parents=True)
+    for name in ("counters.jsonl", "logs/s1.log", "requests-1.csv"):
+        (start / name).write_text(name)
+    gather(start, start / "requests-1.csv", tmp_path / "linked")
+    monkeypatch.setattr("os.link", Mock(side_effect=PermissionError(errno.EPERM, "Operation not permitted")))
+    gather(start, start / "requests-1.csv", tmp_path / "copied")
+    linked, copied = (
+        {path.relative_to(folder).as_posix(): path.read_text() for path in folder.rglob("*") if path.is_file()}
+        for folder in (tmp_path / "linked", tmp_path / "copied")
+    )
+    assert copied == linked
+    assert copied.keys() == {"counters.jsonl", "logs/s1.log", "requests.csv"}
+    assert not (start / "counters.jsonl").samefile(tmp_path / "copied" / "counters.jsonl")

@@ -14,11 +14,13 @@ def _per_request(*counters: str) -> Callable[[TrialData], float | None]:
     """Add up counters that end so, of all proxies of all sidecars, for each request; None without sidecars."""
 
     def compute(data: TrialData) -> float | None:
-        if not data.trial.sidecars or len(data.requests) == 0:
+        # Counters are those of the load. A warm-up of its own came before it.
+        requests = int((data.requests.start_ns >= data.trial.load_start_ns).sum())
+        if not data.trial.sidecars or requests == 0:
             return None
         counted = (counter for sidecar in data.trial.sidecars.values() for counter in sidecar.counters.items())
         # cluster.inbound.upstream_rq_retry, but not cluster.inbound.retry.upstream_rq_retry.
-        return sum(value for name, value in counted if name.split(".", 2)[-1] in counters) / len(data.requests)
+        return sum(value for name, value in counted if name.split(".", 2)[-1] in counters) / requests
 
     return compute
 

@@ -6,7 +6,7 @@ from lab.analysis import checks
 from lab.analysis.metrics import resources, speed
 from lab.analysis.metrics.window import cpu_cores
 from lab.contract import Judgement, Metric
-from lab.record import NotDerivableError, TrialData
+from lab.record import MIB, NotDerivableError, TrialData
 from lab.target import delays, generated, searched
 from lab.target.collector import counted, decisions, saturation, steadiness
 from lab.target.ended import until_ended
@@ -85,7 +85,7 @@ def span_bytes(data: TrialData) -> float:
 def _memory_max_mib(data: TrialData) -> float:
     window = data.trial.window_start_ns, data.trial.window_end_ns
     series = [data.counters.containers[name]["memory_working_set_bytes"] for name in data.trial.names(ROLE)]
-    return sum(float(one.within(*window).values.max()) for one in series) / resources.MIB
+    return sum(float(one.within(*window).values.max()) for one in series) / MIB
 
 
 def _lost_fraction(data: TrialData) -> float | None:

@@ -4,7 +4,7 @@ from functools import partial
 
 from lab.analysis.metrics.window import over
 from lab.contract import Metric
-from lab.record import TrialData
+from lab.record import SECOND_NS, TrialData
 from lab.target import delays, generated
 
 PERCENTILE = "p95"
@@ -26,8 +26,8 @@ def instruments_before_error_fraction(data: TrialData) -> float:
 
 def _before_error_ns(data: TrialData) -> tuple[int, int]:
     start_ns = data.trial.load_start_ns
-    at_ns = start_ns + round(delays.reached(data).at_s * delays.SECOND_NS)
-    return max(start_ns, at_ns - round(delays.BEFORE_S * delays.SECOND_NS)), at_ns
+    at_ns = start_ns + round(delays.reached(data).at_s * SECOND_NS)
+    return max(start_ns, at_ns - round(delays.BEFORE_S * SECOND_NS)), at_ns
 
 
 METRICS = (

@@ -7,7 +7,7 @@ import numpy as np
 
 from lab.analysis.collector.swing import Swing, find_swing, sine
 from lab.contract import Metric, PairedMetric, Values
-from lab.record import NotDerivableError, TrialData
+from lab.record import SECOND_NS, NotDerivableError, TrialData
 from lab.record.traces import COMPLETE, RETURNED, SENT
 from lab.target import delays
 
@@ -38,7 +38,7 @@ def returned_each_second(data: TrialData) -> tuple[int, ...]:
     found = delays.in_window(data, RETURNED).filter(COMPLETE)
     after_ns = found.select(RETURNED).to_series().to_numpy() - data.trial.window_start_ns
     seconds = int(data.trial.window_s)
-    return tuple(np.bincount(after_ns // delays.SECOND_NS, minlength=seconds)[:seconds].tolist())
+    return tuple(np.bincount(after_ns // SECOND_NS, minlength=seconds)[:seconds].tolist())
 
 
 def rate_kept(data: TrialData) -> float:
@@ -65,7 +65,7 @@ def swing_part(data: TrialData, clock: str, part: str) -> float:
     """Return the part of cosine or sine of a swing of `PERIOD_S`, by the load's start or by the wall clock."""
     window_start_ns, load_start_ns = data.trial.window_start_ns, data.trial.load_start_ns
     since_ns = window_start_ns - load_start_ns if clock == "start" else window_start_ns % round(PERIOD_S * 1e9)
-    return sine(_constant(data), PERIOD_S, since_ns / delays.SECOND_NS)[PARTS.index(part)]
+    return sine(_constant(data), PERIOD_S, since_ns / SECOND_NS)[PARTS.index(part)]
 
 
 def in_step(values: Values, reference: Values, clock: str) -> float | None:

@@ -11,7 +11,7 @@ from lab.analysis import checks
 from lab.analysis.metrics import resources, speed
 from lab.analysis.metrics.window import cpu_cores
 from lab.contract import Judgement, Metric
-from lab.record import NotDerivableError, Series, TrialData
+from lab.record import MIB, NotDerivableError, Series, TrialData
 from lab.record.traces import COMPLETE, LOGGED
 from lab.record.trial import LOCAL
 from lab.target import delays, generated, searched
@@ -106,7 +106,7 @@ def spans_held(data: TrialData) -> float | None:
 
 def memory_end_mib(data: TrialData) -> float:
     """Return the store's RSS at the load's end: its size, with all that its runtime holds."""
-    return sum(float(one.values[-1]) for one in _rss_in_load(data)) / resources.MIB
+    return sum(float(one.values[-1]) for one in _rss_in_load(data)) / MIB
 
 
 def memory_per_span_held_bytes(data: TrialData) -> float | None:
