@@ -2,6 +2,7 @@
 
 import errno
 import json
+import signal
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -17,7 +18,7 @@ from lab.load.ghz import Ghz
 from lab.load.schedule import Counted
 from lab.record import read_requests
 from lab.record.files import read_json
-from lab.run.measure import Load, run_start
+from lab.run.measure import Load, StartInterrupted, run_start
 from lab.run.plan import make_plan
 from lab.run.runner import gather
 from lab.run.start import Context, Start
@@ -205,6 +206,14 @@ def test_a_generator_that_does_not_answer_is_named(alive: bool, says: str, tmp_p
         GENERATORS["ghz"].measure(plan, where, {})
 
 
+def without_containers(patch: pytest.MonkeyPatch) -> None:
+    for name in ("create", "start", "collect", "remove"):
+        patch.setattr(Start, name, lambda _start: None)
+    patch.setattr(Start, "parts", lambda _start: [])
+    for name in ("begin", "end"):
+        patch.setattr(Ghz, name, lambda *_: None)
+
+
 def test_the_trials_of_a_start_have_each_their_own_number_of_requests_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -223,16 +232,23 @@ def test_the_trials_of_a_start_have_each_their_own_number_of_requests_at_once(
         return Load(None, [])
 
     monkeypatch.setattr("lab.run.measure._measure", load)
-    for name in ("create", "start", "collect", "remove"):
-        monkeypatch.setattr(Start, name, lambda _start: None)
-    monkeypatch.setattr(Start, "parts", lambda _start: [])
-    for name in ("begin", "end"):
-        monkeypatch.setattr(Ghz, name, lambda *_: None)
+    without_containers(monkeypatch)
     found = on.load.schedule.fixed()
     assert found is not None
     measured = run_start(Context(on, MESH, place(Loaded())), levels, found, 7, tmp_path)
     assert sent == [1, 2, 4]
     assert [one.found["users"] for one in measured] == [1, 2, 4]
+
+
+def test_a_second_signal_keeps_the_trials_before_the_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    without_containers(monkeypatch)
+    monkeypatch.setattr("lab.run.measure._measure", Mock(side_effect=[Load(None, []), KeyboardInterrupt]))
+    monkeypatch.setattr(Start, "parts", lambda _: signal.raise_signal(signal.SIGINT) or [])
+    on = experiment()
+    with pytest.raises(KeyboardInterrupt) as cut:
+        run_start(Context(on, MESH, place(Loaded())), on.levels()[:2], {}, 7, tmp_path)
+    assert isinstance(cut.value, StartInterrupted)
+    assert len(cut.value.measured) == 1
 
 
 def test_a_trials_folder_has_what_its_start_left_but_only_its_own_load(tmp_path: Path) -> None:
