@@ -103,22 +103,23 @@ final class Staging {
   }
 
   private void frame(long room) {
-    if (!hasMore() || writer.addedBytes(messages, held) > room) {
+    // With those of the held message.
+    long bytes = hasMore() ? writer.addedBytes(messages, held) : 0;
+    if (held == null || bytes > room) {
       return;
     }
     segment = segments.take(0);
     next = 0;
     count = 0;
     long sequence = taken - 1;
-    long bytes = 0;
-    while (held != null && bytes + writer.addedBytes(messages, held) <= room) {
-      bytes += writer.addedBytes(messages, held);
+    while (held != null && bytes <= room) {
       if (chunkPerSpan) {
         frame(held, sequence++);
       } else {
         messages.add(held);
       }
       held = bytes < MOST_BYTES ? poll() : null;
+      bytes += held == null ? 0 : writer.addedBytes(messages, held);
     }
     if (!messages.isEmpty()) {
       frameMessages(sequence);
