@@ -126,6 +126,9 @@ public final class Recorder implements Sender {
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
       return false;
+    } finally {
+      // Otherwise, while no endpoint takes spans, more and more would be kept and looked at.
+      flushes.remove(flush);
     }
   }
 
@@ -257,7 +260,6 @@ public final class Recorder implements Sender {
       }
       if (oldest() >= flush.target()) {
         flush.done().complete(true);
-        flushes.remove(flush);
       }
     }
   }
