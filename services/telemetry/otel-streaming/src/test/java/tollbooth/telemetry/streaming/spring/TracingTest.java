@@ -4,31 +4,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.opentelemetry.proto.trace.v1.Span;
 import io.opentelemetry.proto.trace.v1.Status.StatusCode;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 import tollbooth.telemetry.contract.TracingContract;
-import tollbooth.telemetry.streaming.testing.StubBackend;
+import tollbooth.telemetry.streaming.spring.testing.ReceivedSpans;
 
 /** The spans that a backend receives from running services. */
 class TracingTest extends TracingContract {
 
-  private final StubBackend backend = backend();
-  private final ReceivedSpans spans = new ReceivedSpans(backend);
-
-  private static StubBackend backend() {
-    try {
-      return new StubBackend();
-    } catch (IOException noPort) {
-      throw new UncheckedIOException(noPort);
-    }
-  }
+  private final ReceivedSpans spans = new ReceivedSpans();
 
   @AfterAll
   void closeBackend() {
-    backend.close();
+    spans.close();
   }
 
   @Override
@@ -38,7 +27,7 @@ class TracingTest extends TracingContract {
 
   @Override
   protected Map<String, String> properties() {
-    return Map.of("otel.exporter.otlp.endpoint", backend.url(), "otel.bsp.schedule.delay", "100");
+    return spans.properties();
   }
 
   @Override
@@ -51,8 +40,8 @@ class TracingTest extends TracingContract {
     gateway().get("/row");
     finished(9);
 
-    assertThat(backend.spans()).allMatch(span -> span.getAttributesCount() == 8);
-    assertThat(backend.groups())
+    assertThat(spans.backend().spans()).allMatch(span -> span.getAttributesCount() == 8);
+    assertThat(spans.backend().groups())
         .allSatisfy(group ->
             assertThat(group.getScopeSpans(0).getScope().getName())
                 .isEqualTo("tollbooth.otel-manual"));
@@ -63,7 +52,7 @@ class TracingTest extends TracingContract {
     assertThat(gateway().get("/broken").statusCode()).isEqualTo(502);
     finished(5);
 
-    assertThat(backend.spans())
+    assertThat(spans.backend().spans())
         .extracting(Span::getStatus)
         .allMatch(status -> status.getCode() == StatusCode.STATUS_CODE_ERROR);
   }
