@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import tollbooth.telemetry.recorder.Ledger;
 
 /**
@@ -38,6 +39,11 @@ final class StreamingSpan implements Span {
 
   /** How often to look whether the other thread's call is over before giving up the processor. */
   private static final int LOOKS = 100;
+
+  /** How often to give it up before pausing. */
+  private static final int YIELDS = 100;
+
+  private static final long PAUSE_NANOS = 50_000;
 
   private final StreamingTracer tracer;
   private final long traceHigh;
@@ -164,8 +170,11 @@ final class StreamingSpan implements Span {
       }
       if (looks < LOOKS) {
         Thread.onSpinWait();
-      } else {
+      } else if (looks < LOOKS + YIELDS) {
         Thread.yield();
+      } else {
+        // Virtual threads that only yield may leave no processor to the one that they wait for.
+        LockSupport.parkNanos(PAUSE_NANOS);
       }
     }
     return false;
