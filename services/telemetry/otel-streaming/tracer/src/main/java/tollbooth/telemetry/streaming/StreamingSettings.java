@@ -151,7 +151,7 @@ public record StreamingSettings(
   }
 
   private static int limit(Variables variables, String name, int otherwise) {
-    return variables.whole(name, otherwise, 0, 999_999_999);
+    return variables.whole(name, otherwise, 0, Integer.MAX_VALUE);
   }
 
   private static Attributes resource(Variables variables) {
@@ -173,7 +173,8 @@ public record StreamingSettings(
     List<TextMapPropagator> propagators = new ArrayList<>();
     List<String> list = List.of(names.split(" *, *"));
     if (!list.equals(List.of("none"))) {
-      list.forEach(name -> propagators.add(one(name)));
+      // One that is named twice counts where it is named first.
+      list.stream().distinct().forEach(name -> propagators.add(one(name)));
     }
     return TextMapPropagator.composite(propagators);
   }

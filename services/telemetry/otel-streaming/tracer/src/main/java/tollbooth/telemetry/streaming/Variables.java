@@ -19,7 +19,7 @@ import java.util.regex.Pattern;
 final class Variables {
 
   private static final Pattern DURATION = Pattern.compile("([0-9]{1,9}) ?(ms|s|m|h|d)?");
-  private static final Pattern WHOLE = Pattern.compile("[0-9]{1,9}");
+  private static final Pattern WHOLE = Pattern.compile("[0-9]{1,10}");
   private static final Duration LONGEST = Duration.ofDays(1);
   private static final Pattern PRINTABLE = Pattern.compile("[\\x20-\\x7e]*");
 
@@ -84,11 +84,11 @@ final class Variables {
   }
 
   private static int toWhole(String text, int least, int most) {
-    int number = WHOLE.matcher(text).matches() ? Integer.parseInt(text) : -1;
+    long number = WHOLE.matcher(text).matches() ? Long.parseLong(text) : -1;
     if (number < Math.max(0, least) || number > most) {
       throw mustBe("a whole number from " + least + " to " + most, text);
     }
-    return number;
+    return (int) number;
   }
 
   /** A number from 0 to 1. */

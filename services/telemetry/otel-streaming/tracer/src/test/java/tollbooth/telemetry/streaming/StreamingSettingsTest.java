@@ -135,7 +135,7 @@ class StreamingSettingsTest {
         .isEqualTo(Routing.ROUND_ROBIN);
   }
 
-  private static final TextMapGetter<Map<String, String>> GETTER =
+  static final TextMapGetter<Map<String, String>> GETTER =
       new TextMapGetter<>() {
         @Override
         public Iterable<String> keys(Map<String, String> carrier) {
