@@ -26,6 +26,8 @@ import io.opentelemetry.sdk.trace.SdkTracerProvider;
 import io.opentelemetry.sdk.trace.SpanLimits;
 import io.opentelemetry.sdk.trace.export.SimpleSpanProcessor;
 import java.io.ByteArrayOutputStream;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -47,6 +49,9 @@ class SameAsSdkTest {
 
   private static final List<String> SAMPLERS =
       List.of("always_on", "always_off", "parentbased_always_on", "parentbased_always_off");
+
+  /** What stands for the time of a call that gave none. */
+  private static final long NOW = -1;
 
   static IntStream seeds() {
     return IntStream.range(0, 600);
@@ -143,10 +148,10 @@ class SameAsSdkTest {
     for (var event : span.getEventsBuilderList()) {
       var eventAttributes = sorted(event.getAttributesList());
       event.clearAttributes().addAllAttributes(eventAttributes);
-      if (event.getName().equals("exception")) {
-        event.clearTimeUnixNano();
-      }
+      event.setTimeUnixNano(given(event.getTimeUnixNano()));
     }
+    span.setStartTimeUnixNano(given(span.getStartTimeUnixNano()));
+    span.setEndTimeUnixNano(given(span.getEndTimeUnixNano()));
     assertThat(span.getSpanId().size()).isEqualTo(8);
     assertThat(span.getTraceId().size()).isEqualTo(16);
     span.clearSpanId();
@@ -154,6 +159,16 @@ class SameAsSdkTest {
       span.clearTraceId();
     }
     return builder.build();
+  }
+
+  /** The calls give times of 1970 only. */
+  private static long given(long nanos) {
+    Instant time = Instant.EPOCH.plusNanos(nanos);
+    if (time.isBefore(Instant.EPOCH.plus(Duration.ofDays(1)))) {
+      return nanos;
+    }
+    assertThat(Duration.between(time, Instant.now()).abs()).isLessThan(Duration.ofMinutes(1));
+    return NOW;
   }
 
   private static List<io.opentelemetry.proto.common.v1.KeyValue> sorted(
@@ -179,11 +194,19 @@ class SameAsSdkTest {
     Tracer tracer = scope.build();
     SpanBuilder builder = tracer.spanBuilder(random.nextInt(10) == 0 ? " " : "name");
     builder.setSpanKind(SpanKind.values()[random.nextInt(5)]);
-    builder.setStartTimestamp(1_000 + random.nextInt(1_000), TimeUnit.MILLISECONDS);
+    builder.setStartTimestamp(time(random, 1_000), TimeUnit.MILLISECONDS);
+    if (random.nextInt(4) == 0) {
+      incomplete(builder);
+    }
     switch (random.nextInt(3)) {
       case 0 -> builder.setNoParent();
       case 1 -> builder.setParent(Context.root().with(Span.wrap(context(random, true))));
       default -> builder.setParent(Context.root().with(Span.wrap(context(random, false))));
+    }
+    if (random.nextInt(8) == 0) {
+      // It takes with it what the builder has. It does not end, so it is not sent.
+      attribute(random, builder::setAttribute);
+      builder.startSpan();
     }
     for (int i = random.nextInt(6); i > 0; i--) {
       if (random.nextInt(4) == 0) {
@@ -193,12 +216,14 @@ class SameAsSdkTest {
       }
     }
     Span span = builder.startSpan();
+    attribute(random, builder::setAttribute);
+    builder.addLink(context(random, true)).setSpanKind(SpanKind.INTERNAL);
     for (int i = random.nextInt(30); i > 0; i--) {
       call(span, random);
     }
     SpanBuilder childBuilder = tracer.spanBuilder("child");
     childBuilder.setParent(Context.root().with(span));
-    childBuilder.setStartTimestamp(2_000 + random.nextInt(1_000), TimeUnit.MILLISECONDS);
+    childBuilder.setStartTimestamp(time(random, 2_000), TimeUnit.MILLISECONDS);
     List<Object> recording = new ArrayList<>(end(childBuilder.startSpan(), random));
     recording.addAll(end(span, random));
     return recording;
@@ -208,7 +233,11 @@ class SameAsSdkTest {
   private static List<Object> end(Span span, Random random) {
     call(span, random);
     boolean before = span.isRecording();
-    span.end(3_000 + random.nextInt(1_000), TimeUnit.MILLISECONDS);
+    if (random.nextInt(8) == 0) {
+      span.end(1_000, null);
+    } else {
+      span.end(time(random, 3_000), TimeUnit.MILLISECONDS);
+    }
     call(span, random);
     boolean after = span.isRecording();
     span.end();
@@ -216,8 +245,13 @@ class SameAsSdkTest {
     return List.of(before, after, context.getTraceFlags().asHex(), context.getTraceState());
   }
 
+  /** A time in the second after this one; 0, which means now, sometimes. */
+  private static long time(Random random, long millis) {
+    return random.nextInt(8) == 0 ? 0 : millis + random.nextInt(1_000);
+  }
+
   private static void call(Span span, Random random) {
-    switch (random.nextInt(11)) {
+    switch (random.nextInt(13)) {
       case 0 -> span.updateName(text(random));
       case 1 -> span.setStatus(StatusCode.values()[random.nextInt(3)], text(random));
       case 2 ->
@@ -229,8 +263,44 @@ class SameAsSdkTest {
       case 5 -> span.setAttribute("key" + random.nextInt(8), random.nextLong());
       case 6 -> span.setAttribute("key" + random.nextInt(8), random.nextDouble());
       case 7 -> span.setAttribute("key" + random.nextInt(8), random.nextBoolean());
+      case 9 -> span.addEvent(text(random), attributes(random));
+      case 10 -> incomplete(span);
       default -> attribute(random, span::setAttribute);
     }
+  }
+
+  /** Calls without what they need, or with something empty. */
+  private static void incomplete(Span span) {
+    span.setAttribute("", "text").setAttribute("", 1).setAttribute("", 0.5).setAttribute("", true);
+    span.setAttribute((String) null, "text").setAttribute("key0", (String) null);
+    span.setAttribute((String) null, 1).setAttribute((String) null, 0.5);
+    span.setAttribute((String) null, true).setAttribute((AttributeKey<String>) null, "text");
+    span.setAttribute(AttributeKey.stringKey("key0"), null);
+    span.setAttribute(AttributeKey.stringArrayKey(""), List.of("text"));
+    span.setAttribute(AttributeKey.stringArrayKey("key0"), List.of());
+    span.addEvent(null).addEvent("").addEvent(null, Attributes.empty());
+    span.addEvent("event", (Attributes) null).addEvent("event", (Instant) null);
+    span.addEvent("event", 1, null).addEvent("event", Attributes.empty(), 1, null);
+    span.addEvent(null, 1, TimeUnit.SECONDS).addEvent("event", null, 1, TimeUnit.SECONDS);
+    span.addLink(null).addLink(null, Attributes.empty()).addLink(SpanContext.getInvalid());
+    span.addLink(SpanContext.getInvalid(), Attributes.empty());
+    span.setStatus(null).setStatus(null, "text").setStatus(StatusCode.ERROR, null);
+    span.updateName(null).recordException(null).recordException(null, Attributes.empty());
+    span.recordException(FAILURES.getFirst(), null);
+  }
+
+  /** The same of a span that is yet to start. */
+  private static void incomplete(SpanBuilder builder) {
+    builder.setParent(null).setSpanKind(null);
+    builder.setStartTimestamp(-1, TimeUnit.SECONDS).setStartTimestamp(1, null);
+    builder.setAttribute("", "text").setAttribute("", 1).setAttribute("", 0.5);
+    builder.setAttribute("", true).setAttribute("key0", (String) null);
+    builder.setAttribute((String) null, "text").setAttribute((String) null, 1);
+    builder.setAttribute((String) null, 0.5).setAttribute((String) null, true);
+    builder.setAttribute((AttributeKey<String>) null, "text");
+    builder.setAttribute(AttributeKey.stringKey("key0"), null);
+    builder.addLink(null).addLink(null, Attributes.empty()).addLink(SpanContext.getInvalid());
+    builder.addLink(SpanContext.getInvalid(), Attributes.empty());
   }
 
   /** One of the methods that set an attribute. */
@@ -250,7 +320,7 @@ class SameAsSdkTest {
   private static Attributes attributes(Random random, int count) {
     AttributesBuilder builder = Attributes.builder();
     for (int i = 0; i < count; i++) {
-      String key = "key" + random.nextInt(8);
+      String key = "key" + random.nextInt(8) + (random.nextInt(8) == 0 ? "\ud83d" : "");
       switch (random.nextInt(9)) {
         case 0 -> builder.put(key, text(random));
         case 1 -> builder.put(key, random.nextLong());
@@ -267,13 +337,14 @@ class SameAsSdkTest {
   }
 
   private static Value<?> value(Random random, int depth) {
-    return switch (random.nextInt(depth == 0 ? 5 : 7)) {
+    return switch (random.nextInt(depth == 0 ? 6 : 8)) {
       case 0 -> Value.of(text(random));
       case 1 -> Value.of(random.nextLong());
       case 2 -> Value.of(random.nextDouble());
       case 3 -> Value.of(random.nextBoolean());
       case 4 -> Value.of(new byte[] {1, 2, 3, 4, 5, 6, 7, 8, 9});
-      case 5 -> Value.of(value(random, depth - 1), value(random, depth - 1));
+      case 5 -> Value.empty();
+      case 6 -> Value.of(value(random, depth - 1), value(random, depth - 1));
       default -> Value.of(KeyValue.of("inner", value(random, depth - 1)));
     };
   }

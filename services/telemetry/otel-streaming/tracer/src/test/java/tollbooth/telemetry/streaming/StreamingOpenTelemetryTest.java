@@ -11,6 +11,8 @@ import io.opentelemetry.api.trace.TraceState;
 import io.opentelemetry.api.trace.Tracer;
 import io.opentelemetry.context.Context;
 import io.opentelemetry.proto.trace.v1.ResourceSpans;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -103,6 +105,36 @@ class StreamingOpenTelemetryTest {
         .allMatch(span -> Integer.parseInt(span.getName().substring(4)) % 2 == odd);
   }
 
+  /** The recorder takes spans from the queue while threads find it full. */
+  @ParameterizedTest
+  @ValueSource(strings = {"2", "64"})
+  void sendsEverySpanOnceOrCountsItAsDropped(String queueSize) throws Exception {
+    try (StubBackend backend = new StubBackend();
+        StreamingOpenTelemetry telemetry =
+            start(
+                "OTEL_EXPORTER_OTLP_ENDPOINT",
+                backend.url(),
+                "OTEL_BSP_MAX_QUEUE_SIZE",
+                queueSize)) {
+      int made = 0;
+      do {
+        makeSpans(telemetry);
+        made += SPANS;
+      } while (telemetry.counts().queueFull() == 0);
+      assertThat(telemetry.forceFlush(Duration.ofSeconds(30))).isTrue();
+
+      Counts counts = telemetry.counts();
+      long sent = counts.acknowledged();
+      assertThat(sent).isPositive();
+      assertThat(counts).isEqualTo(new Counts(made, sent, made - sent, 0, 0, 0, 0));
+      assertThat(backend.spans())
+          .hasSize((int) sent)
+          .allMatch(span -> span.getAttributesCount() == 2)
+          .extracting(span -> span.getSpanId())
+          .doesNotHaveDuplicates();
+    }
+  }
+
   /** The first spans may come before both endpoints are connected. */
   @Test
   void spreadsSpansOverEndpoints() throws Exception {
@@ -174,6 +206,27 @@ class StreamingOpenTelemetryTest {
     assertThat(counts.acknowledged()).isZero();
     assertThat(counts.queueFull()).isPositive();
     assertThat(counts.balanced()).isTrue();
+  }
+
+  /** The system takes the connection, and what fits into its buffers. */
+  @Test
+  void flushesAndClosesInTimeWhereTheBackendNeverReads() throws Exception {
+    try (ServerSocket silent = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
+      StreamingOpenTelemetry telemetry =
+          start("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:" + silent.getLocalPort());
+      makeSpans(telemetry);
+      Duration bound = Duration.ofMillis(100);
+      long startNanos = System.nanoTime();
+      assertThat(telemetry.forceFlush(bound)).isFalse();
+      long flushedNanos = System.nanoTime();
+      assertThat(Duration.ofNanos(flushedNanos - startNanos))
+          .isBetween(bound, Duration.ofSeconds(3));
+      telemetry.close();
+
+      assertThat(Duration.ofNanos(System.nanoTime() - flushedNanos))
+          .isLessThan(Duration.ofSeconds(5));
+      assertThat(telemetry.counts()).isEqualTo(new Counts(SPANS, 0, 0, 0, 0, SPANS, 0));
+    }
   }
 
   @Test
