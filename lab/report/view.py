@@ -68,7 +68,7 @@ def page(summary: Summary, manifest: Mapping[str, Any], trials: Sequence[TrialRe
         summary=summary,
         question=" ".join(str(facts.mapping(manifest.get("spec")).get("question") or "").split()),
         compared=_compared(summary),
-        counts=_counts(summary, trials, manifest),
+        counts=_counts(summary, manifest),
         colours={level: colour.variable for level, colour in colours.items()},
         answers=[
             *answers(summary, manifest, compared.crossings),
@@ -113,14 +113,14 @@ def _compared(summary: Summary) -> str:
     return f"{which} against {summary.baseline}" if levels else f"{summary.baseline} {alone}"
 
 
-def _counts(summary: Summary, trials: Sequence[TrialRecord], manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
-    valid = [trial for trial in trials if trial.valid]
+def _counts(summary: Summary, manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
+    valid = [trial for trial in summary.trials if trial.valid]
     took_s = facts.durations_s(manifest)
     return [
         _count(len(summary.levels), "level", "levels"),
-        _count(len({trial.block for trial in trials}), "block", "blocks"),
+        _count(len({trial.block for trial in summary.trials}), "block", "blocks"),
         _count(len(valid), "valid trial", "valid trials"),
-        _count(len(trials) - len(valid), "rejected attempt", "rejected attempts"),
+        _count(len(summary.trials) - len(valid), "rejected attempt", "rejected attempts"),
         *([(duration(took_s.get("total", sum(took_s.values()))), "in all")] if took_s else []),
     ]
 

@@ -20,6 +20,8 @@ from lab.record.data import read_trial
 from lab.record.files import read_json, read_text, write_packed
 from lab.record.summary import read_summary
 from lab.record.trial import read_trial_record, trial_folders
+from lab.report.build import report
+from lab.report.source import read
 from tests import report_runs
 from tests.command_line import one_line
 from tests.forked import lab
@@ -224,6 +226,13 @@ def test_without_records_a_run_has_what_its_tables_need(both: tuple[Path, Path],
     assert {path.name.removesuffix(".xz") for path in kept.rglob("*")} == of_run
     assert lab("table", str(kept)).stdout == lab("table", str(both[0])).stdout
     assert "its systems did not take turns" in one_line(lab("check", "effects", str(kept)))
+    assert counts(kept) == counts(both[0])
+
+
+def counts(run: Path) -> list[tuple[str, str]]:
+    """Return how many levels, blocks and trials a run's report says that it has."""
+    source = read(run)
+    return report(run, source).page.counts
 
 
 @pytest.mark.parametrize("how", ["kept without records", "its trials were deleted"])
