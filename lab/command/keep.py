@@ -29,6 +29,7 @@ from lab.record import (
     read_trial_record,
     stored,
     trial_folders,
+    whole,
     write_packed,
 )
 from lab.record.same import different
@@ -65,13 +66,8 @@ def keep(folder: Path, out: Path, lab: Lab, *, records: bool = True) -> None:
     """
     if out.exists():
         raise UserError(f"{out} is there already", "remove it first, or name another folder")
-    part = out.with_name(f".{out.name}.part")
-    shutil.rmtree(part, ignore_errors=True)
-    try:
+    with whole(out) as part:
         _store(folder, part, lab, records)
-        part.rename(out)
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
 
 
 def _store(folder: Path, out: Path, lab: Lab, records: bool) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, Literal
 
 from lab.errors import UserError
-from lab.record import Record
+from lab.record import Record, whole
 
 CONTENTS = "bundle.json"
 CHUNK_BYTES = 1 << 20
@@ -51,14 +51,9 @@ class Contents(About):
 
 def write(path: Path, about: About, members: Iterable[tuple[str, IO[bytes]]], took: Took) -> None:
     """Writes an archive. A file of this name is there only when it is complete."""
-    part = path.with_name(f"{path.name}.part")
-    try:
-        with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED, compresslevel=LEVEL) as archive:
-            added = {name: _add(archive, name, source, took) for name, source in members}
-            archive.writestr(CONTENTS, Contents(**about.model_dump(), members=added).model_dump_json())
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+    with whole(path) as part, zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED, compresslevel=LEVEL) as archive:
+        added = {name: _add(archive, name, source, took) for name, source in members}
+        archive.writestr(CONTENTS, Contents(**about.model_dump(), members=added).model_dump_json())
 
 
 def _add(archive: zipfile.ZipFile, name: str, source: IO[bytes], took: Took) -> Member:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from lab.errors import UserError
 from lab.grading.answers import NAME
-from lab.record import packed, read_text, read_trial_record, stored, trial_folders
+from lab.record import packed, read_text, read_trial_record, stored, trial_folders, whole
 
 HOME = r"(?<![\w.])/(?:home|Users)/[\w.-]+|[A-Z]:\\+Users\\"
 """Home folders of any machine."""
@@ -45,17 +45,12 @@ def write_archive(found: Mapping[str, Path], archive: Path, folder: str) -> None
     """Write an archive of the files, below `folder`, without owners and times. Raises `UserError` if it is there."""
     if archive.exists():
         raise UserError(f"{archive} is there already", "remove it first, or name another file")
-    part = archive.with_name(f".{archive.name}.part")
-    try:
-        with lzma.open(part, "wb") as out, tarfile.open(fileobj=out, mode="w") as tar:
-            for name, path in found.items():
-                content = path.read_bytes()
-                entry = tarfile.TarInfo(f"{folder}/{name}")
-                entry.size = len(content)
-                tar.addfile(entry, BytesIO(content))
-        part.replace(archive)
-    finally:
-        part.unlink(missing_ok=True)
+    with whole(archive) as part, lzma.open(part, "wb") as out, tarfile.open(fileobj=out, mode="w") as tar:
+        for name, path in found.items():
+            content = path.read_bytes()
+            entry = tarfile.TarInfo(f"{folder}/{name}")
+            entry.size = len(content)
+            tar.addfile(entry, BytesIO(content))
 
 
 def unpack(archive: Path, into: Path) -> Path:

@@ -3,7 +3,9 @@
 import json
 import lzma
 import os
-from collections.abc import Callable, Mapping, Sequence
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -35,11 +37,30 @@ def write_json_atomic(path: Path, data: Mapping[str, Any]) -> None:
 def write_atomic(path: Path, text: str) -> None:
     """Write `text` to `path`, whole or not at all, also where the machine stops in between."""
     part = path.with_name(f".{path.name}.part")
-    with part.open("w") as file:
+    with part.open("w", encoding="utf-8") as file:
         file.write(text)
         file.flush()
         os.fsync(file.fileno())
     part.replace(path)
+
+
+@contextmanager
+def whole(path: Path) -> Iterator[Path]:
+    """Give a path for a new file or folder. It gets its name if the block ends well; otherwise it is removed."""
+    part = path.with_name(f".{path.name}.part")
+    _remove(part)
+    try:
+        yield part
+        part.rename(path)
+    finally:
+        _remove(part)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
 
 
 def packed(path: Path) -> Path:

@@ -8,6 +8,7 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from lab.record import write_atomic
 from lab.report.claims import Claims, claims
 from lab.report.compared import compare_views
 from lab.report.drawings import Drawings, draw_all
@@ -70,10 +71,9 @@ def build(results_dir: Path) -> Path:
 
     Raises `UserError` where the summary, the manifest or a trial's record is missing or broken.
     """
-    html = render(report(results_dir, read(results_dir)))
-    part = results_dir / ".report.html.part"
-    part.write_text(html, encoding="utf-8")
-    return part.replace(results_dir / "report.html")
+    path = results_dir / "report.html"
+    write_atomic(path, render(report(results_dir, read(results_dir))))
+    return path
 
 
 def report(results_dir: Path, source: Source) -> Report:

@@ -97,8 +97,7 @@ def removed_after(starts: Sequence[Start], measured: Callable[[], Sequence[Measu
     except KeyboardInterrupt as cut:
         if not complete:
             raise
-        with uninterrupted():
-            raise StartInterrupted(measured()) from cut
+        raise StartInterrupted(read_whole(measured)) from cut
 
 
 def read_whole(measured: Callable[[], Sequence[Measured]]) -> list[Measured]:

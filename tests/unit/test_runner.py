@@ -4,7 +4,6 @@ import errno
 import io
 import json
 import shutil
-import signal
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -23,13 +22,14 @@ from lab.errors import UserError
 from lab.record.requests import read_requests
 from lab.record.trial import StartPart, WindowPart, read_trial_record
 from lab.run import runner
-from lab.run.measure import Measured, StartInterrupted, measured_of
+from lab.run.measure import Measured, StartInterrupted
 from lab.run.progress import Progress
 from lab.run.start import Context
 from lab.run.stopping import FIRST_STAGE_BLOCKS
 from lab.spec.level import Level
 from tests import benches, synthetic
 from tests.fake import FakeBackend, FakeDriver
+from tests.interrupting import signal_at_second_reading
 
 ROOT = Path(__file__).resolve().parents[2]
 SPEC = """
@@ -221,14 +221,7 @@ def test_ctrl_c_keeps_the_trials_of_a_start_that_were_measured(tmp_path: Path, m
 
 
 def test_a_signal_while_a_trial_is_read_keeps_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def read(*parts: Any) -> Measured:
-        reads.append(1)
-        if len(reads) == 2:
-            signal.raise_signal(signal.SIGINT)
-        return measured_of(*parts)
-
-    reads = list[int]()
-    monkeypatch.setattr("lab.run.measure.measured_of", read)
+    signal_at_second_reading(monkeypatch, "lab.run.measure")
     on = context(FakeDriver(), SPEC.replace("users: calibrated, baseline_cpu_fraction: 0.4", "users: 12"))
     run = runner.new_run(on, tmp_path, ["lab"], {})
     with pytest.raises(KeyboardInterrupt):

@@ -29,13 +29,13 @@ from lab.record.trial import read_trial_record
 from lab.report.build import build
 from lab.report.terminal import print_results
 from lab.run import runner
-from lab.run.measure import Measured, measured_of
 from lab.run.progress import Progress
 from lab.run.start import Context
 from lab.spec.problems import SpecError
 from tests import benches, synthetic
 from tests.benches import complete
 from tests.fake import FakeBackend, FakeClock, FakeDriver
+from tests.interrupting import signal_at_second_reading
 from tests.labs import MESH, analyse, parse
 from tests.streams import with_streams
 
@@ -294,14 +294,7 @@ def test_a_signal_while_a_block_is_judged_keeps_all_its_trials(
 
 
 def test_a_signal_while_a_block_is_read_keeps_all_its_trials(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def read(*parts: Any) -> Measured:
-        reads.append(1)
-        if len(reads) == 2:
-            signal.raise_signal(signal.SIGINT)
-        return measured_of(*parts)
-
-    reads = list[int]()
-    monkeypatch.setattr("lab.run.at_once.measured_of", read)
+    signal_at_second_reading(monkeypatch, "lab.run.at_once")
     on, drivers = side_by_side()
     run = runner.new_run(on, tmp_path, ["lab", "run", "test"], {})
     with pytest.raises(KeyboardInterrupt):
