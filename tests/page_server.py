@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
-from threading import Event, Lock, Thread
+from threading import Event, Thread
 from typing import Any
 
 from lab.page.answers import HTML, Answer, Wrong, json_answer
@@ -29,12 +29,9 @@ class PageServer:
         self.requests: list[str] = []
         self.changes: list[dict[str, Any]] = []
         self.before_change: Callable[[], None] = lambda: None
-        self.most_at_once = 0
         # A test clears it to keep a request waiting.
         self.answering = Event()
         self.answering.set()
-        self._at_once = 0
-        self._lock = Lock()
         self._server: Server | None = None
         self._port = 0
 
@@ -69,21 +66,14 @@ class PageServer:
         self.state["version"] += 1
 
     def find(self, request: PageRequest, body: bytes) -> Answer:
-        """Return what one request gets that the lab's server has checked, and count how many there are at once."""
+        """Return what one request gets that the lab's server has checked."""
         if request.path == REPORT_PATH:
             return Answer(200, HTML, REPORT.encode(), REPORT_HEADERS)
         if not request.path.startswith(API):
             return asset(ASSETS, request.path)
-        with self._lock:
-            self.requests.append(f"{request.method} {request.path}")
-            self._at_once += 1
-            self.most_at_once = max(self.most_at_once, self._at_once)
-        try:
-            self.answering.wait(30)
-            return self._changed(json.loads(body)) if request.method == "POST" else self._found(request.path)
-        finally:
-            with self._lock:
-                self._at_once -= 1
+        self.requests.append(f"{request.method} {request.path}")
+        self.answering.wait(30)
+        return self._changed(json.loads(body)) if request.method == "POST" else self._found(request.path)
 
     def _found(self, path: str) -> Answer:
         answers = {"/api/state": self.state, "/api/report": {"url": REPORT_PATH}, **self.answers}
