@@ -455,7 +455,7 @@ def test_a_hidden_tab_sends_no_request(timed: Page, server: PageServer) -> None:
 
 def test_requests_never_overlap(browser: Browser, server: PageServer) -> None:
     found = watched(browser, LAPTOP).page
-    # In the page, and not in the server: Chromium drops a request if a network of the machine changes.
+    # In the page, and not in the server, which still holds a request that Chromium dropped or the page gave up.
     found.add_init_script("""
         const [real, atOnce] = [window.fetch, { now: 0, most: 0 }];
         window.atOnce = atOnce;
