@@ -9,10 +9,17 @@ from lab.analysis.metrics import measures, values, with_paired_values
 from lab.analysis.metrics.bounds import bounds
 from lab.analysis.metrics.speed import Pieces, adjusted, pieces, with_adjusted_values
 from lab.analysis.pooled import by_counts, censoring, opposite, share_interval
-from lab.analysis.stats.compare import Comparison, compare, holm, mean_of, paired
-from lab.analysis.stats.intervals import Interval, mean_interval
-from lab.analysis.stats.margins import of_overheads
-from lab.analysis.stats.serial import correlation_of
+from lab.analysis.stats import (
+    Comparison,
+    Interval,
+    compare,
+    correlation_of,
+    holm,
+    mean_interval,
+    mean_of,
+    of_overheads,
+    paired,
+)
 from lab.contract import Judgement, Measure, Target
 from lab.record import (
     Column,

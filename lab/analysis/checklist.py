@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from lab.analysis.stats.intervals import Interval
+from lab.analysis.stats import Interval
 from lab.record import Estimate
 
 INCONCLUSIVE = "inconclusive"

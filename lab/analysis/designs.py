@@ -61,13 +61,17 @@ def of_manifests(one: Json, other: Json) -> list[Difference]:
 
 
 def _design(manifest: Json) -> dict[str, Any]:
-    spec = without_ends(manifest["spec"], "seed")
+    spec = without_ends(_experiment(manifest)["spec"], "seed")
     return {**_experiment(manifest), "spec": {name: spec[name] for name in spec if name not in WORDING}}
 
 
 def _experiment(manifest: Json) -> dict[str, Any]:
     """Return the experiment as run, without its seed, and what its target adds."""
-    protocol = {name: value for name, value in manifest["spec"]["protocol"].items() if name != "seed"}
+    # Recorded only where it is off.
+    protocol = {
+        "placebo": True,
+        **{name: value for name, value in manifest["spec"]["protocol"].items() if name != "seed"},
+    }
     # `topology` is one of the `topologies` once more.
     left_out = {*OF_ONE_RUN, *SURROUNDINGS, *(["topology"] if "topologies" in manifest else [])}
     added = {name: value for name, value in manifest.items() if name not in left_out}
@@ -86,6 +90,8 @@ def _differences(one: Json, other: Json, above: str = "") -> Iterator[Difference
         first, second = one.get(name, MISSING), other.get(name, MISSING)
         if isinstance(first, Mapping) and isinstance(second, Mapping):
             yield from _differences(first, second, f"{path}.")
-        # A field that is newer than one of the records was off in it.
-        elif first != second and any(record[name] for record in (one, other) if name in record):
+        # A field that is newer than one of the records was off in it. Of a level, only what the file says is recorded.
+        elif first != second and (
+            path.startswith("spec.factors.") or any(of[name] for of in (one, other) if name in of)
+        ):
             yield Difference(path, first, second)

@@ -15,7 +15,7 @@ from statistics import fmean
 import numpy as np
 
 from lab.analysis.metrics.window import increase, over
-from lab.analysis.stats.intervals import Interval, mean_interval
+from lab.analysis.stats import Interval, mean_interval
 from lab.record import Slice, SliceCost, TrialData, TrialRecord
 
 CONFIDENCE = 0.95

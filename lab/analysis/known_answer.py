@@ -10,7 +10,7 @@ from lab.analysis.analyse import contrasts
 from lab.analysis.checklist import Row, at_least, at_most, contains, within
 from lab.analysis.overheads import overhead_ratio
 from lab.analysis.sets import MOST_REJECTED_PERCENT, rejected_percent
-from lab.analysis.stats.intervals import Interval
+from lab.analysis.stats import Interval
 from lab.errors import UserError
 from lab.record import Estimate, Summary
 

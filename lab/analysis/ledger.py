@@ -3,8 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping
 
-from lab.record import TrialData, ended_on_purpose
-from lab.record.trial import DUPLICATES
+from lab.record import DUPLICATES, TrialData, ended_on_purpose
 
 FATES = ("acknowledged", "queue_full", "too_large", "rejected", "given_up")
 COUNTED = ("ended", "resent", *FATES)

@@ -6,7 +6,7 @@ from statistics import fmean
 import numpy as np
 
 from lab.analysis.claims.evidence import evidence
-from lab.analysis.stats.intervals import Interval
+from lab.analysis.stats import Interval
 from lab.record import Summary
 
 

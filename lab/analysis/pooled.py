@@ -7,9 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from lab.analysis.metrics.requests import FAILED
-from lab.analysis.stats.compare import Comparison
-from lab.analysis.stats.intervals import Interval
-from lab.analysis.stats.proportions import Count, Pooled, difference, pool
+from lab.analysis.stats import Comparison, Count, Interval, Pooled, difference, pool
 from lab.record import Censoring, Summary, TrialSummary
 
 # Of the pooled intervals' dealing out at random: a share has one interval, wherever it is shown.
@@ -69,13 +67,14 @@ def by_counts(
     baseline: Sequence[TrialSummary],
     confidence: float,
 ) -> Comparison:
-    """Give a comparison of shares the interval of what both levels counted in the blocks that they share."""
+    """Give a comparison of shares the difference of what both levels counted in the blocks that they share."""
     shared = {trial.block for trial in level} & {trial.block for trial in baseline}
     one, other = (pooled_share(share_of, (t for t in trials if t.block in shared)) for trials in (level, baseline))
     if one is None or other is None:
         return comparison
     bounds = difference(one, other, confidence)
-    return replace(comparison, difference=replace(comparison.difference, low=bounds.low, high=bounds.high))
+    gap = one.count.rate - other.count.rate
+    return replace(comparison, difference=replace(comparison.difference, mean=gap, low=bounds.low, high=bounds.high))
 
 
 def censoring(metric: str, trials: Iterable[TrialSummary]) -> frozenset[Censoring]:

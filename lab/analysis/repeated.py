@@ -8,7 +8,7 @@ import numpy as np
 from lab.analysis.checklist import Row, at_least, at_most, contains, half_width_points, judged, within
 from lab.analysis.runs import Run, mean_over_runs
 from lab.analysis.sets import MOST_REJECTED_PERCENT, rejected_percent
-from lab.analysis.stats.intervals import Interval
+from lab.analysis.stats import Interval
 from lab.errors import UserError
 from lab.record import Estimate
 

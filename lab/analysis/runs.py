@@ -14,8 +14,7 @@ from numpy.typing import ArrayLike
 
 from lab.analysis.designs import of_surroundings
 from lab.analysis.sets import with_its_set
-from lab.analysis.stats.compare import Comparison, holm
-from lab.analysis.stats.intervals import Interval
+from lab.analysis.stats import Comparison, Interval, holm
 from lab.record import Combined, CombinedEstimate, CombinedRun, RunValue, Summary, TrialSummary
 
 FEWEST_RUNS = 6

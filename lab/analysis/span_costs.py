@@ -7,8 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from statistics import fmean
 
 from lab.analysis.checklist import MISSING, Row, above, below, judged
-from lab.analysis.stats.compare import compare, paired
-from lab.analysis.stats.intervals import Interval
+from lab.analysis.stats import Interval, compare, paired
 from lab.errors import UserError
 from lab.record import Summary
 
@@ -104,7 +103,8 @@ def _best(summary: Summary, levels: Collection[str]) -> tuple[str | None, int]:
 def _ratio(summary: Summary, metric: str, level: str, to: str, blocks: Collection[int], seed: int) -> Interval | None:
     """Return the ratio of two levels, paired within these blocks; None if none has both."""
     pairs = paired(_values(summary, metric, level, blocks), _values(summary, metric, to, blocks))
-    return compare(pairs, summary.confidence, seed).ratio if pairs else None
+    correlation = summary.block_correlation.get(metric, 0.0)
+    return compare(pairs, summary.confidence, seed, correlation).ratio if pairs else None
 
 
 def _values(summary: Summary, metric: str, level: str, blocks: Collection[int]) -> Mapping[int, float]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from lab.analysis.checklist import INCONCLUSIVE, MISSING, Row, above, at_most, judged, shown
 from lab.analysis.overheads import overhead_ratio
-from lab.analysis.stats.intervals import Interval, mean_interval
+from lab.analysis.stats import Interval, mean_interval
 from lab.errors import UserError
 from lab.record import Summary
 
@@ -54,22 +54,28 @@ def saturation(summary: Summary, seed: int) -> list[Row]:
 def _until_first_drop(summary: Summary, tracer: str, users: Sequence[int], seed: int) -> Row:
     """Judge a tracer by its loads, smallest first, until one lost a span. It fails if the smallest did.
 
-    What a tracer counts is exact. Otherwise a share as far below 0 as it may be above is inconclusive.
+    What a tracer counts is exact. Otherwise a share as far below 0 as it may be above is inconclusive. Beyond a load
+    that is inconclusive or was not measured, nothing is known: such a row fails.
     """
-    found, passed = MISSING, False
+    known, passed = "", False
     for number in users:
         values = [one.values for one in summary.trials if one.counts and one.level == f"{tracer}/users-{number}"]
         dropped, lost = ([100 * one[name] for one in values if name in one] for name in (DROPPED, LOST))
         shares = dropped or lost
-        if not shares or max(shares) > MOST_LOST_PERCENT:
+        if not shares:
+            known, passed = f"{known}; {number} users {MISSING}" if known else "", False
+            break
+        if max(shares) > MOST_LOST_PERCENT:
             break
         passed = min(shares) >= -MOST_LOST_PERCENT
         yields = [1000 * one[PER_REQUEST] / one[COST] for one in values]
         mean = mean_interval(yields, summary.confidence, seed, summary.block_correlation.get(COST, 0.0))
         share = f"{min(shares):.2f} to {max(shares):.2f} % {'dropped' if dropped else 'lost'}"
-        found = f"{number} of {users[-1]} users, {share}, {shown(mean, 0)} spans per CPU-second"
-        found += "" if passed else f", {INCONCLUSIVE}"
-    return judged(f"largest load, {tracer}", found, f"at most {MOST_LOST_PERCENT:g} %", passed)
+        known = f"{number} of {users[-1]} users, {share}, {shown(mean, 0)} spans per CPU-second"
+        if not passed:
+            known += f", {INCONCLUSIVE}"
+            break
+    return judged(f"largest load, {tracer}", known or MISSING, f"at most {MOST_LOST_PERCENT:g} %", passed)
 
 
 def _gone(summary: Summary, seed: int) -> Interval | None:

@@ -9,10 +9,7 @@ import numpy as np
 import scipy
 
 from lab.analysis.pooled import censoring
-from lab.analysis.stats.compare import Comparison, holm, log_ratios, mean_of, paired
-from lab.analysis.stats.intervals import Interval
-from lab.analysis.stats.margins import of_overheads
-from lab.analysis.stats.serial import independent
+from lab.analysis.stats import Comparison, Interval, holm, independent, log_ratios, mean_of, of_overheads, paired
 from lab.record import Estimate, Summary
 
 Contrast = Literal["differs", "same within margin", "inconclusive"]

@@ -5,10 +5,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from lab.analysis.pooled import by_block, failed
-from lab.analysis.stats.compare import Cell, Comparison, compare, holm, interactions, mean_of, paired
-from lab.analysis.stats.intervals import Interval, mean_interval
-from lab.analysis.stats.margins import of_interactions
-from lab.analysis.stats.proportions import Pooled
+from lab.analysis.stats import (
+    Cell,
+    Comparison,
+    Interval,
+    Pooled,
+    compare,
+    holm,
+    interactions,
+    mean_interval,
+    mean_of,
+    of_interactions,
+    paired,
+)
 from lab.record import Finding, Summary
 from lab.spec import Frontier, Interaction, Waterfall
 

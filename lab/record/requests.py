@@ -52,8 +52,14 @@ class Requests:
 
     def ended_in(self, start_ns: int, end_ns: int) -> "Requests":
         """Return the requests that ended from `start_ns` until before `end_ns`."""
-        inside = (self.end_ns >= start_ns) & (self.end_ns < end_ns)
-        return replace(self, **{name: getattr(self, name)[inside] for name in REQUESTS_COLUMNS})
+        return self._where((self.end_ns >= start_ns) & (self.end_ns < end_ns))
+
+    def started_since(self, start_ns: int) -> "Requests":
+        """Return the requests that were sent at `start_ns` or later."""
+        return self._where(self.start_ns >= start_ns)
+
+    def _where(self, mask: NDArray[np.bool_]) -> "Requests":
+        return replace(self, **{name: getattr(self, name)[mask] for name in REQUESTS_COLUMNS})
 
 
 def read_requests(path: Path) -> Requests:

@@ -24,7 +24,7 @@ def _at(swept: Swept) -> str:
     if swept.number is None:
         return f"No tested number of {swept.what} gives the published {number(swept.published)} ({swept.metric})"
     ends = interval(swept.low, swept.high, number)
-    without = f" ({swept.blocks_without} blocks do not reach this, and are left out)" if swept.blocks_without else ""
+    without = f" ({swept.blocks_without} blocks do not reach this: no verdict)" if swept.blocks_without else ""
     return f"At {number(swept.number)} {f'({ends}) ' if ends else ''}{swept.what}, as published{without}"
 
 

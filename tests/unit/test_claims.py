@@ -240,6 +240,24 @@ def test_an_overhead_that_may_be_nothing_can_still_refute_a_multiple() -> None:
     assert (part.low, part.high, part.answer) == (None, None, "does not hold")
 
 
+def test_overheads_of_a_metric_that_falls_have_the_same_ratio() -> None:
+    falling = {level: [100 - value for value in values] for level, values in TRACED.items()}
+    (up,), (down,) = (judged(study(TWICE), summary({CPU: of})).parts for of in (TRACED, falling))
+    assert (up.answer, down.answer) == ("holds", "holds")
+    assert down.estimate == pytest.approx(up.estimate, rel=0.01)
+
+
+def test_a_bound_of_one_of_two_baselines_allows_no_exact_answer() -> None:
+    run = summary({CPU: {"baseline": BASELINE, "placebo": BASELINE, "agent": AGENT}})
+    run = run.model_copy(update={"compared_with": ("baseline", "placebo")})
+    assert judged(study(ORDER), run).verdict == "holds here"
+    bounds = [
+        one.model_copy(update={"censored": {CPU: "at least"}}) if one.level == "placebo" else one for one in run.trials
+    ]
+    (part,) = judged(study(ORDER), run.model_copy(update={"trials": bounds})).parts
+    assert (part.answer, part.reason) == ("inconclusive", "a value is only a bound")
+
+
 def test_a_trend_is_the_change_along_the_fitted_line() -> None:
     values = {"batch-4": [40.0, 80.0, 60.0], "batch-2": [44.0, 88.0, 66.0], "batch-1": [48.4, 96.8, 72.6]}
     run = summary({CPU: {"baseline": BASELINE[:3], **values}})

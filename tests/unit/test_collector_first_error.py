@@ -75,6 +75,19 @@ def test_a_ramp_without_an_error_speaks_against_what_it_exceeds() -> None:
     assert spreads["workers"].sd is not None and spreads["workers"].sd > 0.5
 
 
+def test_only_errors_are_degrees_of_freedom() -> None:
+    """Two spreads of 1 to 3 among three errors: their correlation of 0.8 has one degree of freedom, and p = 0.41."""
+    rates, workers = np.array([1, 1, -2]) / 6**0.5, np.array([1, -1, 0]) / 2**0.5
+    failing = [
+        Ramp({"rate": float(np.exp(0.03 * rate)), "workers": float(np.exp(0.09 * worker))})
+        for rate, worker in zip(rates, workers, strict=True)
+    ]
+    spared = [Ramp({"rate": 0.8, "workers": 0.8}, failed=False)] * 5
+    for of in (failing, [*failing, *spared]):
+        found = first_error(of)
+        assert (found.follows, found.p_value) == (INCONCLUSIVE, pytest.approx(0.41, abs=0.01))
+
+
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [

@@ -220,6 +220,20 @@ def test_what_an_older_run_does_not_record_was_off_in_it(value: object, same: bo
         reject_other_designs([older, newer], [Path("older"), Path("newer")])
 
 
+def test_what_is_recorded_only_where_it_is_off_is_a_difference() -> None:
+    one, other = run(1), run(2)
+    other.manifest["spec"]["protocol"]["placebo"] = False
+    with pytest.raises(UserError, match=r"spec\.protocol\.placebo is True and False"):
+        reject_other_designs([one, other], [Path("one"), Path("other")])
+
+
+def test_what_a_level_turns_off_is_a_difference() -> None:
+    one, other = run(1), run(2)
+    other.manifest["spec"]["factors"]["telemetry"]["otel-agent"]["wait_out_durations"] = False
+    with pytest.raises(UserError, match=r"spec\.factors\.telemetry\.otel-agent\.wait_out_durations"):
+        reject_other_designs([one, other], [Path("one"), Path("other")])
+
+
 def test_one_run_twice_is_an_error() -> None:
     one = run(1)
     with pytest.raises(UserError, match="kept and latest are the same run"):

@@ -269,6 +269,12 @@ def test_when_a_fault_was_lifted_is_known_to_the_clocks_error() -> None:
     assert list(unverified(SHOWN["frozen"].data(), [unsure])) == []
 
 
+def test_waits_that_every_client_gives_up_show_a_latency() -> None:
+    before = {**NO_COUNT, "given_up": 2}
+    assert doubts("application-latency", Story(injected=before, lifted={**before, "given_up": 30})) == []
+    assert "no operation was requested" in doubts("application-latency", Story(injected=before, lifted=before))[0]
+
+
 def test_a_latency_that_was_there_before_proves_nothing() -> None:
     slow = {"operations": 100, "errors": 0, "waited_ns": 100 * 100_000_000}
     later = {"operations": 200, "errors": 0, "waited_ns": 200 * 100_000_000}
@@ -294,6 +300,13 @@ def test_a_latency_that_was_there_before_proves_nothing() -> None:
 )
 def test_a_fault_without_its_complete_course_is_not_verified(injections: list[Injection], sentence: str) -> None:
     assert list(unverified(Story().data(), injections)) == [sentence]
+
+
+def test_a_fault_that_the_loads_end_cut_short_is_not_the_declared_one() -> None:
+    whole = injection("killed", SHOWN["killed"])
+    longer = replace(whole, fault={**whole.fault, "length_s": 30.0})
+    (doubt,) = unverified(SHOWN["killed"].data(), [longer])
+    assert doubt.endswith("it was lifted after 10.1 of 30 s: the load had ended")
 
 
 def test_a_trial_without_faults_has_nothing_to_verify() -> None:
@@ -328,6 +341,18 @@ def test_what_a_fault_did_to_the_requests_is_measured() -> None:
     assert -0.5 <= found["recovery_s"] - 0.05 <= 0.1
     assert found["requests_lost"] == pytest.approx((END_S - BEGIN_S) * 10, abs=1)
     assert found["requests_unasked"] == pytest.approx(0, abs=2)
+
+
+def test_a_warm_up_of_its_own_is_no_time_before_the_fault() -> None:
+    """Most of its requests are slow, some fail, and then nothing is sent for more than a second."""
+    cold = [(t / 10, t / 10 + 0.4, 500 if t % 20 == 0 else 200) for t in range(-200, -12)]
+    story = SHOWN["killed"]
+    found, warmed = (
+        values(with_faults(one.data(), [injection("killed", one)]), MESH.judgement.metrics)
+        for one in (story, replace(story, requests=[*cold, *story.requests]))
+    )
+    for name in ("recovery_s", "recovered_fraction", "requests_lost", "requests_unasked"):
+        assert warmed[name] == found[name]
 
 
 def test_a_system_that_does_not_come_back_has_no_time_to_recover() -> None:

@@ -16,7 +16,7 @@ from lab.record.counters import SpinnerThread
 from lab.record.data import TrialData, read_trial
 from lab.record.series import NotDerivableError, Series
 from lab.record.summary import TrialSummary
-from lab.record.trial import BackendRecord, SidecarRecord, Window
+from lab.record.trial import BackendRecord, ContainerRecord, SidecarRecord, Window
 from tests.labs import MESH
 from tests.streams import with_streams
 from tests.synthetic import QUICK, Trial, write_trial
@@ -86,6 +86,23 @@ def test_a_warm_up_before_the_load_has_no_part_in_what_sidecars_counted(agent: T
     sent = int((start_ns >= since_ns).sum())
     assert 0 < sent < len(agent.requests)
     assert values(replace(agent, trial=later))["retries_per_request"] == pytest.approx(300 / sent)
+
+
+def test_the_window_has_its_share_of_what_sidecars_counted(agent: TrialData) -> None:
+    """Their counters are of the load, of which the window is a part."""
+    trial = agent.trial
+    half_ns = (trial.window_start_ns + trial.window_end_ns) // 2
+    counted = SidecarRecord(version="1.40.0", counters={"http.inbound.downstream_rq_total": 1000})
+    sidecar = ContainerRecord(role="sidecar", image="x", restarts=0, oom_killed=False, exit_code=0, running=True)
+    containers = {**trial.containers, next(iter(trial.names("service"))): sidecar}
+
+    def cost_us(start_ns: int, end_ns: int) -> float:
+        window = Window(load_start_ns=trial.load_start_ns, start_ns=start_ns, end_ns=end_ns)
+        update = {"sidecars": {"s1-envoy": counted}, "window": window, "containers": containers}
+        return values(replace(agent, trial=trial.model_copy(update=update)))["cpu_per_proxied_request_us"]
+
+    whole, half = cost_us(trial.window_start_ns, trial.window_end_ns), cost_us(trial.window_start_ns, half_ns)
+    assert half == pytest.approx(whole, rel=0.1)
 
 
 def test_side_by_side_it_is_known_how_long_a_system_had_run(agent: TrialData) -> None:

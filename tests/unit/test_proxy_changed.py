@@ -193,6 +193,12 @@ def test_rates_and_the_time_until_the_change_shows(old: int, new: int, took_s: f
     assert found.took_s == pytest.approx(took_s, abs=2 * max(old, new) / PER_S)
 
 
+@pytest.mark.parametrize("new", [100, 101, 105])
+def test_what_may_be_chance_is_no_effect(new: int, tmp_path: Path) -> None:
+    found = changed.effect(trial(readings(100, new, 0), tmp_path))
+    assert found and found.took_s is None
+
+
 def test_a_trial_without_a_change_has_no_effect_of_one(tmp_path: Path) -> None:
     data = trial(None, tmp_path)
     assert changed.effect(data) is None

@@ -73,13 +73,21 @@ def test_only_complete_blocks_with_logarithms_count_and_few_say_nothing() -> Non
     assert correlation_of(levels(9, systems=4)) == 0
     assert correlation_of([]) == 0
     missing = levels(9)
-    for block in range(4):
-        del missing[3][block]
+    for one in missing:
+        for block in range(4):
+            del one[block]
     assert correlation_of(missing) == 0
     zero = levels(9)
     zero[0] = dict.fromkeys(zero[0], 0.0)
     assert correlation_of(zero) == 0
     assert correlation_of([dict.fromkeys(range(9), 1.0)] * 8) == 0
+
+
+def test_a_level_with_few_blocks_hides_nothing() -> None:
+    sparse = levels(9, systems=9)
+    sparse[3] = {block: value for block, value in sparse[3].items() if block < 3}
+    assert correlation_of(sparse) == correlation_of([*sparse[:3], *sparse[4:]])
+    assert correlation_of(sparse) > 0.5
 
 
 @pytest.mark.parametrize(("slope", "seen"), [(0.02, True), (0.0, False)])

@@ -278,6 +278,20 @@ def test_a_tracer_that_loses_spans_or_may_lose_them_fails(users: int, values: Ma
 
 
 @pytest.mark.parametrize(
+    ("changed", "ends"),
+    [
+        ({"streaming/users-10": {COST: 10}}, "spans per CPU-second; 10 users not measured"),
+        ({"streaming/users-2": {COST: 20, LOST: -0.005, PER_REQUEST: 100}}, "inconclusive"),
+    ],
+)
+def test_beyond_a_load_of_which_nothing_is_known_there_is_no_limit(changed: Values, ends: str) -> None:
+    rows = saturated(changed)
+    assert failed(rows) == ["largest load, streaming"]
+    assert rows[1].value.startswith("2 of 10 users")
+    assert rows[1].value.endswith(ends)
+
+
+@pytest.mark.parametrize(
     ("experiment", "run", "passes"),
     [
         ("span-saturation", summary({name: {} for name in LOADS}, LOADS), "10 of 10 users"),

@@ -120,6 +120,13 @@ def test_each_trial_whose_runtime_changed_has_a_row() -> None:
     assert failed(rows) == {"002-flush-1-to-125: exports"}
 
 
+def test_a_change_without_an_effect_fails() -> None:
+    without = {name: value for name, value in CHANGED.items() if name != TOOK}
+    rows = changes(summary(trials=[trial(1, **CHANGED), trial(2, **without)]))
+    assert rows[1].value == "1200/s before, 9.58/s after, no clear change of the spans per export"
+    assert failed(rows) == {"002-flush-1-to-125: exports"}
+
+
 @pytest.mark.parametrize("trials", [[], [trial(1)], [trial(1, valid=False, **CHANGED)]])
 def test_a_run_without_a_change_is_reported(trials: Sequence[TrialSummary]) -> None:
     with pytest.raises(UserError, match="no valid trial whose runtime changed"):

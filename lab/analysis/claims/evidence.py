@@ -8,10 +8,7 @@ import numpy as np
 import scipy
 
 from lab.analysis.claims.questions import Bounds, Quantity
-from lab.analysis.stats.compare import log_ratios
-from lab.analysis.stats.intervals import FloatArray, bootstrap_standard_error
-from lab.analysis.stats.proportions import Pooled
-from lab.analysis.stats.serial import independent
+from lab.analysis.stats import FloatArray, Pooled, bootstrap_standard_error, independent, log_ratios
 
 
 @dataclass(frozen=True)
@@ -131,6 +128,10 @@ def _of_overheads(blocks: FloatArray, seed: int, correlation: float) -> Evidence
     three = np.vstack([overheads, overheads[0] - overheads[1]])
     errors = bootstrap_standard_error(three, seed, correlation=correlation)
     variance, second_variance, of_difference = (float(error) ** 2 for error in errors)
+    # Of a metric that falls below the baseline's, both overheads are negative. Their ratio has the signs changed.
+    quantile = _quantile(0.95, _freedom(levels, correlation))
+    if max(first + quantile * variance**0.5, second + quantile * second_variance**0.5) < 0:
+        first, second = -first, -second
     covariance = (variance + second_variance - of_difference) / 2
 
     def excess(bound: float) -> tuple[float, float]:

@@ -15,8 +15,7 @@ from lab.analysis.claims.records import Answer, Beside, Judged, Part, Verdict, V
 from lab.analysis.claims.spec import Study
 from lab.analysis.claims.tested import missing, tested
 from lab.analysis.pooled import censoring, pooled_share
-from lab.analysis.stats.compare import mean_of
-from lab.analysis.stats.intervals import FloatArray
+from lab.analysis.stats import FloatArray, mean_of
 from lab.record import Summary
 
 
@@ -140,7 +139,8 @@ def _complete_blocks(values: Mapping[str, Mapping[int, float]], levels: Sequence
 
 def _unusable(summary: Summary, blocks: FloatArray, question: Question, floor: float | None) -> str | None:
     """Say why the blocks allow no answer, if so."""
-    trials = [trial for trial in summary.trials if trial.counts and trial.level in question.levels]
+    levels = {*question.levels, *(summary.compared_with if summary.baseline in question.levels else ())}
+    trials = [trial for trial in summary.trials if trial.counts and trial.level in levels]
     # Where the baseline has nothing, a value is an overhead.
     divided = blocks[:, :2] if question.quantity == "overhead ratio" else blocks
     reasons = {

@@ -10,7 +10,7 @@ from lab.analysis.claims.match import PLACEHOLDER, Match
 from lab.analysis.claims.questions import Question
 from lab.analysis.claims.records import Judged
 from lab.analysis.claims.swept import Swept
-from lab.analysis.stats.intervals import FloatArray, Interval, mean_interval
+from lab.analysis.stats import FloatArray, Interval, mean_interval
 from lab.record import Summary
 
 Blocks = Mapping[int, float]
@@ -26,7 +26,8 @@ def along(
     """Judge a claim. If its levels have `*`: at the number that the published value gives, and at each tested number.
 
     In each block, the number is interpolated between its neighbours on a logarithmic scale, and so are the values of
-    all levels at it. The number's uncertainty is then a part of the spread between blocks.
+    all levels at it. The number's uncertainty is then a part of the spread between blocks. If a block does not reach
+    the published value at any number, those that do are a selection, and there is no verdict.
     """
     if match is None or not any(starred(question.levels) for question in wanted):
         return judge(summary, values, wanted)
@@ -40,12 +41,14 @@ def along(
         for metric, by_level in values.items()
     }
     levels = {**summary.levels, **dict.fromkeys(names, summary.levels[summary.baseline])}
-    without = len(_beyond(match, values)) - len(matched)
+    complete = (block for block, beyond in _beyond(match, values).items() if len(beyond) == len(match.levels))
+    without = len(set(complete) - matched.keys())
     verdicts = tuple((number, judge(summary, values, some).verdict) for number, some in each.items())
-    swept = _swept(match, mean_interval(list(matched.values()), summary.confidence, seed) if matched else None)
-    return judge(summary.model_copy(update={"levels": levels}), between, wanted).model_copy(
-        update={"swept": swept.model_copy(update={"verdicts": verdicts, "blocks_without": without})}
-    )
+    logarithm = mean_interval(list(matched.values()), summary.confidence, seed) if matched else None
+    swept = _swept(match, logarithm).model_copy(update={"verdicts": verdicts, "blocks_without": without})
+    found = judge(summary.model_copy(update={"levels": levels}), between, wanted)
+    selected = {"verdict": "inconclusive"} if without and found.verdict != "not tested here" else {}
+    return found.model_copy(update={"swept": swept, **selected})
 
 
 def starred(levels: Sequence[str]) -> list[str]:

@@ -9,7 +9,7 @@ class Swept(Record):
     """The `number` of `what` at which `metric` has the `published` value, and the verdict at each tested number.
 
     `number`, `low` and `high` are None where no tested number gives that value, or too few blocks say so.
-    `blocks_without`: those that do not reach the value, and have no number.
+    `blocks_without`: those that do not reach the value at any tested number. With one, there is no verdict at `number`.
     """
 
     what: str

@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 from lab.analysis.collector.fit import Fit, Predicted, fit, predict
 from lab.errors import UserError
 from lab.record import MIB, VERSION_HINT, read_json, write_json_atomic
+from lab.spec import SpecError
 from lab.spec.model import Shape, validate
-from lab.spec.problems import SpecError
 
 FORMAT, VERSION = "tollbooth.capacity-model", 1
 CPU_TERMS = ("span", "span byte", "attribute", "trace per span", "second per span", "wake-up per span")

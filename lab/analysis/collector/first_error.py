@@ -66,11 +66,12 @@ def first_error(ramps: Sequence[Ramp], confidence: float = 0.95) -> FirstError:
         highest = {name: max(ramp.values[name] for ramp in ramps) for name in names}
         return FirstError(INCONCLUSIVE, None, {name: Spread(value, at_least=True) for name, value in highest.items()})
     logs = {name: _logs(ramps, name) for name in names}
-    spreads = {name: _spread(values, sum(ramp.failed for ramp in ramps), confidence) for name, values in logs.items()}
+    errors = sum(ramp.failed for ramp in ramps)
+    spreads = {name: _spread(values, errors, confidence) for name, values in logs.items()}
     p_value = None
     ranked = sorted(names, key=lambda name: spreads[name].sd or 0.0)
-    if len(ranked) > 1 and sum(ramp.failed for ramp in ramps) >= _FEWEST_LEVELS:
-        p_value = _same_spread(logs[ranked[0]], logs[ranked[1]])
+    if len(ranked) > 1 and errors >= _FEWEST_LEVELS:
+        p_value = _same_spread(logs[ranked[0]], logs[ranked[1]], errors)
     decided = p_value is not None and p_value < 1 - confidence
     return FirstError(ranked[0] if decided else INCONCLUSIVE, p_value, spreads)
 
@@ -103,8 +104,11 @@ def _spread(logs: FloatArray, errors: int, confidence: float) -> Spread:
     return Spread(value, False, (squares / freedom) ** 0.5, least**0.5, most**0.5)
 
 
-def _same_spread(one: FloatArray, other: FloatArray) -> float | None:
-    """Return the p value that two candidates of the same ramps have one spread; None where they differ by a factor."""
+def _same_spread(one: FloatArray, other: FloatArray, errors: int) -> float | None:
+    """Return the p value that two candidates of the same ramps have one spread; None where they differ by a factor.
+
+    Only ramps with an error are degrees of freedom.
+    """
     total, gap = one + other, one - other
     total, gap = total - total.mean(), gap - gap.mean()
     lengths = float(np.linalg.norm(total) * np.linalg.norm(gap))
@@ -112,7 +116,7 @@ def _same_spread(one: FloatArray, other: FloatArray) -> float | None:
     if lengths <= 1e-12:
         return None
     correlation = min(abs(float(total @ gap)) / lengths, 1.0)
-    freedom = len(one) - 2
+    freedom = errors - 2
     if correlation > 1 - 1e-12:
         return 0.0
     return float(2 * scipy.special.stdtr(freedom, -correlation * (freedom / (1 - correlation**2)) ** 0.5))

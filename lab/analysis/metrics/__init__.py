@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from lab.analysis.metrics.bounds import in_place
 from lab.analysis.metrics.speed import as_measured
 from lab.analysis.metrics.window import all_known
-from lab.analysis.stats.compare import mean_of
+from lab.analysis.stats import mean_of
 from lab.contract import Judgement, Measure, Metric, PairedMetric, Values
 from lab.record import TrialData, TrialSummary
 

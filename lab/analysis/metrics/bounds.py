@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from typing import cast
 
 from lab.contract import Metric
-from lab.record import Censoring, Results, TrialData
-from lab.record.trial import LOCAL
+from lab.record import LOCAL, Censoring, Results, TrialData
 
 
 def bounds(data: TrialData, metrics: Mapping[str, Metric]) -> dict[str, Censoring]:

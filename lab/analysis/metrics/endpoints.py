@@ -4,8 +4,7 @@ from collections.abc import Mapping
 
 from lab.analysis.ledger import counted
 from lab.contract import Metric
-from lab.record import Fields, NotDerivableError, TrialData
-from lab.record.trial import LOCAL
+from lab.record import LOCAL, Fields, NotDerivableError, TrialData
 
 ACCEPTED = "accepted_spans"
 # What a tracer counts of spans that it ended and that no endpoint accepted.

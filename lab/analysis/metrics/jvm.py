@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from lab.analysis.metrics.window import increase, mean, per_request
+from lab.analysis.metrics.window import in_window, increase, mean, per_request
 from lab.contract import Metric
 from lab.record import MS_NS, Fields, NotDerivableError, Series, TrialData
 
@@ -64,9 +64,9 @@ def _between_news(counter: Series, eden_bytes: int) -> Series:
 
 
 def _allocated_per_request(data: TrialData) -> float:
-    trial, jvms = data.trial, data.counters.jvms
-    counters = (allocated(jvms[name]) for name in trial.names("service"))
-    return per_request(data, sum(one.increase(trial.window_start_ns, trial.window_end_ns) for one in counters))
+    jvms = data.counters.jvms
+    counters = (allocated(jvms[name]) for name in data.trial.names("service"))
+    return per_request(data, sum(in_window(data, one) for one in counters))
 
 
 def _services_increase(data: TrialData, *fields: str) -> float:

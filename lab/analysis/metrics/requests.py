@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from lab.analysis.metrics.window import served, window_requests
+from lab.analysis.metrics.window import load_requests, served, window_requests
 from lab.analysis.stats.recovery import Recovery, outcomes, recovery
 from lab.contract import Metric
 from lab.record import MS_NS, SECOND_NS, IntArray, NotDerivableError, TrialData
@@ -46,9 +46,10 @@ def _error_fraction(data: TrialData) -> float:
 def _recoveries(data: TrialData) -> Iterator[Recovery]:
     """Yield what became of the requests at each of the trial's faults.
 
-    Raises `NotDerivableError` where too little of the trial lies before one.
+    Raises `NotDerivableError` where too little of the trial's load lies before one.
     """
-    requests = outcomes(data.requests.intended_ns, data.requests.end_ns, data.requests.status)
+    sent = load_requests(data)
+    requests = outcomes(sent.intended_ns, sent.end_ns, sent.status)
     for injection in data.injections:
         if injection.injected is None or injection.lifted is None:
             continue

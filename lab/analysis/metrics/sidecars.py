@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from lab.analysis.metrics.window import increase, mean
+from lab.analysis.metrics.window import increase, load_requests, mean, served
 from lab.contract import Metric
 from lab.record import MIB, US_NS, NotDerivableError, TrialData
 
@@ -14,8 +14,8 @@ def _per_request(*counters: str) -> Callable[[TrialData], float | None]:
     """Add up counters that end so, of all proxies of all sidecars, for each request; None without sidecars."""
 
     def compute(data: TrialData) -> float | None:
-        # Counters are those of the load. A warm-up of its own came before it.
-        requests = int((data.requests.start_ns >= data.trial.load_start_ns).sum())
+        # Counters are those of the load.
+        requests = len(load_requests(data))
         if not data.trial.sidecars or requests == 0:
             return None
         counted = (counter for sidecar in data.trial.sidecars.values() for counter in sidecar.counters.items())
@@ -26,14 +26,18 @@ def _per_request(*counters: str) -> Callable[[TrialData], float | None]:
 
 
 def _cpu_per_proxied_request_us(data: TrialData) -> float | None:
-    """Divide the sidecars' CPU time by the requests that passed them, each counted at every sidecar on its way."""
+    """Divide the sidecars' CPU time by the requests that passed them, each counted at every sidecar on its way.
+
+    Sidecars count the whole load: of that, the window has the share of its requests.
+    """
     names = data.trial.names("sidecar")
     if not names:
         return None
     passed = sum(one.counters.get(name, 0) for one in data.trial.sidecars.values() for name in PROXIED)
-    if passed == 0:
+    if passed == 0 or served(data) == 0:
         raise NotDerivableError("no request passed a sidecar")
-    return increase(data, data.counters.containers, names, "cpu_usage_ns") / US_NS / passed
+    in_window = passed * served(data) / len(load_requests(data))
+    return increase(data, data.counters.containers, names, "cpu_usage_ns") / US_NS / in_window
 
 
 def _memory_per_sidecar_mib(data: TrialData) -> float | None:

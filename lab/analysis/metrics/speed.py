@@ -17,10 +17,8 @@ import numpy as np
 
 from lab.analysis.metrics.alternating import IDLE
 from lab.analysis.metrics.window import known, over
-from lab.analysis.stats.adjustments import Slope, within_slope
-from lab.analysis.stats.intervals import FloatArray
+from lab.analysis.stats import FloatArray, Slope, lessens_scatter, within_slope
 from lab.analysis.stats.places import Row, without_places
-from lab.analysis.stats.scatter import lessens_scatter
 from lab.contract import Measure, Metric
 from lab.record import SECOND_NS, Adjustment, NotDerivableError, PlaceAdjustment, TrialData, TrialRecord, TrialSummary
 

@@ -35,6 +35,11 @@ def window_requests(data: TrialData) -> Requests:
     return data.requests.ended_in(data.trial.window_start_ns, data.trial.window_end_ns)
 
 
+def load_requests(data: TrialData) -> Requests:
+    """Return the requests of the trial's load. A warm-up that is a load of its own came before it."""
+    return data.requests.started_since(data.trial.load_start_ns)
+
+
 def served(data: TrialData) -> float:
     """Return how many requests the window served, those at its edges by the share of their time inside."""
     return data.requests.served_in(data.trial.window_start_ns, data.trial.window_end_ns)
@@ -60,7 +65,12 @@ def grown(data: TrialData, name: str, counter: Series) -> float:
     """
     if name in ended_on_purpose(data.injections):
         counter = counter.continued()
-    return counter.increase(data.trial.window_start_ns, data.trial.window_end_ns)
+    return in_window(data, counter)
+
+
+def in_window(data: TrialData, counter: Series) -> float:
+    """Return by how much a counter grew in the window."""
+    return counter.increase(data.trial.window_start_ns, data.trial.window_end_ns, data.trial.window_apart)
 
 
 def mean(data: TrialData, group: Mapping[str, Fields], names: Iterable[str], field: str) -> float:

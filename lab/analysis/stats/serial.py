@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 # With fewer free residuals, (levels - 1) x (blocks - 1), correlation and chance look alike, and false alarms widen
 # intervals by more than 8 % on average. These are eight systems in six blocks.
 FEWEST_FREE = 35
+# A level with a smaller share of the blocks would leave all others with few.
+MOST_BLOCKS = 0.75
 # One-sided. A smaller chance of a false alarm leaves a correlation of 0.3 unseen too often: see
 # docs/explanation/statistics.md.
 ALARM = 0.15
@@ -20,10 +22,12 @@ LARGEST = 0.8
 def correlation_of(levels: Collection[Mapping[int, float]]) -> float:
     """Return the correlation of neighbouring blocks of a metric, from each level's values by block; 0 for none seen.
 
-    Only blocks that every level has count. A value that is not positive has no logarithm: nothing is seen then.
+    Only blocks that every level has count, of the levels that have most of them. A value that is not positive has no
+    logarithm: nothing is seen then.
     """
-    blocks = sorted(set.intersection(*(set(level) for level in levels))) if levels else []
-    values = np.array([[level[block] for block in blocks] for level in levels], dtype=np.float64)
+    full = [level for level in levels if len(level) >= MOST_BLOCKS * len(set().union(*levels))]
+    blocks = sorted(set.intersection(*(set(level) for level in full))) if full else []
+    values = np.array([[level[block] for block in blocks] for level in full], dtype=np.float64)
     if not blocks or np.any(values <= 0):
         return 0.0
     return float(serial_correlation(np.log(values)))

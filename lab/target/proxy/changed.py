@@ -6,18 +6,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from lab.contract import Metric
-from lab.record import SECOND_NS, Fields, NotDerivableError, TrialData
-from lab.record.trial import LOCAL
+from lab.record import LOCAL, SECOND_NS, Fields, NotDerivableError, TrialData
 from lab.target.proxy.changing import SOON_S
 
 STREAM = "exports"
+# Exports per span that differ by less may do so by chance.
+CLEAR = 0.1
 
 
 @dataclass(frozen=True)
 class Effect:
     """Exports per second before and after a change, and after how long they were those of the new values.
 
-    `took_s` is known to within one export. None: the values made no difference to the spans of an export.
+    `took_s` is known to within one export. None: the values made no clear difference to the spans of an export.
     """
 
     before_per_s: float
@@ -82,7 +83,7 @@ class _Grown:
 def _took_s(fields: Fields, made: int, before: _Grown, after: _Grown, since: _Grown) -> float | None:
     """Return how long after reading `made`, the first one after the change, spans were still exported as before."""
     old, new = before.exports_per_span, after.exports_per_span
-    if old == new:
+    if abs(new - old) < CLEAR * old:
         return None
     spans = fields["spans_sent"]
     as_before = (since.exports - since.spans * new) / (old - new)

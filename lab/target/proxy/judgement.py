@@ -92,7 +92,7 @@ def bytes_per_span(data: TrialData) -> float | None:
 
 
 def throttled_fraction(data: TrialData) -> float:
-    """Return the share of the window in which the CPU limit stopped the receiver."""
+    """Return for how much of the window the CPU limit stopped the receiver: the kernel adds up its time on each CPU."""
     name = str(data.trial.settings["receiver"])
     return increase(data, data.counters.containers, [name], "cpu_throttled_ns") / (1e9 * data.trial.window_s)
 
@@ -174,7 +174,10 @@ METRICS: Mapping[str, Metric] = {
         Metric("bytes_per_span", "Bytes per span, on the network", "B", compute=bytes_per_span),
         Metric("attributes_per_span", "Attributes per span", "", compute=_value("attributes_per_span")),
         Metric(
-            "receiver_throttled_fraction", "Receiver stopped by its CPU limit", "fraction", compute=throttled_fraction
+            "receiver_throttled_fraction",
+            "Receiver stopped by its CPU limit, added up over CPUs",
+            "fraction",
+            compute=throttled_fraction,
         ),
         Metric("start_delay_p99_ms", "Start after the intended one, 99th percentile", "ms", compute=start_delay_p99_ms),
         Metric("cpu_proxy_cores", "CPU, proxy", "cores", compute=resources.cores(ROLE)),
