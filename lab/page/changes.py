@@ -8,10 +8,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from lab.command import detached
-from lab.command.paths import SCRATCH
+from typing_extensions import override
 
-LOG = SCRATCH / "page-change.log"
+from lab.command import detached, paths
+
+LOG = paths.SCRATCH / "page-change.log"
 ERROR = "error: "
 
 
@@ -25,19 +26,19 @@ class Change(Protocol):
         """Return why it failed, once it has ended; None if it did not."""
 
 
-class ByCommand:
+class ByCommand(Change):
     """A `Change` that is a process, whose output is in the file `log`."""
 
     def __init__(self, process: "subprocess.Popen[bytes]", log: Path) -> None:
         self.process = process
         self.log = log
 
+    @override
     def running(self) -> bool:
-        """See `Change.running`."""
         return self.process.poll() is None
 
+    @override
     def error(self) -> str | None:
-        """See `Change.error`."""
         return said(self.log.read_text()) if self.process.poll() else None
 
 

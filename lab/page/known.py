@@ -13,8 +13,7 @@ from lab.command.running import Running
 from lab.engine import OBSERVER, Driver, ports
 from lab.engine.keeping import GUARD
 from lab.run.start import Start
-from lab.spec import Example, Experiment, recorded_experiment
-from lab.spec.example import NO_FAULT, Picture, Settings
+from lab.spec import NO_FAULT, Example, Experiment, Picture, Settings, recorded_experiment
 
 # A line of `Deployment.pages`: an address, and what is there.
 LINK = re.compile(r"^(http://\S+) \((.+)\)$")

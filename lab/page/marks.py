@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from lab.analysis.metrics.jvm import SETTLED_JIT_FRACTION
-from lab.analysis.stats.intervals import mean_interval
+from lab.analysis.stats import mean_interval
 from lab.page.figures import Request
 from lab.page.observed import Samples
 from lab.record import SECOND_NS, NotDerivableError, Series

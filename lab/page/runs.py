@@ -9,6 +9,7 @@ from urllib.parse import quote
 from lab.errors import UserError
 from lab.page.answers import Wrong
 from lab.record import Estimate, Summary, read_manifest, read_summary
+from lab.report.tables import finding_of
 
 SUMMARY, REPORT = "summary.json", "report.html"
 
@@ -62,7 +63,11 @@ def _has_report(folder: Path) -> bool:
 def run(summary: Summary, manifest: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a run found: a row for each level and measure that answers its question. Pure."""
     answering = {summary.headline.primary, *summary.headline.also}
-    rows = [_row(summary, one) for one in summary.estimates if one.metric in answering and one.finding is not None]
+    rows = [
+        _row(summary, one)
+        for one in summary.estimates
+        if one.metric in answering and one.finding is not None and one.level != summary.placebo
+    ]
     return {
         "experiment": summary.experiment,
         "started": manifest.get("started"),
@@ -78,5 +83,6 @@ def _row(summary: Summary, estimate: Estimate) -> dict[str, Any]:
         "ratio": estimate.ratio,
         "low": estimate.ratio_low,
         "high": estimate.ratio_high,
-        "verdict": estimate.finding,
+        "bound": estimate.comparison_censored,
+        "verdict": finding.word if (finding := finding_of(summary, estimate)) else None,
     }

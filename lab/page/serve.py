@@ -9,9 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from lab.analysis.lab import Lab
-from lab.command import serving
+from lab.command import paths, serving
 from lab.command.exploring import FOLDER
-from lab.command.paths import RESULTS, ROOT
 from lab.command.serving import Serving
 from lab.engine import OBSERVER
 from lab.page.live import COUNTERS, Live
@@ -32,7 +31,7 @@ def serve(lab: Lab) -> None:
     """Serves the page; returns when `lab down` ended it, or Ctrl-C. Raises `UserError` if its port is in use."""
     live = Live(FOLDER)
     state = State(ThisMachine(lab, live.fresh))
-    site = Site(state, live, Runs(RESULTS, ROOT), ASSETS)
+    site = Site(state, live, Runs(paths.RESULTS, paths.ROOT), ASSETS)
     record = Serving(token=secrets.token_hex(TOKEN_BYTES), port=serving.port())
     try:
         server = Server(record.port, record.token, site.find)

@@ -12,8 +12,7 @@ from lab.errors import UserError
 from lab.page.answers import Wrong
 from lab.page.changes import Change, words_of
 from lab.page.known import FAULT, Known
-from lab.spec import suggestion
-from lab.spec.example import NO_FAULT, Control, Settings
+from lab.spec import NO_FAULT, Control, Settings, suggestion
 
 Phase = Literal["down", "starting", "up", "changing", "failed"]
 

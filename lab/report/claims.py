@@ -13,13 +13,16 @@ _VERBS = {"holds": "hold", "does not hold": "do not hold", "inconclusive": "are 
 
 
 def headline(judged: Judged) -> str:
-    """Say what decided a claim: the comparison of the verdict that is closest to failing, or fails most."""
+    """Say what decided a claim: the comparison of the verdict that is closest to failing, or fails most.
+
+    Where a claim has no verdict though all comparisons have an answer, none decided.
+    """
     if judged.verdict == "not tested here":
         return judged.reason or ""
     answer = judged.verdict.removesuffix(" here")
     deciding = [part for part in judged.parts if part.answer == answer]
-    shown = describe(min(deciding, key=_slack))
-    if len(judged.parts) == 1:
+    shown = describe(min(deciding or judged.parts, key=_slack))
+    if len(judged.parts) == 1 or not deciding:
         return shown
     example = "the closest" if answer == "holds" else "such as"
     return f"{len(deciding)} of {len(judged.parts)} comparisons {_VERBS[answer]}, {example}: {shown}"

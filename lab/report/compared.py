@@ -7,8 +7,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from lab.analysis.stats.compare import Comparison
-from lab.analysis.stats.intervals import Interval
+from lab.analysis.stats import Comparison, Interval
 from lab.analysis.views import Crossing, Ladder, Measure, Point, Step, climb_ladder, cross, undominated, weigh
 from lab.errors import UserError
 from lab.record import VERSION_HINT, Summary

@@ -9,9 +9,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from lab.record import TrialData
+from lab.record import LOCAL, TrialData
 from lab.record.traces import ACCEPTED, COMPLETE, LOGGED, RECEIVE_MS, RETURNED, SEND_MS, SENT, UNSENT
-from lab.record.trial import LOCAL
 
 Floats = NDArray[np.float64]
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from lab.analysis.stats.intervals import Interval
+from lab.analysis.stats import Interval
 from lab.analysis.views import Climb, Crossed, Crossing, Ladder, Step
 from lab.record import Estimate, Summary, TrialRecord, TrialSummary
 from lab.report import findings
@@ -18,7 +18,7 @@ from lab.report.figures import bars, curves, over_time
 from lab.report.figures import latency as latency_figure
 from lab.report.figures import trials as single
 from lab.report.loads import loads
-from lab.report.numbers import Scale, bounded, divided, interval, number, ratio, scale_for, signed, within
+from lab.report.numbers import Scale, bounded, divided, number, ratio, ratio_interval, scale_for, signed, within
 from lab.report.palette import OTHERS, Colour, level_colours
 from lab.report.source import JVM_MEASURES, Curve, Observed, Source, pooled
 from lab.report.view import main_metrics
@@ -47,7 +47,7 @@ def _forest_row(summary: Summary, metric: str, level: str) -> bars.Row | None:
     high = estimate.ratio if estimate.ratio_high is None else estimate.ratio_high
     if not all(isfinite(value) and value > 0 for value in (low, estimate.ratio, high)):
         return None
-    within = interval(estimate.ratio_low, estimate.ratio_high, ratio) or "no interval"
+    within = ratio_interval(estimate.ratio_low, estimate.ratio_high) or "no interval"
     text = f"{bounded(ratio(estimate.ratio), estimate.comparison_censored)} ({within})"
     return bars.Row(level, estimate.ratio, low, high, text, estimate.finding or "")
 
@@ -222,16 +222,16 @@ def order_cells(
     planned = {trial.number: (trial.block, trial.position, trial.level) for trial in trials}
     begun = {trial.block for trial in trials} | {trial.block for trial in summarised}
     # The name of a trial's folder begins with its number.
-    without_records = {int(trial.trial.partition("-")[0]) for trial in summarised if trial.valid}
+    summed_up = [(int(trial.trial.partition("-")[0]), trial.valid) for trial in summarised]
     for entry in manifest.get("order") or []:
         if isinstance(entry, Mapping) and (entry["block"] in begun or not manifest.get("stopped")):
             planned.setdefault(entry["number"], (entry["block"], entry["position"], entry["level"]))
     cells = []
     for trial_number, (block, position, level) in sorted(planned.items()):
-        attempts = [trial for trial in trials if trial.number == trial_number]
-        valid = any(trial.valid for trial in attempts) or trial_number in without_records
-        outcome = "valid" if valid else "rejected" if attempts else "not run"
-        rejected = sum(not trial.valid for trial in attempts)
+        attempts = [valid for number, valid in summed_up if number == trial_number]
+        attempts = attempts or [trial.valid for trial in trials if trial.number == trial_number]
+        outcome = "valid" if any(attempts) else "rejected" if attempts else "not run"
+        rejected = attempts.count(False)
         cells.append(single.Cell(trial_number, block, position, level, outcome, rejected))
     return cells
 

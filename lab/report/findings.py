@@ -3,8 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from lab.analysis.metrics.jvm import SETTLED_JIT_FRACTION
-from lab.analysis.metrics.speed import CACHE_STEP, RAN_BESIDE
+from lab.analysis.metrics import jvm, speed
 from lab.record import Adjustment, Estimate, PlaceAdjustment, Summary
 from lab.report.numbers import LEAST_SHOWN, bounded, change, noise, number, percent
 
@@ -61,7 +60,7 @@ class _Covariate:
 
 
 _COVARIATES = {
-    CACHE_STEP: _Covariate(
+    speed.CACHE_STEP: _Covariate(
         "Times are adjusted to a machine of constant speed.",
         "A step through the CPU's cache took",
         "ns in the trials",
@@ -70,7 +69,7 @@ _COVARIATES = {
         by_level=True,
     ),
     # Runs of side-by-side blocks used it before places in the order of starts were adjusted for.
-    RAN_BESIDE: _Covariate(
+    speed.RAN_BESIDE: _Covariate(
         "Times are adjusted to systems that ran equally long before their window began.",
         "They ran",
         "s in the trials",
@@ -173,10 +172,10 @@ def _settled(summary: Summary) -> str:
     if any(trial.settled is not None for trial in summary.trials):
         return (
             "In the warm-up of all sets that count, each system once had three quiet blocks of 200 requests "
-            f"(compilers at most {percent(SETTLED_JIT_FRACTION)} of its CPU). In the windows, {used}. {apart}"
+            f"(compilers at most {percent(jvm.SETTLED_JIT_FRACTION)} of its CPU). In the windows, {used}. {apart}"
         ).rstrip()
-    state = "Settled" if max(shares) <= SETTLED_JIT_FRACTION else "Not settled"
-    return f"{state}: {used} in the windows (limit {percent(SETTLED_JIT_FRACTION)})."
+    state = "Settled" if max(shares) <= jvm.SETTLED_JIT_FRACTION else "Not settled"
+    return f"{state}: {used} in the windows (limit {percent(jvm.SETTLED_JIT_FRACTION)})."
 
 
 def _span(shares: Collection[float]) -> str:

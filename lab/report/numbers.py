@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import floor, isfinite, log10
 
-from lab.analysis.stats.intervals import Interval
+from lab.analysis.stats import Interval
 from lab.record import Censoring
 
 DASH = "\N{EN DASH}"
@@ -109,6 +109,12 @@ def ratio(value: float | None) -> str:
     if value is None or not isfinite(value):
         return DASH
     return f"{value:.2f}" if value >= 0.1 else number(value, 2)
+
+
+def ratio_interval(low: float | None, high: float | None) -> str:
+    """Format the ends of a ratio's interval, with more digits where one would be shown as 1 and is not."""
+    apart = low is not None and high is not None and not low <= 1 <= high and "1.00" in interval(low, high, ratio)
+    return interval(low, high, (lambda end: f"{end:.5f}" if round(end, 3) == 1 else f"{end:.3f}") if apart else ratio)
 
 
 def times(value: float) -> str:

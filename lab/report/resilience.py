@@ -6,10 +6,7 @@ from typing import Any
 
 from lab.analysis.metrics.requests import FAILED
 from lab.analysis.pooled import SEED, by_block, failed, pooled_share
-from lab.analysis.stats.compare import compare, paired
-from lab.analysis.stats.intervals import Interval
-from lab.analysis.stats.proportions import Pooled
-from lab.analysis.stats.ttests import ASSUMPTIONS, student, welch
+from lab.analysis.stats import ASSUMPTIONS, Interval, Pooled, compare, paired, student, welch
 from lab.record import NO_SIDECAR, RETRIES, WITHOUT_PATTERNS, Summary, TrialRecord, TrialSummary
 from lab.report.findings import estimate_of
 from lab.report.numbers import DASH, MINUS, divided, interval, number, percent, scale_for, signed, within

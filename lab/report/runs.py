@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from lab.analysis.designs import MISSING, Difference
-from lab.analysis.stats.intervals import Interval
+from lab.analysis.stats import Interval
 from lab.analysis.two_runs import Compared
 from lab.record import Combined, CombinedEstimate, RunValue, Summary
 from lab.report.numbers import DASH, Scale, interval, number, percent, ratio, scale_for

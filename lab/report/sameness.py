@@ -1,6 +1,6 @@
 """What a finding is called: no interval that excludes equality is called the same."""
 
-from lab.analysis.stats.intervals import Interval
+from lab.analysis.stats import Interval
 from lab.record import Combined, Estimate, Finding, Summary
 
 SAME: Finding = "same within margin"

@@ -119,10 +119,11 @@ def _line(data: TrialData, field: str, convert: Callable[[Floats, float], Floats
 
     def total(names: Sequence[str]) -> Floats | None:
         sampled = [
-            counters.containers[name][field]
+            # That of a container that was killed begins anew.
+            series.continued() if field == "cpu_usage_ns" else series
             for counters in data.counters_by_machine().values()
             for name in names
-            if field in counters.containers.get(name, {})
+            if (series := counters.containers.get(name, {}).get(field)) is not None
         ]
         return convert(_total(trial, sampled), grid_s[1]) if sampled else None
 
@@ -145,7 +146,9 @@ def _jvm(data: TrialData) -> Mapping[str, Curve]:
     grid_s = _grid_s(data.trial)
     for measure, (counters_of, divisor) in JVM_MEASURES.items():
         try:
-            counters = [one for name in data.trial.measured() for one in counters_of(data.counters.jvms[name])]
+            counters = [
+                one.continued() for name in data.trial.measured() for one in counters_of(data.counters.jvms[name])
+            ]
         except (KeyError, NotDerivableError):
             continue
         per_s = np.diff(_total(data.trial, counters)) / grid_s[1]
@@ -219,7 +222,7 @@ def read(results_dir: Path) -> Source:
     for folder in trial_folders(results_dir):
         trial = read_trial_record(folder)
         trials.append(trial)
-        if not trial.valid:
+        if not trial.valid or trial.settled is False:
             continue
         data = read_trial(folder)
         if trial.window is not None:

@@ -1,5 +1,6 @@
 """Plain tables: the text of each cell. The terminal and the page show the same ones."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from textwrap import wrap
@@ -19,6 +20,7 @@ from lab.report.numbers import (
     number,
     percent,
     ratio,
+    ratio_interval,
     scale_for,
     signed,
 )
@@ -146,7 +148,7 @@ def ratio_cell(estimate: Estimate | None) -> Cell:
     if estimate is None:
         return NOTHING
     shown = bounded(ratio(estimate.ratio), estimate.comparison_censored)
-    return Cell(shown, interval(estimate.ratio_low, estimate.ratio_high, ratio))
+    return Cell(shown, ratio_interval(estimate.ratio_low, estimate.ratio_high))
 
 
 def difference_cell(estimate: Estimate | None, scale: Scale) -> Cell:
@@ -164,6 +166,7 @@ def metric_table(summary: Summary, name: str) -> Table:
     # A measure that may be 0 has no ratios, and the terminal no room for empty columns.
     ratios = "" if any(row and row.ratio_low is not None for row in rows.values()) else None
     means = {level: mean_cell(summary, row) for level, row in rows.items()}
+    trials = Counter(trial.level for trial in summary.trials if trial.counts and name in trial.values)
     halved = any(mean.interval.startswith("±") for mean in means.values())
     note = f"{'± of a mean and ' if halved else ''}( ) are {percent(summary.confidence)} intervals"
     return Table(
@@ -182,14 +185,14 @@ def metric_table(summary: Summary, name: str) -> Table:
         [
             [
                 named(level),
-                Cell(str(row.n if row else 0)),
+                Cell(str(trials[level] or (row.n if row else 0))),
                 means[level],
                 difference_cell(row, scale),
                 ratio_cell(row),
                 Cell(half_width(row)),
                 Cell(noise(row.noise_floor) if row else DASH),
                 Cell(finding=finding_of(summary, row)),
-                Cell(str(row.n if row else 0)),
+                Cell(str(trials[level] or (row.n if row else 0))),
             ]
             for level, row in rows.items()
         ],

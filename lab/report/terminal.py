@@ -72,8 +72,9 @@ def print_answers(found: Sequence[Answer], console: Console) -> None:
     """Print the answer: its sentences, or of more than can be read at once the highest and the lowest."""
     shown = [("", answer) for answer in found]
     if len(found) > MOST_ANSWERS:
-        lowest, *_, highest = sorted(found, key=lambda answer: answer.size or 0)
-        shown = [(f"the highest of {len(found)}, ", highest), ("the lowest, ", lowest)]
+        ranked = sorted((answer for answer in found if answer.size is not None), key=lambda answer: answer.size or 0)
+        extremes = [(f"the highest of {len(found)}, ", ranked[-1]), ("the lowest, ", ranked[0])] if ranked else []
+        shown = [*extremes, *(one for one in shown if one[1].size is None)]
     console.print("The answer", style="italic", highlight=False)
     for which, answer in shown:
         console.print(f"[bold]{which}{escape(answer.title)}[/]: {escape(answer.text)}", highlight=False)

@@ -152,7 +152,8 @@ def _change(summary: Summary, estimate: Estimate | None) -> Cell:
         return Cell(findings.change_of(estimate), findings.change_interval(estimate), found)
     scale = scale_for(summary.metrics[estimate.metric].unit, [estimate.difference or 0.0])
     shown = difference_cell(estimate, scale)
-    return replace(shown, value=f"{shown.value} {scale.unit}".rstrip(), finding=found)
+    # In one column with relative changes, which are in %.
+    return replace(shown, value=f"{shown.value} {scale.unit.replace('%', 'points')}".rstrip(), finding=found)
 
 
 def _rejections(trials: Sequence[TrialRecord], by_level: str) -> Table:

@@ -2,6 +2,7 @@
 
 import io
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -116,6 +117,16 @@ def test_the_terminal_ends_with_at_most_four_sentences_and_names_the_extremes_of
         "the highest of 5, level-5: It costs that much.",
         "the lowest, level-1: It costs that much.",
     ]
+
+
+@pytest.mark.parametrize("sizes", [(2, 1, None, 5, 3), (None, None, None, None, None)])
+def test_what_has_no_size_is_neither_the_highest_nor_the_lowest(sizes: Sequence[float | None]) -> None:
+    out = io.StringIO()
+    found = [Answer(f"level-{size}-{index}", "So it is.", size=size) for index, size in enumerate(sizes)]
+    print_answers(found, Console(file=out, width=100))
+    _, *lines = out.getvalue().splitlines()
+    extremes = ["the highest of 5, level-5-3: So it is.", "the lowest, level-1-1: So it is."] if any(sizes) else []
+    assert lines == [*extremes, *(f"{one.title}: So it is." for one in found if one.size is None)]
 
 
 @pytest.mark.parametrize("name", ["crossed", "outage", "patterns", "sidecar-resilience", "today"])

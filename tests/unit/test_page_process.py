@@ -163,7 +163,7 @@ def test_what_is_known_of_a_system_is_found_once_until_its_record_changes(tmp_pa
 def test_a_fault_is_left_if_the_journal_has_it_and_no_process_lives(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(world, "JOURNAL", tmp_path / "faults.json")
+    monkeypatch.setattr(world.paths, "JOURNAL", tmp_path / "faults.json")
     monkeypatch.setattr(world.held_fault, "LOCK", tmp_path / "fault.lock")
     machine = ThisMachine(LAB, lambda: True)
     assert not machine.fault_left()

@@ -3,13 +3,17 @@
 import itertools
 import math
 import re
+from dataclasses import replace
+from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
 from lab.record.data import read_trial
+from lab.record.series import Series
 from lab.record.summary import Summary
+from lab.record.trial import LOCAL
 from lab.report.drawings import traces
 from lab.report.figures.bars import Group, Planes, Row, forest, planes
 from lab.report.figures.curves import spread
@@ -45,6 +49,21 @@ def test_cpu_over_time_adds_up_to_the_cpu_that_was_used(observed: Observed) -> N
     assert cpu_ms / len(observed.from_start_ms) == pytest.approx(QUICK["otel-agent"].cpu_ms, rel=0.05)
     assert observed.cpu.backends is not None
     assert observed.cpu.backends[in_window].mean() < observed.cpu.services[in_window].mean()
+
+
+def test_the_cpu_of_a_service_that_was_killed_is_never_below_0(tmp_path: Path) -> None:
+    data = read_trial(write_trial(tmp_path, Trial(1, 0, "baseline", QUICK["baseline"]), np.random.default_rng(1)))
+    (killed, *_), fields = data.trial.measured(), dict[str, Series]()
+    for name, one in data.counters.containers[killed].items():
+        half = len(one.values) // 2
+        fields[name] = Series(
+            one.t_ns, np.where(np.arange(len(one.values)) < half, one.values, one.values - one.values[half])
+        )
+    containers = {**data.counters.containers, killed: fields}
+    counters = {LOCAL: replace(data.counters, containers=containers)}
+    found = observe(replace(data, streams={**data.streams, "counters": counters}))
+    assert found.cpu.services.min() >= 0
+    assert found.cpu.services.max() > 0
 
 
 def test_memory_over_time_ends_at_its_level(observed: Observed) -> None:

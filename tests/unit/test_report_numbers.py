@@ -21,6 +21,21 @@ def test_change_has_its_sign_where_it_is_not_zero(value: float, shown: str) -> N
     assert numbers.change(value) == shown
 
 
+@pytest.mark.parametrize(
+    ("low", "high", "shown"),
+    [
+        (0.98, 1.0, "0.98 to 1.00"),
+        (1.0, 1.07, "1.00 to 1.07"),
+        (1.00034, 1.072, "1.00034 to 1.072"),
+        (0.99959, 0.99996, "0.99959 to 0.99996"),
+        (1.02, 1.07, "1.02 to 1.07"),
+        (None, 1.07, ""),
+    ],
+)
+def test_an_interval_that_excludes_1_does_not_end_there(low: float | None, high: float, shown: str) -> None:
+    assert numbers.ratio_interval(low, high) == shown
+
+
 @pytest.mark.parametrize(("value", "shown"), [(0.053, "5.3 %"), (0.12, "12 %"), (0.0002, "below 0.1 %"), (None, DASH)])
 def test_percent(value: float | None, shown: str) -> None:
     assert numbers.percent(value) == shown

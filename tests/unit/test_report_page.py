@@ -258,6 +258,18 @@ def test_trials_of_a_sample_that_has_no_records_of_them_are_not_called_missing()
     assert [(cell.number, cell.outcome) for cell in cells] == [(1, "valid"), (4, "valid")]
 
 
+def test_rejected_attempts_without_records_are_not_called_missing() -> None:
+    order = [{"number": number, "block": 1, "position": 0, "level": "baseline"} for number in (4, 5)]
+    attempts = [("004-baseline", False), ("005-baseline", False), ("005-baseline-try2", True)]
+    row = {"level": "baseline", "block": 1, "reasons": ["the host stole 6 %"], "values": {}}
+    found = [TrialSummary.model_validate({**row, "trial": name, "valid": valid}) for name, valid in attempts]
+    cells = order_cells({"order": order}, [], found)
+    assert [(cell.number, cell.outcome, cell.remark) for cell in cells] == [
+        (4, "rejected", f"rejected {TIMES}1"),
+        (5, "valid", f"rejected {TIMES}1"),
+    ]
+
+
 def test_blocks_that_an_early_end_made_needless_are_not_called_missing() -> None:
     order = [{"number": 4 + block, "block": block, "position": 3, "level": "baseline"} for block in (0, 1)]
     cells = order_cells({"order": order, "stopped": "every interval is within ±2 points"}, [trial(1, "baseline")])

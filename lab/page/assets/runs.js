@@ -100,5 +100,6 @@ function sideBySide(one, other) {
 function shown(row) {
   if (!row) return [DASH, DASH];
   const interval = Number.isFinite(row.low) ? ` (${number(row.low)} to ${number(row.high)})` : "";
-  return [number(row.ratio) + interval, row.verdict ?? DASH];
+  const bound = { "at least": "≥ ", "at most": "≤ " }[row.bound] ?? "";
+  return [bound + number(row.ratio) + interval, row.verdict ?? DASH];
 }

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullLocator
 
-from lab.analysis.stats.intervals import Interval
+from lab.analysis.stats import Interval
 from lab.report.numbers import Scale, ends, short, times
 from lab.report.palette import BAND, INK, MUTED, PAPER, Colour
 from lab.report.svg import WIDTH_IN, Margins, draw, heading, name_rows, names_in, panels, plain_ticks, quiet

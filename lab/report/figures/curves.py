@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
-from lab.analysis.stats.intervals import Interval
+from lab.analysis.stats import Interval
 from lab.analysis.views import Point
 from lab.report import svg
 from lab.report.numbers import ends, number, short
