@@ -112,7 +112,7 @@ def is_fresh(backend: Backend) -> None:
     """It is ready, and has taken nothing yet."""
     assert backend.ready()
     assert not backend.accepted_spans()
-    assert backend.newest_trace() is None
+    assert backend.newest_trace("gateway") is None
     assert not backend.counters().get("accepted_spans")
 
 
@@ -138,7 +138,7 @@ def finds(backend: Backend, spans: Mapping[str, int]) -> None:
 
 def shown(backend: Backend) -> Mapping[str, Any] | None:
     """Its newest trace, with spans in order of id: theirs is open."""
-    trace = backend.newest_trace()
+    trace = backend.newest_trace("gateway")
     return trace and {**trace, "spans": sorted(trace["spans"], key=lambda span: str(span["id"]))}
 
 

@@ -114,8 +114,8 @@ class FakeDriver:
     def disconnect(self, service: str, network: str) -> None:
         self._do("disconnect", service, network)
 
-    def connect(self, service: str, network: str) -> None:
-        self._do("connect", service, network)
+    def connect(self, service: str, network: str, names: Sequence[str]) -> None:
+        self._do("connect", service, network, *names)
 
     def addresses(self, service: str) -> dict[str, str]:
         return {"app": "172.18.0.3"}
@@ -185,7 +185,7 @@ class FakeBackend(Backend):
     def accepted_spans(self) -> int | None:
         return 123 * 100
 
-    def newest_trace(self) -> dict[str, object] | None:
+    def newest_trace(self, entry: str) -> dict[str, object] | None:
         trial = synthetic.Trial(1, 0, "x", synthetic.QUICK["otel-manual"])
         trace: dict[str, object] = json.loads(_written(trial, 1)["trace.json"])
         return trace

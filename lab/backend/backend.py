@@ -75,9 +75,12 @@ class Backend:
         """Those of at most 100 traces that it keeps, by their IDs; empty if it finds none so."""
         return []
 
-    def newest_trace(self) -> Trace | None:
-        """A finished trace in the form of `trace.json`, with the most spans, which shows any extra span; or None."""
-        found = max(self.newest("gateway", 50), key=lambda trace: len(trace["spans"]), default=None)
+    def newest_trace(self, entry: str) -> Trace | None:
+        """A finished trace in the form of `trace.json`, with the most spans, which shows any extra span; or None.
+
+        `entry`: the service in which traces begin.
+        """
+        found = max(self.newest(entry, 50), key=lambda trace: len(trace["spans"]), default=None)
         return found and {**found, "spans": [{k: span[k] for k in span if k != "error"} for span in found["spans"]]}
 
     def pages(self) -> list[str]:

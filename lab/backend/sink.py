@@ -25,7 +25,7 @@ class Sink(Backend):
             if name in answer
         }
 
-    def newest_trace(self) -> dict[str, object] | None:
+    def newest_trace(self, entry: str) -> dict[str, object] | None:
         """See `Backend.newest_trace`: of those kept, the one with the most spans."""
         trace: dict[str, object] | None = json.loads(self.http.get("SINK_PORT", "/trace"))
         return trace

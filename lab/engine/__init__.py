@@ -1,6 +1,6 @@
 """Containers and the machine below them: the Compose driver, images, ports, CPUs, the clock.
 
-`archive`, `envoy_check`, `image_archive`, `images`, `ports`, `provenance`, `doctor` and `lock` are modules of
+`archive`, `envoy_check`, `image_archive`, `images`, `ports`, `provenance` and `doctor` are modules of
 functions, imported by their names.
 """
 
@@ -18,6 +18,7 @@ from lab.engine.driver import (
     start_failed,
     with_added,
 )
+from lab.engine.lock import only_run
 from lab.engine.machine import CpuSplit, engine_cores, engine_memory_bytes, split_cpus
 from lab.engine.meanwhile import Wait, beside
 from lab.engine.observed import await_observed
@@ -50,6 +51,7 @@ __all__ = [
     "engine_cores",
     "engine_memory_bytes",
     "literal",
+    "only_run",
     "require_engine",
     "split_cpus",
     "start_failed",

@@ -4,33 +4,32 @@ import time
 from pathlib import Path
 from typing import Any
 
-from lab.engine.driver import Container, EngineRejected, Stack
+from typing_extensions import override
+
+from lab.engine.driver import Container, Driver, EngineRejected, Stack
 
 
-class AbsentDriver:
+class AbsentDriver(Driver):
     """The `Driver` for no engine: it has no containers, and rejects every command for one."""
 
+    @override
     def containers(self) -> dict[str, Container]:
-        """See `Driver.containers`."""
         return {}
 
+    @override
     def networks(self) -> dict[str, str]:
-        """See `Driver.networks`."""
         return {}
 
+    @override
     def time_ns(self) -> int:
-        """See `Driver.time_ns`."""
         return time.time_ns()
 
-    def save_logs(self, folder: Path) -> None:
-        """See `Driver.save_logs`."""
-
+    @override
     def last_log_lines(self, service: str, count: int) -> list[str]:
-        """See `Driver.last_log_lines`."""
         return []
 
-    def remove(self) -> None:
-        """See `Driver.remove`."""
+    def _nothing(self, folder: Path | None = None) -> None:
+        """There are no containers to do it with."""
 
     def _reject(self, *arguments: Any, **_options: Any) -> Any:
         """Each command's first argument says for which services it is."""
@@ -38,5 +37,6 @@ class AbsentDriver:
         services = named if isinstance(named, str) else ", ".join(named)
         raise EngineRejected(f"no engine runs {services}", "the target declares no containers")
 
+    save_logs = remove = _nothing
     create = start = stop = kill = pause = unpause = _reject
     published_port = addresses = wait = run_beside = limit_cpus = connect = disconnect = _reject

@@ -4,6 +4,8 @@ import time
 from collections.abc import Callable
 from typing import Protocol
 
+from typing_extensions import override
+
 
 class Clock(Protocol):
     """Monotonic time, and waiting."""
@@ -15,15 +17,15 @@ class Clock(Protocol):
         """Returns after `seconds`."""
 
 
-class SystemClock:
+class SystemClock(Clock):
     """The machine's monotonic clock."""
 
+    @override
     def now_s(self) -> float:
-        """See `Clock.now_s`."""
         return time.monotonic()
 
+    @override
     def sleep(self, seconds: float) -> None:
-        """See `Clock.sleep`."""
         time.sleep(seconds)
 
 

@@ -9,8 +9,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from typing_extensions import override
+
 from lab.engine.clock import SystemClock, wait_until
-from lab.engine.driver import Container, EngineGone, EngineRejected, Stack
+from lab.engine.driver import Container, Driver, EngineGone, EngineRejected, Stack
 from lab.record import write_json_atomic
 
 PROJECT = "tollbooth"
@@ -24,7 +26,7 @@ class _Unanswered(EngineGone):
     """A command reached its time limit."""
 
 
-class ComposeDriver:
+class ComposeDriver(Driver):
     """The `Driver` for real containers. `root` is the folder of `compose.yaml`, `scratch` a folder for the overlay.
 
     Systems that run at the same time are separate Compose projects.
@@ -40,8 +42,8 @@ class ComposeDriver:
         self.ids: dict[str, str] = {}
         self._label = f"label=com.docker.compose.project={project}"
 
+    @override
     def create(self, stack: Stack) -> None:
-        """See `Driver.create`."""
         self.environment = dict(stack.environment)
         self.overlay_path.parent.mkdir(parents=True, exist_ok=True)
         write_json_atomic(self.overlay_path, stack.overlay)
@@ -69,15 +71,15 @@ class ComposeDriver:
         """See `Driver.start`. By id: `docker start` costs a tenth of `docker compose start`."""
         self._docker("start", *(self.ids[name] for name in services))
 
+    @override
     def containers(self) -> dict[str, Container]:
-        """See `Driver.containers`."""
         if not self.ids:
             return {}
         described = json.loads(self._docker("inspect", "--type", "container", *self.ids.values()))
         return {item["Config"]["Labels"]["com.docker.compose.service"]: _container(item) for item in described}
 
+    @override
     def networks(self) -> dict[str, str]:
-        """See `Driver.networks`."""
         return {
             item["Labels"]["com.docker.compose.network"]: config["Subnet"]
             for item in self._described_networks()
@@ -96,20 +98,20 @@ class ComposeDriver:
         except _Unanswered:
             raise TimeoutError(f"{service} had not ended after {timeout_s:.0f} s") from None
 
+    @override
     def stop(self, services: Sequence[str]) -> None:
-        """See `Driver.stop`."""
         self._docker("stop", "--time", "5", *(self.ids[name] for name in services))
 
+    @override
     def kill(self, services: Sequence[str]) -> None:
-        """See `Driver.kill`."""
         self._docker("kill", *(self.ids[name] for name in services))
 
+    @override
     def pause(self, service: str) -> None:
-        """See `Driver.pause`."""
         self._docker("pause", self.ids[service])
 
+    @override
     def unpause(self, service: str) -> None:
-        """See `Driver.unpause`."""
         self._docker("unpause", self.ids[service])
 
     def limit_cpus(self, service: str, cpus: float | None) -> None:
@@ -117,16 +119,17 @@ class ComposeDriver:
         quota_us = -1 if cpus is None else round(cpus * CPU_PERIOD_US)
         self._docker("update", "--cpu-period", str(CPU_PERIOD_US), "--cpu-quota", str(quota_us), self.ids[service])
 
+    @override
     def disconnect(self, service: str, network: str) -> None:
-        """See `Driver.disconnect`."""
         self._docker("network", "disconnect", f"{self.project}_{network}", self.ids[service])
 
-    def connect(self, service: str, network: str) -> None:
-        """See `Driver.connect`."""
-        self._docker("network", "connect", "--alias", service, f"{self.project}_{network}", self.ids[service])
+    @override
+    def connect(self, service: str, network: str, names: Sequence[str]) -> None:
+        aliases = [word for name in names for word in ("--alias", name)]
+        self._docker("network", "connect", *aliases, f"{self.project}_{network}", self.ids[service])
 
+    @override
     def addresses(self, service: str) -> dict[str, str]:
-        """See `Driver.addresses`."""
         shown = self._docker("inspect", "--format", "{{json .NetworkSettings.Networks}}", self.ids[service])
         return {
             name.removeprefix(f"{self.project}_"): endpoint["IPAddress"] for name, endpoint in json.loads(shown).items()
@@ -137,19 +140,19 @@ class ComposeDriver:
         namespace = {"NAMESPACE": f"container:{self.ids[service]}"}
         return self._compose("run", "--rm", "--no-deps", "-T", "nettools", *command, environment=namespace)
 
+    @override
     def time_ns(self) -> int:
-        """See `Driver.time_ns`."""
         time = datetime.datetime.fromisoformat(self._docker("info", "--format", "{{.SystemTime}}").strip())
         return round(time.timestamp() * 1e6) * 1000
 
+    @override
     def save_logs(self, folder: Path) -> None:
-        """See `Driver.save_logs`."""
         folder.mkdir(parents=True, exist_ok=True)
         for name in self.ids:
             (folder / f"{name}.log").write_text(self._log(name))
 
+    @override
     def last_log_lines(self, service: str, count: int) -> list[str]:
-        """See `Driver.last_log_lines`."""
         return self._log(service, "--tail", str(count)).splitlines()
 
     def remove(self) -> None:

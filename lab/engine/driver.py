@@ -106,8 +106,8 @@ class Driver(Protocol):
     def disconnect(self, service: str, network: str) -> None:
         """Disconnects a running container from a network."""
 
-    def connect(self, service: str, network: str) -> None:
-        """Connects a running container to a network, under its service's name."""
+    def connect(self, service: str, network: str, names: Sequence[str]) -> None:
+        """Connects a running container to a network, where it has these names."""
 
     def addresses(self, service: str) -> dict[str, str]:
         """A running container's IPv4 address by network name."""

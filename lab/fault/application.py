@@ -48,7 +48,7 @@ class ByService(DeclaredFault):
         if not wait_until(lambda: _read(answer).get("number") == number, ANSWER_BOUND_S, ANSWER_EVERY_S, subject.clock):
             raise CannotInject(f"{self.target} did not apply {file} within {ANSWER_BOUND_S:g} s")
         taken = _read(answer)
-        return {name: int(taken[name]) for name in ("operations", "errors", "waited_ns")}
+        return {name: int(taken[name]) for name in ("operations", "errors", "waited_ns", "given_up")}
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -38,7 +38,8 @@ class Subject:
     """The running system that faults are injected into.
 
     `ready` is the folder that services see as `/ready`; `sidecars` has the container of each node's sidecar, by node;
-    `proxy_of` returns the administration page of a node's sidecar; `roles` has those of containers that are no service.
+    `proxy_of` returns the administration page of a node's sidecar; `roles` has those of containers that are no service;
+    `domain` is what callers append to a service's name.
     """
 
     driver: Driver
@@ -47,6 +48,7 @@ class Subject:
     sidecars: Mapping[str, str] = field(default_factory=dict)
     proxy_of: Callable[[str], Proxy] | None = None
     roles: Mapping[str, str] = field(default_factory=dict)
+    domain: str = ""
 
     def proxy(self, node: str) -> Proxy:
         """The node's sidecar; raises `CannotInject` if it has none."""
@@ -62,6 +64,10 @@ class Subject:
     def network(self, target: str) -> str:
         """The network of the target's work."""
         return network(self.roles.get(target, SERVICE))
+
+    def names(self, target: str) -> tuple[str, ...]:
+        """The target's names on the network of its work."""
+        return target, target + self.domain
 
     def address(self, target: str) -> str:
         """The target's address on the network of its work; "" while it has none."""

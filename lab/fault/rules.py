@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 
 from lab.fault.fault import DeclaredFault
+from lab.fault.sink import SinkFault
 from lab.spec import Path, Problem, suggestion
 
 
@@ -26,10 +27,8 @@ def contradictions(faults: Sequence[DeclaredFault], window_s: float | None, wher
             )
     for (_, one), (index, other) in itertools.combinations(enumerate(faults), 2):
         apart = one.earliest_s >= other.latest_s + other.length_s or other.earliest_s >= one.latest_s + one.length_s
-        if one.target == other.target and not apart and (why := _clash(one, other)):
-            yield Problem(
-                (*where, index), f"{other.kind} and {one.kind} of {one.target} may be at the same time: {why}"
-            )
+        if not apart and (why := _clash(one, other)):
+            yield Problem((*where, index), f"{other.what} and {one.what} may be at the same time: {why}")
 
 
 def unknown_targets(faults: Sequence[DeclaredFault], roles: Mapping[str, str], where: Path) -> Iterator[Problem]:
@@ -56,6 +55,10 @@ def without_sidecar(faults: Sequence[DeclaredFault], where: Path) -> Iterator[Pr
 
 
 def _clash(one: DeclaredFault, other: DeclaredFault) -> str | None:
+    if isinstance(one, SinkFault) and isinstance(other, SinkFault):
+        return "both change the sink, which every endpoint sends to"
+    if one.target != other.target:
+        return None
     if stopping := next((fault for fault in (one, other) if fault.stops), None):
         return f"no other fault of a node can be verified while it is {stopping.kind}"
     return f"both change its {one.part}" if one.part == other.part else None

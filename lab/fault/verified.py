@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from lab.fault.fault import DeclaredFault
 from lab.fault.kinds import parse_fault
-from lab.record import Course, Injection, TrialData
+from lab.record import SECOND_NS, Course, Injection, TrialData
 
 # A command of the engine takes part of a second, and the window begins with the first request.
 EDGE_NS = 1_000_000_000
@@ -38,5 +38,8 @@ def _doubt(data: TrialData, fault: DeclaredFault, injection: Injection) -> str |
         return "it began before the window"
     if course.lifted.begin_ns > data.trial.window_end_ns + EDGE_NS:
         return "the window ended before it did"
+    lasted_s = (course.lifted.begin_ns - course.injected.begin_ns) / SECOND_NS
+    if lasted_s < fault.length_s - EDGE_NS / SECOND_NS:
+        return f"it was lifted after {lasted_s:.1f} of {fault.length_s:g} s: the load had ended"
     doubt = next(fault.doubts(data, course), None)
     return doubt and f"not verified: {doubt}"

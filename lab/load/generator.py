@@ -82,6 +82,9 @@ class LoadGenerator(Protocol):
     service: str
     """Its Compose service."""
 
+    whole: bool = False
+    """Whether a window is a whole load: before it and after it nothing is sent."""
+
     def environment(self, plan: LoadPlan) -> Mapping[str, str]:
         """The variables by which `compose.yaml` configures it."""
 

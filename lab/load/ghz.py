@@ -24,7 +24,9 @@ class GhzLoad(Load):
     generator: Literal["ghz"]
     schedule: Counted
 
-    capabilities: ClassVar[frozenset[Capability]] = frozenset({"warms-up", "counted", "reusable", "timed"})
+    capabilities: ClassVar[frozenset[Capability]] = frozenset(
+        {"warms-up", "counted", "reusable", "timed", "draws-errors"}
+    )
     protocol: ClassVar[EntryProtocol | None] = "grpc"
 
 
@@ -32,6 +34,7 @@ class Ghz(ByFiles):
     """The `LoadGenerator` for a counted load."""
 
     service = "ghz"
+    whole = True
     model = GhzLoad
 
     def environment(self, plan: LoadPlan) -> Mapping[str, str]:

@@ -7,9 +7,8 @@ import numpy as np
 import polars as pl
 
 from lab.analysis.collector.outcomes import Keeps, failed
-from lab.record import SECOND_NS, Fields
+from lab.record import SECOND_NS, Fields, Series
 from lab.record.search import ShortTrial
-from lab.record.series import Series
 from lab.record.traces import COMPLETE
 
 # More than 1 % later than the bound: the delays' 99th percentile is above it.

@@ -25,7 +25,7 @@ class OpenLoopLoad(Load):
     schedule: Annotated[OpenLoop | Slices, Field(discriminator="kind")]
 
     capabilities: ClassVar[frozenset[Capability]] = frozenset(
-        {"warms-up", "reusable", "timed", "at-times", "begins-traces", "rate-by-level"}
+        {"warms-up", "reusable", "timed", "at-times", "begins-traces", "rate-by-level", "draws-errors"}
     )
     protocol: ClassVar[EntryProtocol | None] = "http"
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from lab.engine import SPINNER
-from lab.load.schedule import Slices
+from lab.load import Slices
 from lab.record import SECOND_NS, SlicesPart, TrialPart
 from lab.run.at_once import run_at_once, seen_ns, start_at
 from lab.run.measure import Load, Measured

@@ -5,9 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
-from lab.load import LoadPlan
-from lab.load.generator import TurnsGenerator
-from lab.load.schedule import OpenLoop
+from lab.load import LoadPlan, OpenLoop, TurnsGenerator
 from lab.record import SECOND_NS, TrialPart, Window
 from lab.run.at_once import run_at_once, start_at
 from lab.run.measure import Load, Measured

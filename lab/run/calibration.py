@@ -30,7 +30,10 @@ def calibrate(context: Context, out: Path, say: Callable[[str], None]) -> dict[s
         levels = context.experiment.all_levels()
         measured = run_side_by_side(smaller, levels, guess, protocol.seed, out, say)
     else:
-        levels = (context.experiment.baseline_level(),)
+        baseline = context.experiment.baseline_level()
+        # Faults would make a request cost another amount.
+        without = {"faults": ()} if baseline.settings.needs_own_start else {}
+        levels = (replace(baseline, settings=baseline.settings.model_copy(update=without)),)
         measured = run_start(smaller, levels, guess, protocol.seed, out)
     cpu_ms, latency_ms = request_of(measured)
     # Users are counted as if each level had all of its share.

@@ -51,10 +51,13 @@ class Load:
     parts: Sequence[TrialPart]
 
     @classmethod
-    def of(cls, loaded: Loaded, parts: Sequence[TrialPart]) -> "Load":
-        """Return a load with its window, which is one of the trial's own parts."""
+    def of(cls, loaded: Loaded, parts: Sequence[TrialPart], apart: bool = False) -> "Load":
+        """Return a load with its window (`apart`: as there), which is one of the trial's own parts."""
         window = Window(
-            load_start_ns=loaded.load_start_ns, start_ns=loaded.window_start_ns, end_ns=loaded.window_end_ns
+            load_start_ns=loaded.load_start_ns,
+            start_ns=loaded.window_start_ns,
+            end_ns=loaded.window_end_ns,
+            apart=apart,
         )
         return cls(loaded, [WindowPart(window=window), *parts])
 
@@ -165,9 +168,12 @@ def _measure(start: Start, generator: LoadGenerator | None, level: Level[Any]) -
     """Sends a trial's load to the system, if there is one; returns what that left."""
     start.deployment.settled(level)
     lead_s = generator.lead_s(start.plan) if generator else 0.0
+    if generator and generator.whole:
+        # Counters are sampled once more before the load: what came before it is not counted as its own.
+        start.await_observed(start.place.driver.time_ns())
     with start.deployment.measuring(level, start.seed, lead_s) as measuring:
         if generator is None:
             return Load(None, measuring.parts())
         loaded = generator.measure(start.plan, start.stage, start.deployment.request(level))
     start.await_observed(loaded.window_end_ns)
-    return Load.of(loaded, measuring.parts())
+    return Load.of(loaded, measuring.parts(), apart=generator.whole)

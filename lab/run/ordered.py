@@ -5,8 +5,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from lab.contract import Measuring
-from lab.load import Loaded
-from lab.load.generator import Awaited
+from lab.load import Awaited, Loaded
 from lab.record import Window, join_requests, read_requests
 from lab.run.start import Start
 

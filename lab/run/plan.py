@@ -11,7 +11,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from lab.analysis.stats.intervals import blocks_for
+from lab.analysis.stats import blocks_for
 from lab.spec import Experiment, Level
 
 

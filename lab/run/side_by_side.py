@@ -10,8 +10,7 @@ from typing import Any
 
 from lab.engine import wait_until
 from lab.errors import UserError
-from lab.load import Loaded
-from lab.load.generator import SETTLE_S, WARM_UP_REQUEST_BOUND_S
+from lab.load import SETTLE_S, WARM_UP_REQUEST_BOUND_S, Loaded
 from lab.record import SECOND_NS, answered, newest_end_ns, read_requests
 from lab.run.at_once import run_at_once, start_at
 from lab.run.measure import Load, Measured

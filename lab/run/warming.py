@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-from lab.load.generator import TurnsGenerator
-from lab.load.schedule import Slices
+from lab.load import Slices, TurnsGenerator
 from lab.record import SECOND_NS, TrialPart, read_requests
 from lab.run.cost import calibration_ns
 from lab.run.ordered import received

@@ -1,7 +1,7 @@
 """The experiment file: frozen models, and messages that name the place and the nearest valid name."""
 
 from lab.spec.design import without_ends
-from lab.spec.example import Example
+from lab.spec.example import NO_FAULT, Control, Example, Fields, Picture, Settings, Switches
 from lab.spec.experiment import PLACEBO, Experiment, FileName, Protocol
 from lab.spec.level import Environment, Level, LevelSettings, TargetSettings
 from lab.spec.load import Capability, EntryProtocol, Load, Schedule
@@ -20,12 +20,15 @@ from lab.spec.yamlfile import find_named_file, named_files, parse_yaml, read_tex
 
 __all__ = [
     "MAX_SIDE_BY_SIDE",
+    "NO_FAULT",
     "PLACEBO",
     "Capability",
+    "Control",
     "EntryProtocol",
     "Environment",
     "Example",
     "Experiment",
+    "Fields",
     "FileName",
     "Frontier",
     "Grammar",
@@ -35,12 +38,15 @@ __all__ = [
     "LevelSettings",
     "Load",
     "Path",
+    "Picture",
     "Problem",
     "Protocol",
     "Schedule",
+    "Settings",
     "Shape",
     "SpecError",
     "Sweep",
+    "Switches",
     "TargetModels",
     "TargetSettings",
     "Version1",

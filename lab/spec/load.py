@@ -20,6 +20,7 @@ Capability = Literal[
     "receives-traces",
     "begins-traces",
     "rate-by-level",
+    "draws-errors",
 ]
 """What a generator can do.
 
@@ -29,6 +30,7 @@ a known time after the trial's load, whatever the warm-up. `open-ended`: it send
 `at-times`: it sends from a given time on, so that several can send in the same window.
 `calibratable`: its load can follow from the cost of a request. `receives-traces`: traces that it sent can come back to
 it. `begins-traces`: its requests can have a traceparent. `rate-by-level`: a level can have a rate of its own.
+`draws-errors`: its requests can ask for errors with a probability.
 """
 
 

@@ -23,6 +23,7 @@ def contradictions(experiment: Experiment) -> Iterator[Problem]:
     if wrong := list(_levels(experiment)):
         yield from wrong
     else:
+        yield from _users(experiment)
         yield from _side_by_side(experiment) if experiment.at_once else _rates(experiment)
 
 
@@ -82,6 +83,22 @@ def _without_restart(experiment: Experiment) -> Iterator[Problem]:
             yield Problem(place, f"no factor is called '{factor}'; {suggestion(factor, experiment.factors)}")
         elif not experiment.load.can("reusable"):
             yield Problem(place, f"needs a generator that serves several trials; {experiment.load.generator} does not")
+
+
+def _users(experiment: Experiment) -> Iterator[Problem]:
+    """Yield the levels with a share of users that the load does not have."""
+    schedule, fixed = experiment.load.schedule, experiment.load.schedule.fixed()
+    users = (schedule.guess(1) if fixed is None else fixed).get("users")
+    return _those(
+        *(
+            (
+                not users and level.settings.users_fraction != 1,
+                ("factors",),
+                f"level '{level.name}': users_fraction: this load has no users",
+            )
+            for level in experiment.levels()
+        )
+    )
 
 
 def _rates(experiment: Experiment) -> Iterator[Problem]:

@@ -13,9 +13,8 @@ import polars as pl
 
 from lab.analysis.collector.outcomes import failed
 from lab.contract import Metric
-from lab.record import SECOND_NS, Censoring, NotDerivableError, TrialData
+from lab.record import LOCAL, SECOND_NS, Censoring, NotDerivableError, TrialData
 from lab.record.traces import ACCEPTED, COMPLETE, LOGGED, RECEIVE_MS, RETURNED, ROUND_TRIP_MS, SEND_MS, SENT, UNSENT
-from lab.record.trial import LOCAL
 from lab.target import ended
 
 # Over so long before the first error, rates are averages.

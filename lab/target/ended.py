@@ -7,8 +7,7 @@ import numpy as np
 
 from lab.analysis.metrics.window import over
 from lab.contract import Check
-from lab.record import TrialData
-from lab.record.series import Series
+from lab.record import Series, TrialData
 
 
 @dataclass(frozen=True)

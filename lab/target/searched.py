@@ -5,9 +5,8 @@ from functools import partial
 from typing import cast
 
 from lab.contract import Metric
-from lab.record import SECOND_NS, Censoring, TrialData
+from lab.record import LOCAL, SECOND_NS, Censoring, TrialData
 from lab.record.search import Search, ShortTrial
-from lab.record.trial import LOCAL
 from lab.target import generated
 
 

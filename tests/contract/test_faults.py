@@ -35,6 +35,7 @@ from lab.record.faults import Injection, read_injections
 from lab.record.requests import REQUESTS_COLUMNS, REQUESTS_FIRST_LINE, parse_requests
 from lab.record.trial import LOCAL, TrialRecord, Window
 from lab.target.mesh.sidecars import ADMIN_PORT, Admin
+from lab.target.mesh.topology import DOMAIN
 from tests.contract.deployed import QUICK_START, system_with
 from tests.contract.test_envoy_patterns import GRPC, running
 from tests.fake import FakeDriver
@@ -242,6 +243,14 @@ def doubts(data: TrialData, injections: Sequence[Injection]) -> Mapping[str, Seq
     return {str(injection.fault["kind"]): list(unverified(data, [injection])) for injection in injections}
 
 
+def names_on_app(driver: ComposeDriver) -> Sequence[str]:
+    """The target's names on the network of requests."""
+    shown = subprocess.run(["docker", "inspect", driver.ids[TARGET]], capture_output=True, check=True)
+    (found,) = json.loads(shown.stdout)
+    names: list[str] = found["NetworkSettings"]["Networks"][f"{driver.project}_app"]["Aliases"]
+    return names
+
+
 @pytest.mark.parametrize("kind", OF_CONTAINERS)
 def test_a_fault_of_a_service(
     kind: str, services: Services, doubts_of_shams: Mapping[str, Sequence[str]], tmp_path: Path
@@ -249,11 +258,13 @@ def test_a_fault_of_a_service(
     fault, clock = declared(kind, TARGET), SystemClock()
     start_ns = time.time_ns()
     with Load(gateway_status) as load:
-        subject = Subject(services.driver, clock, services.out / "ready")
+        subject = Subject(services.driver, clock, services.out / "ready", domain=DOMAIN)
         real = play([fault], subject, tmp_path / "real", partial(load.answered, ANSWERS.get(kind, 0)))
         # A JVM that was killed starts anew.
         assert wait_until(lambda: gateway_status() == 200, 60, 0.2, clock)
         counters = services.counters_until(time.time_ns())
+    # Its callers know no other name.
+    assert TARGET + DOMAIN in names_on_app(services.driver)
     assert len(doubts_of_shams[kind]) == 1, doubts_of_shams
     found = list(unverified(trial(load, counters, start_ns), real))
     if fault.kind in {"packet-loss", "packet-delay"} and found:

@@ -36,7 +36,7 @@ def spans_are_exactly_what_the_topology_predicts(variant: Variant, system: Syste
     timed_requests(system, "a1", REQUESTS, calls=1)
     if variant.traces == "none":
         assert not backend.accepted_spans()
-        assert backend.newest_trace() is None
+        assert backend.newest_trace("gateway") is None
         if variant.backend == "prometheus":
             metrics_are_scraped(system, backend)
         return
@@ -44,7 +44,7 @@ def spans_are_exactly_what_the_topology_predicts(variant: Variant, system: Syste
     # A batching SDK holds spans for a second.
     wait_until(lambda: (backend.accepted_spans() or 0) >= spans * REQUESTS, 60, 0.2, system.place.clock)
     assert backend.accepted_spans() == spans * REQUESTS
-    trace = backend.newest_trace()
+    trace = backend.newest_trace("gateway")
     assert trace is not None
     found = trace["spans"]
     assert isinstance(found, list)

@@ -88,6 +88,10 @@ ALLOWED: tuple[Row, ...] = (
         "compose/*/volumes/*/target", r"^/etc/tollbooth/topology\.yaml$", "/etc/tollbooth/topology.json", TOPOLOGY
     ),
     Added("compose/*/files/topology.json", TOPOLOGY),
+    Removed(
+        "compose/outage/*/environment/WATCH_FAULTS",
+        "Services look for the file of a fault only if one of the level's faults is theirs.",
+    ),
     RenamedText(
         "compose/*/volumes/*/source",
         r"^<root>/backends/collector/config\.yaml$",

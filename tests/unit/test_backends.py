@@ -77,7 +77,12 @@ def test_one_that_does_not_answer_is_not_ready(name: str, silence: None) -> None
 def test_a_level_without_a_backend_waits_for_nothing() -> None:
     absent = BACKENDS["none"]()
     assert absent.ready()
-    assert (absent.accepted_spans(), absent.counters(), absent.newest_trace(), absent.pages()) == (None, {}, None, [])
+    assert (absent.accepted_spans(), absent.counters(), absent.newest_trace("gateway"), absent.pages()) == (
+        None,
+        {},
+        None,
+        [],
+    )
 
 
 def test_a_status_from_400_on_is_no_answer_to_get(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from lab.backend import BACKENDS
 from lab.backend.http import Http
+from lab.fault.kinds import parse_fault
 from lab.record.files import read_json
 from lab.record.trial import BackendRecord, DeliveryPart
 from lab.target.mesh import delivery
@@ -28,13 +29,13 @@ class Requests:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, before: int) -> None:
         self.paths: list[tuple[int, str]] = []
-        whole = FakeBackend().newest_trace()
+        whole = FakeBackend().newest_trace("gateway")
         assert whole is not None
         self.whole: dict[str, Any] = whole
         requests = self
 
         class Keeping(FakeBackend):
-            def newest_trace(self) -> dict[str, object] | None:
+            def newest_trace(self, entry: str) -> dict[str, object] | None:
                 return requests.whole if requests.paths else cut(requests.whole, before)
 
             def accepted_spans(self) -> int | None:
@@ -97,6 +98,18 @@ def test_what_it_requests_itself_does_not_count_as_the_trials(tmp_path: Path, mo
     Requests(monkeypatch, before=2)
     found = delivered(FakeDriver(), tmp_path / "out")
     assert found.backend == BackendRecord(accepted_spans=12_300, counters={})
+
+
+def test_what_a_backend_counted_after_it_was_killed_is_no_count_of_the_load(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Requests(monkeypatch, before=123)
+    killed = {"kind": "killed", "target": "jaeger", "start_s": 1, "length_s": 5}
+    settings = TRACED.settings.model_copy(update={"faults": (parse_fault(killed),)})
+    for of, accepted in ((TRACED, 12_300), (replace(TRACED, settings=settings), None)):
+        part = delivery.delivered(created(FakeDriver(), tmp_path / str(accepted), of))
+        assert part.backend is not None
+        assert part.backend.accepted_spans == accepted
 
 
 def test_the_files_of_the_measured_start_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

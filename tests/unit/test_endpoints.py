@@ -30,6 +30,7 @@ from lab.spec import load_experiment
 from lab.spec.problems import SpecError
 from lab.target import scraping
 from lab.target.mesh.deployment import MeshDeployment
+from lab.target.mesh.system import System
 from tests import claim_runs
 from tests.benches import place
 from tests.fake import FakeDriver
@@ -101,13 +102,14 @@ def test_without_endpoints_nothing_is_scraped(tmp_path: Path) -> None:
     assert driver.done == []
 
 
-def test_the_scraper_runs_while_a_trial_is_measured(tmp_path: Path) -> None:
+def test_the_scraper_runs_before_a_load_begins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(System, "ready", lambda *_: {})
     driver = FakeDriver()
     system = deployment(driver, tmp_path / "out")
     system.deploy({}, ())
-    assert driver.running == set()
-    with system.measuring(level("any", "otel-streaming", "duo", backend="collectors"), 1, 0.0):
-        assert driver.running == {"scraper"}
+    assert "scraper" not in driver.running
+    system.ready()
+    assert "scraper" in driver.running
 
 
 def test_the_scraper_reads_once_more_before_it_is_stopped(tmp_path: Path) -> None:

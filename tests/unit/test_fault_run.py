@@ -48,7 +48,9 @@ class Bench:
         self.proxy = FakeProxy()
         self.journal = Journal(folder / "journal.json")
         (folder / "ready").mkdir()
-        subject = Subject(self.driver, self.clock, folder / "ready", {"a2": "a2-envoy"}, lambda _: self.proxy)
+        subject = Subject(
+            self.driver, self.clock, folder / "ready", {"a2": "a2-envoy"}, lambda _: self.proxy, domain=".internal"
+        )
         self.injector: Injector = injector(subject, self.journal, folder / "faults.jsonl")
 
     def play(self, *faults: DeclaredFault) -> list[str]:
@@ -94,7 +96,7 @@ def test_a_process_is_started_again_with_its_sidecar(bench: Bench) -> None:
 
 
 def test_the_network_is_taken_and_given_back(bench: Bench) -> None:
-    assert bench.play(fault("cut-off", 0)) == ["disconnect a1 app", "connect a1 app"]
+    assert bench.play(fault("cut-off", 0)) == ["disconnect a1 app", "connect a1 app a1 a1.internal"]
 
 
 def test_a_bandwidth_is_capped_on_the_network_of_requests(bench: Bench) -> None:
@@ -134,7 +136,7 @@ class Service:
             sleep(seconds)
             wish = json.loads((ready / "a1.fault.json").read_text())
             self.wishes.append(wish)
-            counted = {"operations": 10 * len(self.wishes), "errors": len(self.wishes), "waited_ns": 5}
+            counted = {"operations": 10 * len(self.wishes), "errors": len(self.wishes), "waited_ns": 5, "given_up": 0}
             taken = {"format": "tollbooth.fault-taken", "version": 1, "number": wish["number"], **counted}
             (ready / "a1.fault-taken.json").write_text(json.dumps(taken))
 
@@ -148,7 +150,7 @@ def test_a_service_is_configured_by_a_file_and_answers_with_its_counters(bench: 
     assert service.wishes == [{**head, "number": 1, "error_probability": 0.5}, {**head, "number": 2}]
     (error,) = bench.injections()
     assert error.lifted is not None
-    assert error.lifted.seen == {"operations": 20, "errors": 2, "waited_ns": 5}
+    assert error.lifted.seen == {"operations": 20, "errors": 2, "waited_ns": 5, "given_up": 0}
 
 
 def test_a_service_that_does_not_answer_is_recorded_as_not_possible(bench: Bench) -> None:

@@ -133,8 +133,8 @@ NETWORK = "kind: bandwidth-cap, target: s2, size: 100, start_s: 12, length_s: 5"
     ],
 )
 def test_two_faults_of_one_target_that_contradict_are_rejected(one: str, other: str, why: str) -> None:
-    first, second = (next(iter(level(fault))).kind for fault in (one, other))
-    line = f"faults[1]: {second} and {first} of s2 may be at the same time: {why}"
+    first, second = (next(iter(level(fault))).what for fault in (one, other))
+    line = f"faults[1]: {second} and {first} may be at the same time: {why}"
     assert rejections(one, other) == [line]
     assert rejections(one, other.replace("s2", "s3")) == []
 
@@ -153,6 +153,14 @@ def test_a_target_that_there_is_not_is_rejected() -> None:
     (found,) = texts(list(unknown_targets(level(FROZEN, FROZEN.replace("s2", "s22")), ROLES, ("faults",))))
     listed = "collector-a, s1, s2, s3, sink"
     assert found == f"faults[1].target: frozen has no target 's22' here; did you mean 's2'? (there are: {listed})"
+
+
+def test_two_faults_of_the_sink_contradict_whatever_their_endpoints() -> None:
+    assert rejections(DELAY, DELAY.replace("collector-a", "collector-b")) == [
+        "faults[1]: answer-delay of collector-b and answer-delay of collector-a may be at the same time: "
+        "both change the sink, which every endpoint sends to"
+    ]
+    assert rejections(DELAY, DELAY.replace("collector-a", "collector-b").replace("start_s: 10", "start_s: 15")) == []
 
 
 LATENCY = "kind: application-latency, target: s2, size: 5, start_s: 10, length_s: 5"

@@ -34,12 +34,12 @@ def span(span_id: str, parent: str | None, kind: str, *tags: str) -> dict[str, o
 def test_the_largest_trace_is_taken_so_that_an_extra_span_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     kept = list[dict[str, object]]()
     monkeypatch.setattr(Http, "get", lambda *_: json.dumps({"data": kept}))
-    assert Jaeger().newest_trace() is None
+    assert Jaeger().newest_trace("gateway") is None
     processes = {"p1": {"serviceName": "gateway"}}
     small = {"traceID": "s", "processes": processes, "spans": [span("1", None, "server")]}
     large = {"traceID": "l", "processes": processes, "spans": [span("1", None, "server"), span("2", "1", "client")]}
     kept += [small, large]
-    trace = Jaeger().newest_trace()
+    trace = Jaeger().newest_trace("gateway")
     assert trace is not None
     assert trace["trace_id"] == "l"
     assert trace["spans"] == [

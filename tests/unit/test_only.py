@@ -24,8 +24,8 @@ factors:
     agent: {telemetry: otel-agent}
   errors:
     none: {}
-    few: {error_probability: 0.01}
-    many: {error_probability: 0.1}
+    few: {users_fraction: 0.5}
+    many: {users_fraction: 1}
 baseline: baseline/none
 protocol: {warm_up_s: 10, window_s: 15, repetitions: 3}
 headline:

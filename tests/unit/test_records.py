@@ -20,9 +20,9 @@ COUNTERS = (FIXTURES / "counters.v1.jsonl").read_text()
 REQUESTS = (FIXTURES / "requests.v1.csv").read_text()
 
 
-def increase(values: list[int], start_ns: int, end_ns: int, step_ns: int = 10) -> float:
+def increase(values: list[int], start_ns: int, end_ns: int, step_ns: int = 10, apart: bool = False) -> float:
     t_ns = np.arange(len(values), dtype=np.int64) * step_ns
-    return Series(t_ns, np.array(values, dtype=np.int64)).increase(start_ns, end_ns)
+    return Series(t_ns, np.array(values, dtype=np.int64)).increase(start_ns, end_ns, apart)
 
 
 def test_the_observers_fixture_is_read_as_series() -> None:
@@ -200,6 +200,13 @@ def test_targets_are_written_as_the_observer_reads_them(tmp_path: Path) -> None:
 
 def test_an_increase_is_interpolated_at_the_edges() -> None:
     assert increase([0, 100, 300], 5, 15) == pytest.approx(50 + 100)
+
+
+def test_what_rests_beside_the_window_grew_in_it() -> None:
+    """Busy from 5 to 105, and sampled every 10."""
+    values = [0, *range(5, 105, 10), 100, 100]
+    assert increase(values, 5, 105) == pytest.approx(95)
+    assert increase(values, 5, 105, apart=True) == 100
 
 
 def test_an_increase_between_two_samples_is_a_part_of_theirs() -> None:

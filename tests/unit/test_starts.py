@@ -3,9 +3,10 @@
 import errno
 import json
 import signal
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
-from unittest.mock import Mock
+from unittest.mock import MagicMock, Mock
 
 import pytest
 
@@ -14,11 +15,14 @@ from lab.contract import Deployment
 from lab.engine.driver import Container
 from lab.errors import UserError
 from lab.load import GENERATORS, LoadPlan, Stage
+from lab.load import Loaded as LeftByLoad
 from lab.load.ghz import Ghz
 from lab.load.schedule import Counted
 from lab.record import read_requests
 from lab.record.files import read_json
-from lab.run.measure import Load, StartInterrupted, run_start
+from lab.record.trial import WindowPart
+from lab.run.calibration import calibrate
+from lab.run.measure import Load, StartInterrupted, _measure, run_start
 from lab.run.plan import make_plan
 from lab.run.runner import gather
 from lab.run.start import Context, Start
@@ -31,6 +35,7 @@ from tests.fake import FakeClock, FakeDriver
 from tests.labs import MESH, parse
 
 ROOT = Path(__file__).parents[2]
+CALIBRATED = "{generator: locust, schedule: {kind: closed-loop, users: calibrated, think_time_s: [1.0, 1.1]}}"
 SPEC = """
 format: tollbooth.experiment
 version: 2
@@ -93,6 +98,38 @@ def test_every_start_of_a_block_meets_the_same_draws() -> None:
 def test_what_cannot_share_a_start_is_rejected(old: str, new: str, says: str) -> None:
     with pytest.raises(SpecError) as caught:
         experiment(SPEC.replace(old, new))
+    assert says in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        (
+            {"concurrency: 4": "concurrency: null, requests_per_s: 50", "none: {}": "none: {users_fraction: 0.5}"},
+            "level 'none/p-0': users_fraction: this load has no users",
+        ),
+        (
+            {
+                "fan-out": "duo",
+                "{generator: ghz, schedule: {kind: counted, requests: 200, concurrency: 4}}": CALIBRATED,
+                "warm_up_s: 1,": "warm_up_s: 1, window_s: 20,",
+                ", without_restart: [error_probability]": "",
+            },
+            "locust cannot ask for errors",
+        ),
+        (
+            {"none: {}": "none: {telemetry: otel-manual, backend: sink}"},
+            "level 'none/p-0' is traced, and a backend counts the spans of a whole start",
+        ),
+    ],
+)
+def test_what_a_load_would_ignore_or_confuse_is_rejected(changes: Mapping[str, str], says: str) -> None:
+    text = SPEC
+    for old, new in changes.items():
+        assert old in text
+        text = text.replace(old, new)
+    with pytest.raises(SpecError) as caught:
+        experiment(text)
     assert says in str(caught.value)
 
 
@@ -238,6 +275,48 @@ def test_the_trials_of_a_start_have_each_their_own_number_of_requests_at_once(
     measured = run_start(Context(on, MESH, place(Loaded())), levels, found, 7, tmp_path)
     assert sent == [1, 2, 4]
     assert [one.found["users"] for one in measured] == [1, 2, 4]
+
+
+class Started(Exception):
+    """The calibration's start, with the settings of its level."""
+
+
+def test_a_calibration_meets_no_fault(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def start(_context: Context, levels: Sequence[Level[Any]], *_: object) -> None:
+        raise Started(levels[0].settings)
+
+    monkeypatch.setattr("lab.run.calibration.run_start", start)
+    head, _, _ = SPEC.partition("target:")
+    fault = "{kind: frozen, target: a2, start_s: 5, length_s: 5}"
+    on = experiment(
+        f"{head}target: {{kind: mesh, topology: duo}}\nload: {CALIBRATED}\nbaseline: frozen\n"
+        f"factors: {{telemetry: {{frozen: {{faults: [{fault}]}}, traced: {{telemetry: otel-manual}}}}}}\n"
+        "protocol: {warm_up_s: 1, window_s: 20, repetitions: 2}\n"
+    )
+    assert on.baseline_level().settings.faults
+    with pytest.raises(Started) as found:
+        calibrate(Context(on, MESH, place(FakeDriver())), tmp_path, print)
+    assert found.value.args[0].faults == ()
+
+
+@pytest.mark.parametrize(("whole", "order"), [(True, [5, "load", 20]), (False, ["load", 20])])
+def test_counters_are_sampled_right_before_a_load_that_is_its_window(whole: bool, order: list[object]) -> None:
+    done: list[object] = []
+    start, generator = MagicMock(), MagicMock(whole=whole)
+    start.place.driver.time_ns.return_value = 5
+    start.await_observed.side_effect = done.append
+    start.deployment.measuring.return_value.__enter__.return_value.parts.return_value = []
+
+    def sent(*_: object) -> LeftByLoad:
+        done.append("load")
+        return LeftByLoad(None, 10, 10, 20)
+
+    generator.measure.side_effect = sent
+    (part,) = _measure(start, generator, experiment().levels()[0]).parts
+    assert done == order
+    assert isinstance(part, WindowPart)
+    assert part.window is not None
+    assert part.window.apart == whole
 
 
 def test_a_second_signal_keeps_the_trials_before_the_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,7 +26,7 @@ class CutOff(DeclaredFault):
 
     @override
     def lift(self, subject: Subject) -> Seen:
-        subject.driver.connect(self.target, subject.network(self.target))
+        subject.driver.connect(self.target, subject.network(self.target), subject.names(self.target))
         return {"address": subject.address(self.target)}
 
     def doubts(self, data: TrialData, course: Course) -> Iterator[str]:

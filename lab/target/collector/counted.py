@@ -5,8 +5,7 @@ Counts of a complete load come from last readings, rates and costs from what was
 
 from collections.abc import Mapping
 
-from lab.record import Fields, TrialData
-from lab.record.trial import LOCAL
+from lab.record import LOCAL, Fields, TrialData
 from lab.target.collector.declaration import COLLECTOR
 
 

@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from lab.analysis import checks
-from lab.analysis.metrics import resources, speed
-from lab.analysis.metrics.window import cpu_cores
+from lab.analysis.metrics import resources, speed, window
 from lab.contract import Judgement, Metric
 from lab.record import MIB, NotDerivableError, TrialData
 from lab.target import delays, generated, searched
@@ -59,7 +58,7 @@ def cpu_per_span_us(data: TrialData) -> float:
     accepted_per_s = counted.accepted_per_s(data)
     if accepted_per_s == 0:
         raise NotDerivableError("the Collector accepted no span")
-    return 1e6 * cpu_cores(data, data.trial.names(ROLE)) / accepted_per_s
+    return 1e6 * window.cpu_cores(data, data.trial.names(ROLE)) / accepted_per_s
 
 
 def cpu_per_mb_ms(data: TrialData) -> float:

@@ -5,9 +5,8 @@ A benchmark counts its spans if they are not its operations. One that is paced c
 
 from statistics import fmean
 
-from lab.record import SECOND_NS, NotDerivableError, TrialData
+from lab.record import LOCAL, SECOND_NS, NotDerivableError, TrialData
 from lab.record.jmh import OPERATIONS, PROCESS_CPU_NS, BenchmarkRecord, JmhRecord
-from lab.record.trial import LOCAL
 
 STREAM = "benchmarks"
 SPANS, CPU_NS, BACKEND_CPU_NS, BODY_BYTES = "spans", "cpuNs", "backendCpuNs", "bodyBytes"

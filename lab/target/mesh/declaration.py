@@ -125,6 +125,7 @@ class MeshDeclaration(Declaration):
             yield from wrong
             return
         yield from _without_restart(experiment)
+        yield from self._shared_starts(experiment)
         if experiment.at_once and any(level.settings.sidecar != NO_SIDECAR for level in experiment.levels()):
             yield Problem(
                 ("protocol", "side_by_side"),
@@ -132,6 +133,11 @@ class MeshDeclaration(Declaration):
             )
         yield from self._protocol_problems(experiment)
         for level in experiment.levels():
+            if level.settings.error_probability is not None and not experiment.load.can("draws-errors"):
+                yield Problem(
+                    ("factors", level.name, "error_probability"),
+                    f"{experiment.load.generator} cannot ask for errors; topologies can: error_probability of a node",
+                )
             yield from self._sidecar_problems(level)
             yield from faulty.problems(experiment, level, self.parts(level.settings.topology_name))
 
@@ -173,6 +179,17 @@ class MeshDeclaration(Declaration):
                     f"{load.generator} sends {load.protocol}, and '{topology.entry}', the entry of topology {name}, "
                     f"takes {topology.entry_protocol}",
                 )
+
+    def _shared_starts(self, experiment: Experiment) -> Iterator[Problem]:
+        """Return the levels whose spans could not be told from those of the other trials of their start."""
+        return (
+            Problem(
+                ("protocol", "without_restart"),
+                f"level '{level.name}' is traced, and a backend counts the spans of a whole start; leave it out",
+            )
+            for level in (experiment.levels() if experiment.protocol.without_restart else ())
+            if self.parts(level.settings.topology_name).backend_kind(level.settings).keeps_traces
+        )
 
     def _sidecar_problems(self, level: MeshLevel) -> Iterator[Problem]:
         settings = level.settings

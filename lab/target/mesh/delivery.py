@@ -14,6 +14,7 @@ from typing import Any
 
 from lab.backend import Backend, Http, settled
 from lab.engine import StartFailed
+from lab.fault.kinds.killed import Killed
 from lab.record import BackendRecord, DeliveryPart, write_json_atomic
 from lab.target.mesh.sidecars.nodes import PORTS
 from lab.target.mesh.spantree import Span, difference
@@ -33,7 +34,7 @@ def delivered(system: System) -> DeliveryPart:
     backend = system.backend
     if not backend.services:
         return DeliveryPart()
-    accepted = settled(backend.accepted_spans, system.place.clock)
+    accepted = None if _counted_anew(system, backend) else settled(backend.accepted_spans, system.place.clock)
     part = DeliveryPart(
         expected_spans_per_request=(
             system.topology.mean_spans_per_request() if system.telemetry.traces == "all" else None
@@ -41,6 +42,12 @@ def delivered(system: System) -> DeliveryPart:
         backend=BackendRecord(accepted_spans=accepted, counters=backend.counters()),
     )
     return part.model_copy(update=_traced(system, backend) if backend.keeps_traces else {})
+
+
+def _counted_anew(system: System, backend: Backend) -> bool:
+    """Whether a fault ended what counts the spans, and its counters with it. Endpoints pass on, and count apart."""
+    counting = set(backend.services) - set(backend.endpoints)
+    return any(isinstance(fault, Killed) and fault.target in counting for fault in system.level.faults)
 
 
 def _traced(system: System, backend: Backend) -> dict[str, object]:
@@ -68,7 +75,7 @@ def _look(
     topology: Topology, traces: Traces, backend: Backend
 ) -> tuple[Mapping[str, Any] | None, list[Span], str | None]:
     """The trace of the backend, its spans, and how it differs from the prediction."""
-    trace: Mapping[str, Any] | None = backend.newest_trace()
+    trace: Mapping[str, Any] | None = backend.newest_trace(topology.entry)
     spans = list(trace["spans"]) if trace else []
     return trace, spans, trace_difference(topology, traces, spans)
 
@@ -93,7 +100,8 @@ def _start_again(system: System, route: str) -> None:
         if proxies := system.sidecars:
             # They are in the network namespaces of ended services.
             driver.stop(list(proxies.values()))
-        system.ready()
+        # Not the deployment's, which would begin the records of a trial anew.
+        System.ready(system)
         port = driver.published_port(topology.entry, PORTS["rest"])
         entry = Http(lambda _: port)
         for _ in range(SECOND_REQUESTS):

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing_extensions import override
 
 from lab.contract import Deployment, Endpoint, Measuring
-from lab.engine import OBSERVER, ports, wait_until
+from lab.engine import OBSERVER, await_ready, ports, wait_until
 from lab.record import DeliveryPart, PredictionPart, SidecarRecord, SidecarsPart, TrialPart
 from lab.target import scraping
 from lab.target.mesh import faulty
 from lab.target.mesh.delivery import delivered
 from lab.target.mesh.settings import MeshLevel, MeshLevelSettings
 from lab.target.mesh.sidecars.nodes import PORTS
-from lab.target.mesh.system import System
+from lab.target.mesh.system import READY_BOUND_S, System
 
 # Ten times as long as the longest ejection of the patterns (envoy/patterns/outliers.yaml).
 EJECTED_BOUND_S = 100.0
@@ -52,7 +52,14 @@ class MeshDeployment(System, Deployment):
 
     @override
     def request(self, level: MeshLevel) -> Mapping[str, object]:
-        return {"error_probability": level.settings.error_probability}
+        return level.settings.model_dump(include={"error_probability"}, exclude_none=True)
+
+    @override
+    def ready(self, instruments: Sequence[str] = ()) -> Mapping[str, float]:
+        found = super().ready(instruments)
+        # Before the load: a window may begin with the first request.
+        scraping.begin(self.place, self.backend.endpoints)
+        return found
 
     def settled(self, level: MeshLevel) -> None:
         """Wait until no sidecar has a peer ejected: an ejection may outlast the previous trial of the same start."""
@@ -66,7 +73,6 @@ class MeshDeployment(System, Deployment):
     def measuring(self, level: MeshLevel, seed: int, lead_s: float) -> Iterator[MeshMeasuring]:
         """See `Deployment.measuring`: the level's runtime values and faults are in force."""
         before = {name: admin.counters() for name, admin in self.admins().items()}
-        scraping.begin(self.place, self.backend.endpoints)
         with self._runtime(level.settings), faulty.injecting(self, level.settings.faults, seed, lead_s):
             yield MeshMeasuring(self, level.settings.error_probability, before)
 
@@ -75,6 +81,9 @@ class MeshDeployment(System, Deployment):
 
         What services counted themselves becomes a record of the trial.
         """
+        if self.level.faults:
+            # A backend that was killed has only just been started again.
+            await_ready(self.place, self.backend.services, self.backend.ready, READY_BOUND_S)
         self.driver.stop([*self.topology.nodes, OBSERVER])
         scraping.end(self.place, self.out, self.backend.endpoints)
         for path in (self.out / "ready").glob(f"*{COUNTED}"):

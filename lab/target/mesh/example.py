@@ -5,8 +5,7 @@ from collections.abc import Callable, Collection, Mapping
 from lab.fault.kinds import KINDS
 from lab.fault.planes import SERVICE
 from lab.record import NO_SIDECAR
-from lab.spec import Example
-from lab.spec.example import Fields
+from lab.spec import Example, Fields
 from lab.target.mesh.picture import picture
 from lab.target.mesh.settings import MeshLevel
 from lab.target.mesh.switches import Choices, switches

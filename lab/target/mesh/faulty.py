@@ -13,6 +13,7 @@ from lab.record import NO_SIDECAR
 from lab.spec import Experiment, Problem
 from lab.target.mesh.settings import MeshLevel
 from lab.target.mesh.system import Parts, System
+from lab.target.mesh.topology import DOMAIN
 
 
 def targets(nodes: Iterable[str], backend: Backend | type[Backend]) -> dict[str, str]:
@@ -51,6 +52,7 @@ def injecting(
         sidecars=system.sidecars,
         proxy_of=system.admin,
         roles=targets(system.topology.nodes, backend),
+        domain=DOMAIN,
         behave=partial(behave, backend.http),
         counted=partial(counted, backend.http),
     )

@@ -4,8 +4,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from lab.record import NO_SIDECAR, PASSTHROUGH
-from lab.spec import Experiment
-from lab.spec.example import Control, Settings, Switches
+from lab.spec import Control, Experiment, Settings, Switches
 from lab.target.mesh.sidecars.modes import named_sets
 from lab.target.mesh.sidecars.source import Pattern
 from lab.target.mesh.system import Parts

@@ -8,6 +8,7 @@ from typing import Any
 
 from lab.backend import BACKENDS, Backend
 from lab.engine import Driver, Place, Stack, StartFailed, await_ready, create, literal, ports, start_failed, with_added
+from lab.fault.application import ByService
 from lab.record import SECOND_NS, read_json
 from lab.target import scraping
 from lab.target.guarded import as_measured, guarded
@@ -94,7 +95,8 @@ class System:
     def deploy(self, variables: Mapping[str, str], instruments: Sequence[str] = ()) -> None:
         """See `Deployment.deploy`."""
         level, topology, telemetry, root = self.level, self.topology, self.telemetry, self.place.root
-        if level.faults:
+        # A service looks for its file twenty times a second, which costs CPU time.
+        if any(isinstance(fault, ByService) for fault in level.faults):
             telemetry = replace(telemetry, environment={**telemetry.environment, "WATCH_FAULTS": "1"})
         files = {
             TOPOLOGY_FILE: json.dumps(resolved(topology)),

@@ -153,7 +153,9 @@ class ProxyDeployment(Deployment):
             "requests_at_server": float(json.loads(self.http.get(SERVER_ADMIN, "/counters"))["requests"]),
         }
         if self.settings.traced:
-            values |= self._received(float(delivered or 0)) | attribute_values(self._sink.newest_trace())
+            values |= self._received(float(delivered or 0)) | attribute_values(
+                self._sink.newest_trace(self.settings.container)
+            )
         return values
 
     @override

@@ -8,12 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 import polars as pl
 
 from lab.analysis import checks
-from lab.analysis.metrics import resources, speed
-from lab.analysis.metrics.window import cpu_cores
+from lab.analysis.metrics import resources, speed, window
 from lab.contract import Judgement, Metric
-from lab.record import MIB, NotDerivableError, Series, TrialData
+from lab.record import LOCAL, MIB, NotDerivableError, Series, TrialData
 from lab.record.traces import COMPLETE, LOGGED
-from lab.record.trial import LOCAL
 from lab.target import delays, generated, searched
 from lab.target.store.lookup import wanted
 
@@ -81,7 +79,7 @@ def cpu_per_span_us(data: TrialData) -> float:
     spans = int(accepted(data)["spans_sent"].sum())
     if spans == 0:
         raise NotDerivableError("no span was accepted in the window")
-    return 1e6 * cpu_cores(data, data.trial.names(ROLE)) * data.trial.window_s / spans
+    return 1e6 * window.cpu_cores(data, data.trial.names(ROLE)) * data.trial.window_s / spans
 
 
 def found_fraction(data: TrialData) -> float:
