@@ -15,10 +15,9 @@ import typer
 
 from lab.command.commands import console, say
 from lab.command.paths import LOCK, ROOT, SCRATCH, shown
-from lab.engine import archive, image_archive, images, require_engine
+from lab.engine import archive, image_archive, images, only_run, require_engine
 from lab.engine.image_engine import ImageEngine
 from lab.engine.image_recipes import TABLE, wanted_digests
-from lab.engine.lock import only_run
 from lab.engine.machine import parse_engine_info, run_command
 from lab.errors import UserError
 from lab.run.progress import Progress

@@ -5,8 +5,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lab.analysis.lab import Lab
-from lab.spec import Example, Experiment, Level, Problem, SpecError, dotted, parse_experiment, suggestion, user_error
-from lab.spec.example import NO_FAULT, Fields
+from lab.spec import (
+    NO_FAULT,
+    Example,
+    Experiment,
+    Fields,
+    Level,
+    Problem,
+    SpecError,
+    dotted,
+    parse_experiment,
+    suggestion,
+    user_error,
+)
 
 NAME = "up"
 LEVEL = f"factors.level.{NAME}"

@@ -15,8 +15,7 @@ from lab.analysis.sets import check_rejected
 from lab.command import keep as keeping
 from lab.command import prepare, running
 from lab.command.paths import LOCK, RESULTS, shown
-from lab.engine import EngineGone, EngineRejected, images, require_engine
-from lab.engine.lock import only_run
+from lab.engine import EngineGone, EngineRejected, images, only_run, require_engine
 from lab.errors import UserError
 from lab.record import Summary, read_manifest, stored, trial_folders, write_json_atomic
 from lab.report.numbers import duration

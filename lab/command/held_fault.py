@@ -15,8 +15,7 @@ from lab.command.exploring import FOLDER, driver, start_of
 from lab.command.locked import locked
 from lab.command.paths import SCRATCH
 from lab.command.running import Running
-from lab.engine import SystemClock, wait_until
-from lab.engine.lock import only_run
+from lab.engine import SystemClock, only_run, wait_until
 from lab.errors import UserError
 from lab.record.faults import Injection, read_injections
 from lab.spec import recorded_experiment

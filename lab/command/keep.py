@@ -22,6 +22,7 @@ from lab.record import (
     SECOND_NS,
     SliceCosts,
     TrialRecord,
+    different,
     read_json,
     read_summary,
     read_text,
@@ -32,7 +33,6 @@ from lab.record import (
     whole,
     write_packed,
 )
-from lab.record.same import different
 
 DIGITS = 12
 """Of the numbers of a kept summary: more are no part of any table or figure, and do not compress."""

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from lab.engine.lock import only_run
+from lab.engine import only_run
 from lab.errors import UserError
 
 

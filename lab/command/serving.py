@@ -15,8 +15,7 @@ from lab.command import detached
 from lab.command.detached import ONLY_OWNER
 from lab.command.locked import locked
 from lab.command.paths import SCRATCH
-from lab.engine import SystemClock, ports, wait_until
-from lab.engine.lock import only_run
+from lab.engine import SystemClock, only_run, ports, wait_until
 from lab.errors import UserError
 from lab.record import Record, read_json, write_json_atomic
 

@@ -10,9 +10,8 @@ import numpy as np
 from lab.analysis.metrics import values
 from lab.analysis.metrics.bounds import bounds
 from lab.contract import Metric
-from lab.record import Results, Stream, TrialData, write_packed
+from lab.record import LOCAL, Results, Stream, TrialData, write_packed
 from lab.record.results import FORMAT, VERSION
-from lab.record.trial import LOCAL
 from lab.report.courses import course, course_text
 
 LOGS = ("trace-log", "arrivals", "generator")

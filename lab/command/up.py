@@ -17,9 +17,8 @@ from lab.command.held_fault import NotInjected
 from lab.command.paths import JOURNAL, LOCK, shown
 from lab.command.running import Running
 from lab.contract import Needs
-from lab.engine import images, ports, require_engine
+from lab.engine import images, only_run, ports, require_engine
 from lab.engine.keeping import GUARD_IMAGE, KeepingDriver
-from lab.engine.lock import only_run
 from lab.engine.machine import read_machine
 from lab.errors import UserError
 from lab.fault.journal import Journal, lift_leftovers

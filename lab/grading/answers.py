@@ -8,8 +8,7 @@ from pydantic import Field
 
 from lab.grading.exercise import Exercise
 from lab.grading.keys import Key
-from lab.spec import Shape, Version1, dotted, parse_yaml, read_text, user_error, validate
-from lab.spec.problems import SpecError
+from lab.spec import Shape, SpecError, Version1, dotted, parse_yaml, read_text, user_error, validate
 
 NAME = "answers.yaml"
 HINT = "delete it, and `lab check exercise` writes an empty one"

@@ -18,8 +18,7 @@ from lab.analysis.sets import WITH_ITS_SET
 from lab.grading.study import Study
 from lab.grading.trial import StudentTrial
 from lab.load.schedule import Slices
-from lab.record import Summary, Window
-from lab.record.same import different
+from lab.record import Summary, Window, different
 from lab.run.plan import Trial, make_plan, trial_folder_name
 from lab.run.turns import orders
 from lab.run.warming import timeline

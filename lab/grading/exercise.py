@@ -10,8 +10,18 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from lab.errors import UserError
-from lab.spec import Shape, Version1, dotted, named_files, parse_yaml, read_text, suggestion, user_error, validate
-from lab.spec.problems import SpecError
+from lab.spec import (
+    Shape,
+    SpecError,
+    Version1,
+    dotted,
+    named_files,
+    parse_yaml,
+    read_text,
+    suggestion,
+    user_error,
+    validate,
+)
 
 FOLDER = Path(__file__).parent / "exercises"
 

@@ -12,8 +12,7 @@ from lab.grading.consistent import contradictions
 from lab.grading.exercise import Exercise, Precision
 from lab.grading.keys import Key, key_of
 from lab.grading.study import Study
-from lab.record import Estimate, Summary
-from lab.record.same import different
+from lab.record import Estimate, Summary, different
 from lab.run.plan import blocks_for_precision
 from lab.spec import Experiment, without_ends
 

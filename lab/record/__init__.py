@@ -20,6 +20,7 @@ from lab.record.files import (
 )
 from lab.record.requests import Requests, answered, join_requests, newest_end_ns, read_requests
 from lab.record.results import Censoring, Results, write_results
+from lab.record.same import different
 from lab.record.series import IntArray, NotDerivableError, Series
 from lab.record.slices import SliceCost, SliceCosts, read_slices
 from lab.record.summary import (
@@ -39,6 +40,8 @@ from lab.record.summary import (
     read_summary,
 )
 from lab.record.trial import (
+    DUPLICATES,
+    LOCAL,
     NO_SIDECAR,
     OTHER_ROLES,
     PASSTHROUGH,
@@ -68,7 +71,9 @@ from lab.record.trial import (
 from lab.record.units import MIB, MS_NS, SECOND_NS, US_NS
 
 __all__ = [
+    "DUPLICATES",
     "ENDED",
+    "LOCAL",
     "MANIFEST_FORMAT",
     "MANIFEST_VERSION",
     "MIB",
@@ -130,6 +135,7 @@ __all__ = [
     "Window",
     "WindowPart",
     "answered",
+    "different",
     "ended_on_purpose",
     "join_requests",
     "json_object",

@@ -19,8 +19,11 @@ class Series:
     t_ns: IntArray
     values: IntArray
 
-    def increase(self, start_ns: int, end_ns: int) -> float:
+    def increase(self, start_ns: int, end_ns: int, apart: bool = False) -> float:
         """Return the increase of a monotonic counter from `start_ns` to `end_ns`, interpolating at the edges.
+
+        `apart`: it rests before and after. Interpolating would move a part of its increase there: the samples next to
+        the edges have all of it.
 
         Raises `NotDerivableError` where the samples do not cover the window, or clock or counter went back (a
         container that began anew).
@@ -32,6 +35,8 @@ class Series:
         t_ns, values = self.t_ns[first : last + 1], self.values[first : last + 1]
         if np.any(np.diff(t_ns) <= 0) or np.any(np.diff(values) < 0):
             raise NotDerivableError("the counter or its clock went back in the window")
+        if apart:
+            return float(values[-1] - values[0])
         # Differences to the first sample stay exact in float64, which Unix time in nanoseconds is too large for.
         edges = np.array([start_ns, end_ns]) - t_ns[0]
         at_start, at_end = np.interp(edges, t_ns - t_ns[0], values - values[0])

@@ -65,11 +65,15 @@ class SidecarRecord(Record):
 
 
 class Window(Record):
-    """When a trial's load began and what part of it is measured, in Unix nanoseconds of the containers' clock."""
+    """When a trial's load began and what part of it is measured, in Unix nanoseconds of the containers' clock.
+
+    `apart`: nothing was sent from the last sample before the window to the first one after it.
+    """
 
     load_start_ns: int
     start_ns: int
     end_ns: int
+    apart: bool = Field(default=False, exclude_if=lambda apart: not apart)
 
 
 class Stream(Record):
@@ -225,6 +229,11 @@ class TrialRecord(
     def window_end_ns(self) -> int:
         """When the window ended. Raises `NotDerivableError` if the trial had no window."""
         return self._window.end_ns
+
+    @property
+    def window_apart(self) -> bool:
+        """Whether nothing was sent beside the window. Raises `NotDerivableError` if the trial had no window."""
+        return self._window.apart
 
     @property
     def window_s(self) -> float:
