@@ -18,7 +18,7 @@ type sink struct {
 	counters  counters
 	traces    *traces
 	behaviour atomic.Pointer[behaviour]
-	pace      pace             // of a limited sink
+	line      chan time.Time   // of a limited sink: when the spans before were served; who is served holds it
 	inFlight  chan struct{}    // one for each request that is being answered
 	readers   chan *bodyReader // those that are free
 	seen      *seenIDs         // nil: duplicates are not counted
@@ -36,12 +36,14 @@ func newSink(initial behaviour) *sink {
 		traces:    newTraces(),
 		inFlight:  make(chan struct{}, requestLimit),
 		readers:   make(chan *bodyReader, readerLimit),
+		line:      make(chan time.Time, 1),
 		stopping:  make(chan struct{}),
 		readLimit: readLimit,
 	}
 	for range readerLimit {
 		s.readers <- &bodyReader{}
 	}
+	s.line <- time.Time{}
 	s.behaviour.Store(&initial)
 	return s
 }
@@ -118,28 +120,47 @@ func (s *sink) receive(p protocol, w http.ResponseWriter, r *http.Request) *reje
 
 // behave applies the current behaviour to a request that could be accepted. Nothing of the body is in memory by now.
 func (s *sink) behave(ctx context.Context, current *behaviour, spans int) *rejection {
-	delay := current.delay
 	switch current.name {
-	case accept:
-		return nil
+	case slow:
+		s.counters.delayedRequests.Add(1)
+		_, rejected := s.await(ctx, time.After(current.delay))
+		return rejected
+	case limited:
+		return s.inLine(ctx, spans, current.spansPerS)
 	case refuse:
 		return setToRefuse
-	case limited:
-		delay = s.pace.wait(time.Now(), spans, current.spansPerS)
 	}
-	if delay > 0 {
+	return nil
+}
+
+// inLine returns when spans were served, at the rate and after those that came before them. Senders that give up leave
+// the line.
+func (s *sink) inLine(ctx context.Context, spans int, perS float64) *rejection {
+	came := time.Now()
+	free, rejected := s.await(ctx, s.line)
+	if rejected != nil {
+		s.counters.delayedRequests.Add(1)
+		return rejected
+	}
+	now := time.Now()
+	end := servedAt(free, now, spans, perS)
+	if end.After(came) {
 		s.counters.delayedRequests.Add(1)
 	}
-	timer := time.NewTimer(delay)
-	defer timer.Stop()
+	if _, rejected = s.await(ctx, time.After(end.Sub(now))); rejected != nil {
+		end = time.Now() // what it took until now is not sold again
+	}
+	s.line <- end
+	return rejected
+}
+
+// await returns what comes, or a rejection if the sender gives up or the sink stops before that.
+func (s *sink) await(ctx context.Context, from <-chan time.Time) (time.Time, *rejection) {
 	select {
-	case <-timer.C:
-		return nil
+	case came := <-from:
+		return came, nil
 	case <-ctx.Done():
 	case <-s.stopping:
 	}
-	if current.name == limited {
-		s.pace.giveBack(spans, current.spansPerS)
-	}
-	return givenUp
+	return time.Time{}, givenUp
 }
