@@ -53,7 +53,7 @@ func (r *run) coupled(ctx context.Context) error {
 			break
 		}
 		w := &worker{
-			run: r, number: number, drawer: newDrawer(r.load.Plan, r.load.Seed), ids: newIdentifier(),
+			run: r, number: number, drawer: newDrawer(r.load.Plan, r.load.Seed), ids: newIdentifier(r.key),
 			waiting: wait, waiter: newWaiter(), records: records,
 		}
 		if len(shared) > 0 {

@@ -67,14 +67,19 @@ func (r *run) decoupled(ctx context.Context, next schedule) error {
 	}
 	r.receiver.to.Store(&delivery{r.clock, func(parts []part, ns int64) {
 		var text []byte
+		own := 0
 		for _, p := range parts {
 			text = arrival{p, ns}.append(text)
+			if r.key.has(p.id) {
+				own += p.spans
+			}
 		}
 		came.add(text)
+		// Last: the load ends when all of its spans are counted, and what is added afterwards is lost.
+		r.counters.returned.Add(uint64(own))
 	}})
-	before := r.receiver.spans.Load()
 	err = r.newOpenLoop(sent, accepted).sendAll(ctx, next)
-	r.awaitReturns(ctx, before)
+	r.awaitReturns(ctx)
 	r.receiver.to.Store(nil)
 	ended := r.clock.Now()
 	if err := cmp.Or(err, sent.finish(), came.finish()); err != nil {
@@ -86,7 +91,7 @@ func (r *run) decoupled(ctx context.Context, next schedule) error {
 // newOpenLoop is an open loop that logs its traces. Those that their target accepted have this outcome.
 func (r *run) newOpenLoop(records *recorder, onAnswer outcome) *openLoop {
 	o := &openLoop{run: r, records: records, onAnswer: onAnswer, most: maxInFlight}
-	o.batches.New = func() any { return &batch{drawer: newDrawer(r.load.Plan, r.load.Seed), ids: newIdentifier()} }
+	o.batches.New = func() any { return &batch{drawer: newDrawer(r.load.Plan, r.load.Seed), ids: newIdentifier(r.key)} }
 	return o
 }
 
@@ -203,10 +208,10 @@ func (o *openLoop) log(b *batch, s sending) {
 	o.records.add(b.text)
 }
 
-// awaitReturns returns when as many spans came back as were sent, or the receive timeout is over.
-func (r *run) awaitReturns(ctx context.Context, before uint64) {
+// awaitReturns returns when as many of the load's own spans came back as were sent, or the receive timeout is over.
+func (r *run) awaitReturns(ctx context.Context) {
 	end := time.Now().Add(r.load.receiveTimeout())
-	for r.receiver.spans.Load()-before < r.counters.spans.Load() && time.Now().Before(end) && sleep(ctx, checkReturns) {
+	for r.counters.returned.Load() < r.counters.spans.Load() && time.Now().Before(end) && sleep(ctx, checkReturns) {
 	}
 }
 

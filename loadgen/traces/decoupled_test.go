@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"tollbooth/internal/clock"
 )
@@ -105,5 +106,32 @@ func checkNotSent(t *testing.T, records []record, planned, sent int) {
 	}
 	if found[sentWell] != sent || found[verdict{sendError, codeNotSent}] != planned-sent || len(records) != planned {
 		t.Errorf("%d records of %d traces: %v", len(records), planned, found)
+	}
+}
+
+// late is a connection that sends after a while.
+type late struct{ connection }
+
+func (l late) send(load context.Context, timeout time.Duration, b *body) verdict {
+	time.Sleep(300 * time.Millisecond)
+	return l.connection.send(load, timeout, b)
+}
+
+func TestWhatIsLeftOfAnotherLoadDoesNotShortenTheWait(t *testing.T) {
+	e := startEndpoint(t)
+	r := startRelay(t, e.grpcAddress)
+	r.to = late{r.to}
+	// More spans than the load sends: each of its traces has up to 20.
+	left := func(message) {
+		if err := e.take(encoded(tenSpans(), 3)); err != nil {
+			t.Error(err)
+		}
+	}
+	r.looks.Store(&left)
+	l := rate(200, 1)
+	*l.DurationS, l.Plan.Spans.Min = 0.5, 1
+	records, c := sentBy(t, e, l, r.address)
+	if found := byOutcome(t, records, c); found[success] != 100 || len(records) != 100 {
+		t.Errorf("%d traces: %v", len(records), found)
 	}
 }

@@ -19,7 +19,7 @@ func realistic() plan {
 func drawn(p plan, seed uint64, worker int, number uint64) trace {
 	var t trace
 	newDrawer(p, seed).draw(worker, number, &t)
-	newIdentifier().identify(&t)
+	newIdentifier(newLoadKey()).identify(&t)
 	return t
 }
 
@@ -153,11 +153,15 @@ func TestIDsAndValuesAreFresh(t *testing.T) {
 	p := realistic()
 	p.Spans = bounds{3, 3}
 	for range 3 { // three generators with the same seed
-		ids, found, d := newIdentifier(), trace{}, newDrawer(p, 1)
+		other := newLoadKey()
+		ids, found, d := newIdentifier(newLoadKey()), trace{}, newDrawer(p, 1)
 		for i := range uint64(1000) {
 			d.draw(0, i, &found)
 			ids.identify(&found)
 			traces[found.id], values[found.values] = true, true
+			if !ids.key.has(found.id) || other.has(found.id) {
+				t.Errorf("nobody can tell which load %x is of", found.id)
+			}
 			for _, s := range found.spans {
 				spans[s.id] = true
 			}

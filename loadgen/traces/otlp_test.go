@@ -130,7 +130,8 @@ func tenSpans() plan {
 
 // BenchmarkTrace is one trace of ten spans with two attributes each: drawn, identified, and encoded, in requests of 100.
 func BenchmarkTrace(b *testing.B) {
-	d, ids, w, traces := newDrawer(tenSpans(), 1), newIdentifier(), writer{buffer: make([]byte, 16)}, make([]trace, 100)
+	d, ids := newDrawer(tenSpans(), 1), newIdentifier(newLoadKey())
+	w, traces := writer{buffer: make([]byte, 16)}, make([]trace, 100)
 	for i := 0; b.Loop(); i++ {
 		t := &traces[i%len(traces)]
 		d.draw(0, uint64(i), t)
@@ -144,7 +145,7 @@ func BenchmarkTrace(b *testing.B) {
 
 // BenchmarkTraceByPdata is the same with the Collector's library.
 func BenchmarkTraceByPdata(b *testing.B) {
-	d, ids, traces := newDrawer(tenSpans(), 1), newIdentifier(), make([]trace, 100)
+	d, ids, traces := newDrawer(tenSpans(), 1), newIdentifier(newLoadKey()), make([]trace, 100)
 	for i := 0; b.Loop(); i++ {
 		t := &traces[i%len(traces)]
 		d.draw(0, uint64(i), t)

@@ -81,7 +81,6 @@ func (r *receiver) take(message []byte) error {
 	if to != nil {
 		to.take(parts, now)
 	}
-	// Last: a load ends when all of its spans are counted, and what is delivered afterwards is lost.
 	r.requests.Add(1)
 	for _, p := range parts {
 		r.spans.Add(uint64(p.spans))

@@ -16,6 +16,7 @@ type run struct {
 	number    int
 	folder    string
 	clock     clock.Clock
+	key       loadKey
 	receiver  *receiver
 	transport transport
 	openers   []*opener // one for each target
@@ -56,7 +57,9 @@ func (g *generator) send(number int, l load) (err error) {
 	}
 	ctx, end := context.WithCancel(g.stop)
 	defer end()
-	r := &run{load: l, number: number, folder: g.folder, clock: clock.New(), receiver: g.receiver, end: end}
+	r := &run{
+		load: l, number: number, folder: g.folder, clock: clock.New(), key: newLoadKey(), receiver: g.receiver, end: end,
+	}
 	if err := r.openTo(g.targets); err != nil {
 		return err
 	}
