@@ -42,7 +42,8 @@ TRACES_COLUMNS: dict[str, type[pl.DataType]] = {
     "logged_after_ns": pl.Int64,
 }
 """`<name>_after_ns`: after `intended_ns`; null where it did not happen."""
-SENT = pl.col("intended_ns") + pl.col("send_start_after_ns")
+SENT = pl.col("intended_ns") + pl.coalesce("send_start_after_ns", pl.when(pl.col("outcome") == "send error").then(0))
+"""When a trace was sent. One that was due while too many requests were under way was not: it counts when it was due."""
 RETURNED = pl.col("intended_ns") + pl.col("receive_end_after_ns")
 LOGGED = pl.col("intended_ns") + pl.col("logged_after_ns")
 SEND_MS = (pl.col("send_end_after_ns") - pl.col("send_start_after_ns")) / 1e6

@@ -150,8 +150,7 @@ func (o *openLoop) send(ctx context.Context, b *batch) {
 	var s sending
 	switch {
 	case tooMany:
-		now := o.clock.Now()
-		s = sending{verdict{sendError, codeNotSent}, now, now}
+		s = sending{verdict: verdict{sendError, codeNotSent}}
 		o.counters.unsent.Add(uint64(b.sent))
 	case b.sent > 0:
 		s = o.exchange(ctx, o.connections[b.worker%len(o.connections)], b.bodies)
@@ -199,7 +198,9 @@ func (o *openLoop) log(b *batch, s sending) {
 		logged.outcome = empty
 		if logged.spans > 0 {
 			logged.outcome, logged.code = s.outcome, s.code
-			logged.sendStart, logged.sendEnd = s.start-logged.intended, s.end-logged.intended
+			if s.code != codeNotSent {
+				logged.sendStart, logged.sendEnd = s.start-logged.intended, s.end-logged.intended
+			}
 		}
 		logged.logged = now - logged.intended
 		b.text = logged.append(b.text)

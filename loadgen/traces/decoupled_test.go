@@ -90,22 +90,30 @@ func TestWhatIsDueBeyondTheLimitIsNotSent(t *testing.T) {
 	if err := cmp.Or(<-ended, records.finish()); err != nil {
 		t.Fatal(err)
 	}
-	checkNotSent(t, recordsOf(t, filepath.Join(r.folder, "traces-0.csv")), planned, most)
+	checkNotSent(t, filepath.Join(r.folder, "traces-0.csv"), planned, most)
 	sent := r.counters.outcomes[success].Load()
 	if all := r.counters.sent.Load(); sent != most || all != planned || target.requests.Load() != most {
 		t.Errorf("%d of %d traces sent by the counters, %d arrived", sent, all, target.requests.Load())
 	}
 }
 
-// checkNotSent checks that each planned trace has a record: so many were sent, and the rest says that it was not.
-func checkNotSent(t *testing.T, records []record, planned, sent int) {
+// checkNotSent checks that each planned trace has a record: so many were sent, and the rest says that it was not. Only
+// what was sent can be sent again.
+func checkNotSent(t *testing.T, path string, planned, sent int) {
 	t.Helper()
-	found := map[verdict]int{}
+	records, found := recordsOf(t, path), map[verdict]int{}
 	for _, each := range records {
 		found[verdict{each.outcome, each.code}]++
+		wasNot := each.code == codeNotSent
+		if (each.sendStart == never) != wasNot || (each.sendEnd == never) != wasNot {
+			t.Errorf("%+v", each)
+		}
 	}
 	if found[sentWell] != sent || found[verdict{sendError, codeNotSent}] != planned-sent || len(records) != planned {
 		t.Errorf("%d records of %d traces: %v", len(records), planned, found)
+	}
+	if again, err := readReplay(path); err != nil || len(again) != sent {
+		t.Errorf("a replay has %d traces (%v)", len(again), err)
 	}
 }
 

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// sending is how the traces of a batch were sent. Times are Unix ns.
+// sending is how the traces of a batch were sent. Times are Unix ns, 0 if nothing was sent.
 type sending struct {
 	verdict
 	start, end int64

@@ -330,6 +330,13 @@ def test_what_failed_before_or_after_the_window_is_not_in_its_rate() -> None:
     assert METRICS["traces_failed_per_s"].compute(data) == pytest.approx(2 / 20)
 
 
+def test_a_trace_that_could_not_be_sent_failed_when_it_was_due() -> None:
+    unsent = row(IDS[0], "send error", 1, 2, None).replace(",0,2000000,2000000,,2000000", ",,,,,0")
+    data = trial([row(IDS[1], "success", 3), unsent])
+    assert data.streams["trace-log"]["0"]["send_start_after_ns"].to_list() == [0, None]
+    assert METRICS["traces_failed_per_s"].compute(data) == pytest.approx(1 / 20)
+
+
 def test_rates_of_traces_and_their_spans() -> None:
     # Some of its spans came back, and then no more in time: it is returned, and lost.
     partly = row(IDS[1], "receive timeout", 3, 2, 5).replace("5,5,5", "5,5,3")
