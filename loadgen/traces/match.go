@@ -23,14 +23,15 @@ func (a arrivals) of(id traceID) arrivals {
 	return a[first:last]
 }
 
-// match decides what became of an accepted trace: a success if all of its spans came back within the timeout (ns) after it
-// was sent. What came later is recorded too. If the load ended (Unix ns) before that time, nobody knows.
+// match decides what became of an accepted trace: a success if as many spans as were sent came back within the timeout
+// (ns) after it was sent. Only their number is known: a part that came twice can hide one that was lost. What came
+// later is recorded too. If the load ended (Unix ns) before that time, nobody knows.
 func (a arrivals) match(r *record, timeout, ended int64) {
 	if r.outcome == empty {
 		return
 	}
 	for _, came := range a.of(r.id) {
-		if r.spansReceived < r.spansSent { // what comes after the last span was sent twice
+		if r.spansReceived < r.spansSent { // beyond their number, some came twice
 			r.receiveEnd = came.ns - r.intended
 		}
 		r.spansReceived += came.spans

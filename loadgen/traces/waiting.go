@@ -48,7 +48,7 @@ func (w *waiting) arrived(parts []part, ns int64) (unexpected int) {
 		switch {
 		case found == nil:
 			unexpected += p.spans
-		case found.got < found.wanted: // what comes after the last span was sent twice
+		case found.got < found.wanted: // beyond their number, some came twice
 			found.last = ns
 			if found.got+p.spans >= found.wanted {
 				found.complete <- struct{}{}
