@@ -194,6 +194,7 @@ func (b *bench) delay() error {
 		return err
 	}
 	b.below(name, ms(found.delay(0.99)), ms(heldWithin), "ms")
+	b.atMost("failed traces at half the highest rate", float64(found.failed), 0, "")
 	return nil
 }
 
@@ -221,6 +222,7 @@ func (b *bench) replays() error {
 		return err
 	}
 	b.below("replay of 2,500 traces/s: send time p99", ms(found.delay(0.99)), ms(heldWithin), "ms")
+	b.atMost("failed traces of the replay", float64(found.failed), 0, "")
 	return nil
 }
 

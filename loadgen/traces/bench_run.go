@@ -29,7 +29,7 @@ type ran struct {
 	traces, failed             int
 	tracesPerS, deliveredPerS  float64
 	cpuS, memoryMiB, spanBytes float64
-	late                       []int64 // ns, sorted
+	late                       []int64 // ns, sorted; of all traces that were sent
 	rss                        []float64
 	workers                    int
 	connections                uint64
@@ -144,6 +144,9 @@ func (r *ran) read(folder string, number int) error {
 		if err != nil {
 			return err
 		}
+		if logged.sendStart != never {
+			r.late = append(r.late, logged.sendStart)
+		}
 		if logged.outcome != success {
 			if logged.outcome != shutdown {
 				r.failed++
@@ -152,7 +155,6 @@ func (r *ran) read(folder string, number int) error {
 		}
 		count++
 		workers[logged.worker] = true
-		r.late = append(r.late, logged.sendStart)
 		if first == 0 || logged.intended < first {
 			first = logged.intended
 		}

@@ -13,7 +13,9 @@ import (
 
 const (
 	delayRow    = "scheduling delay p99 at half the highest rate"
-	benchedRows = 12
+	benchedRows = 14
+	// The last of the ladder.
+	highestRate = 1_776_357 // traces/s
 )
 
 // kind says which run of the benchmark a load is.
@@ -85,7 +87,11 @@ func TestEachValueOutOfItsBoundFailsTheBenchmark(t *testing.T) {
 		{"failed traces, one per request", "unbatched", func(r *ran) { r.failed = 1 }},
 		{delayRow, "batched", func(r *ran) { r.late = []int64{2_000_000} }},
 		{delayRow, "batched", func(r *ran) { r.late = nil }},
+		{"failed traces at half the highest rate", "batched", func(r *ran) {
+			r.failed = zeroOrOne(math.Abs(2*r.tracesPerS-highestRate) < 1)
+		}},
 		{"replay of 2,500 traces/s: send time p99", "replay", func(r *ran) { r.late = []int64{2_000_000} }},
+		{"failed traces of the replay", "replay", func(r *ran) { r.failed = 1 }},
 		{"workers that sent", "workers", func(r *ran) { r.workers = 9999 }},
 		{"connections that the workers opened", "workers", func(r *ran) { r.connections = 9999 }},
 		{"failed traces of the workers", "workers", func(r *ran) { r.failed = 1 }},
@@ -171,6 +177,9 @@ func TestARunIsReadFromItsRecords(t *testing.T) {
 		r := someRecord()
 		r.outcome, r.worker = ended, i%3
 		r.intended, r.sendStart, r.sendEnd = r.intended-int64(i)*second, int64(i)*1_000_000, 3*second
+		if ended == sendError { // it was not sent
+			r.sendStart, r.sendEnd = never, never
+		}
 		text += string(r.append(nil))
 	}
 	write(t, filepath.Join(folder, "traces-1.csv"), text)
@@ -184,10 +193,10 @@ func TestARunIsReadFromItsRecords(t *testing.T) {
 	if found.tracesPerS != 0.5 || found.failed != 3 || found.workers != 2 || found.connections != 7 {
 		t.Errorf("read %+v", found)
 	}
-	if !slices.Equal(found.late, []int64{0, 2e6, 3e6, 5e6}) || !slices.Equal(found.rss, []float64{1, 3}) {
+	if !slices.Equal(found.late, []int64{0, 2e6, 3e6, 4e6, 5e6, 6e6, 7e6}) || !slices.Equal(found.rss, []float64{1, 3}) {
 		t.Errorf("late by %d, memory %v", found.late, found.rss)
 	}
-	if found.delay(0.5) != 3*time.Millisecond || found.delay(0.99) != 5*time.Millisecond {
+	if found.delay(0.5) != 4*time.Millisecond || found.delay(0.99) != 7*time.Millisecond {
 		t.Errorf("delays %v and %v", found.delay(0.5), found.delay(0.99))
 	}
 }
