@@ -26,6 +26,9 @@ func Open(procRoot string) (*Reader, error) {
 	return &Reader{statm}, err
 }
 
+// Close closes the file.
+func (r *Reader) Close() { r.statm.Close() }
+
 // Read reads the process's CPU time (user and system) and resident memory.
 func (r *Reader) Read(buffer *kernfile.Buffer) (Cost, error) {
 	var usage syscall.Rusage

@@ -104,6 +104,7 @@ func (r *run) count(ctx context.Context, to *recorder) {
 		r.fail(err)
 		return
 	}
+	defer own.Close()
 	var buffer kernfile.Buffer
 	ticker := time.NewTicker(countEvery)
 	defer ticker.Stop()

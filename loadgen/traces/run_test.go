@@ -610,3 +610,24 @@ func TestOnlyTheFirstFailureEndsALoad(t *testing.T) {
 		t.Errorf("ended with %v", r.err)
 	}
 }
+
+// openFiles is how many files and connections the program has open.
+func openFiles(t *testing.T) int {
+	t.Helper()
+	found, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(found)
+}
+
+func TestALoadLeavesNothingOpen(t *testing.T) {
+	e := startEndpoint(t)
+	l := rate(100, 1)
+	l.Returns, *l.DurationS = false, 0.1
+	before := openFiles(t)
+	for range 2 {
+		sentBy(t, e, l, e.grpcAddress)
+	}
+	eventually(t, "all is closed", func() bool { return openFiles(t) <= before })
+}
