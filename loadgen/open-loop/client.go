@@ -27,10 +27,14 @@ type client struct {
 	parents  *traceparents     // nil: requests have no traceparent
 	timeout  time.Duration
 	inFlight int // the most requests that may be under way
+	// After a request without an answer, a user of a closed loop pauses: without a target it would do nothing but fail.
+	// 0 in an open loop.
+	pause time.Duration
 
 	mutex    sync.Mutex
 	idle     []*connection // the one used last is at the end
-	underWay int
+	underWay int           // in a closed loop, users that pause count too
+	over     bool          // no request is sent any more
 	unsent   int
 	ended    sync.WaitGroup // of the requests under way
 	fewer    sync.Cond      // signalled where fewer requests are under way
@@ -54,13 +58,22 @@ func newClient(address string, messages map[string][]byte, timeout time.Duration
 	return c
 }
 
-// awaitFewer returns when another request may be sent.
-func (c *client) awaitFewer() {
+// awaitFewer returns true when another request may be sent, and false when the load is over.
+func (c *client) awaitFewer() bool {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
-	for c.underWay == c.inFlight {
+	for c.underWay == c.inFlight && !c.over {
 		c.fewer.Wait()
 	}
+	return !c.over
+}
+
+// end ends the wait of awaitFewer, whether users pause or not.
+func (c *client) end() {
+	c.mutex.Lock()
+	c.over = true
+	c.mutex.Unlock()
+	c.fewer.Signal()
 }
 
 // send sends a request now, and does not wait for the answer. Only one goroutine calls it.
@@ -127,6 +140,16 @@ func (c *client) deadline(row *requests.Row) time.Time {
 // finish records how a request ended, and makes its connection idle where that is `kept`. Status 0: no answer.
 func (c *client) finish(row *requests.Row, status int, bytes int64, kept *connection) {
 	row.Status, row.Bytes, row.End = status, bytes, c.clock.Now()
+	if status == 0 && c.pause > 0 {
+		time.AfterFunc(c.pause, func() { c.leave(nil) })
+	} else {
+		c.leave(kept)
+	}
+	c.ended.Done()
+}
+
+// leave lets another request be sent, also over the connection that is `kept`.
+func (c *client) leave(kept *connection) {
 	c.mutex.Lock()
 	c.underWay--
 	if kept != nil {
@@ -135,7 +158,6 @@ func (c *client) finish(row *requests.Row, status int, bytes int64, kept *connec
 	}
 	c.mutex.Unlock()
 	c.fewer.Signal()
-	c.ended.Done()
 }
 
 // write sends the request. It does not block: an idle connection's send buffer is empty. `read` sees an error.

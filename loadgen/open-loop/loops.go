@@ -30,12 +30,17 @@ func (c *client) openLoop(l load) ([]requests.Row, error) {
 	return rows, nil
 }
 
-// closedLoop sends each request as soon as it may be under way beside the others, and returns when all have ended.
+// closedLoop sends each request as soon as it may be under way beside the others, and returns when all have ended. A
+// user whose request had no answer pauses, but not longer than the load.
 func (c *client) closedLoop(l load) []requests.Row {
 	runtime.GC()
 	next, began := l.routes(), c.clock.Now()
 	var sent []*requests.Row // of which the client writes those under way: they must not move
-	for c.awaitFewer(); l.within(len(sent), time.Duration(c.clock.Now()-began)); c.awaitFewer() {
+	more := func() bool { return l.within(len(sent), time.Duration(c.clock.Now()-began)) }
+	if l.DurationS != nil {
+		defer time.AfterFunc(time.Duration(*l.DurationS*float64(time.Second)), c.end).Stop()
+	}
+	for more() && c.awaitFewer() && more() {
 		row := &requests.Row{Target: next()}
 		sent = append(sent, row)
 		c.send(row)

@@ -14,6 +14,8 @@ const (
 	timeout = 20 * time.Second
 	// An open loop sends nothing more while so many requests wait for an answer.
 	maxInFlight = 10_000
+	// Of a user of a closed loop, after a request without an answer.
+	pauseAfterFailure = 100 * time.Millisecond
 )
 
 // sender sends loads to one target.
@@ -36,6 +38,7 @@ func (s sender) send(l load) (rows []requests.Row, err error) {
 	}
 	defer c.close()
 	if l.Concurrency != nil {
+		c.pause = pauseAfterFailure
 		return c.closedLoop(l), nil
 	}
 	rows, err = c.openLoop(l)

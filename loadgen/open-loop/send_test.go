@@ -432,6 +432,62 @@ func TestAClosedLoopGoesOnAfterFailedRequests(t *testing.T) {
 	}
 }
 
+func TestAClosedLoopPausesWithoutATarget(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		for {
+			connection, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			if _, err := http.ReadRequest(bufio.NewReader(connection)); err == nil {
+				listener.Close() // this request is the only one that is answered
+				fmt.Fprint(connection, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+			}
+			connection.Close()
+		}
+	}()
+	l := closedLoop(3, 0)
+	l.Common = common.Ending(0.5)
+	rows, _ := sent(t, listener.Addr().String(), l)
+	answered := 0
+	for _, row := range rows {
+		if row.Status == 200 {
+			answered++
+		}
+	}
+	if answered != 1 || len(rows) >= 50 {
+		t.Errorf("%d rows, %d answered", len(rows), answered)
+	}
+}
+
+func TestAClosedLoopDoesNotEndLaterBecauseUsersPause(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener.Close()
+	for name, ends := range map[string]common.Common{"time": common.Ending(0.1), "requests": common.New(3)} {
+		l := closedLoop(3, 0)
+		l.Common = ends
+		c := newClient(listener.Addr().String(), sender{}.messages(l), time.Second, *l.Concurrency)
+		c.pause = time.Hour
+		ended := make(chan []requests.Row, 1)
+		go func() { ended <- c.closedLoop(l) }()
+		select {
+		case rows := <-ended:
+			if len(rows) != 3 {
+				t.Errorf("%s: %d rows", name, len(rows))
+			}
+		case <-time.After(10 * time.Second):
+			t.Errorf("%s: it goes on", name)
+		}
+	}
+}
+
 // folder has these loads as files.
 func folder(t *testing.T, loads ...load) string {
 	t.Helper()
