@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"time"
 
 	"tollbooth/internal/command"
@@ -15,8 +16,9 @@ import (
 
 const usage = `Usage: spinner --out FILE [options]
 
-Walks a ring half as large as a CPU's second-level cache whenever that CPU has nothing else to do, and writes how many
-steps that were and how long they took. Give it the lowest priority: chrt --idle 0 spinner --out speed.jsonl
+Walks a ring half as large as a CPU's share of the second-level cache whenever that CPU has nothing else to do, and
+writes how many steps that were and how long they took. Give it the lowest priority:
+chrt --idle 0 spinner --out speed.jsonl
 
 Options:
 `
@@ -29,7 +31,7 @@ func spinInto(ctx context.Context, chosen options) error {
 	if err != nil {
 		return err
 	}
-	if err := run(ctx, file, chosen.interval, ringBytes("/")); err != nil {
+	if err := run(ctx, file, chosen.interval, ringBytes("/", runtime.NumCPU())); err != nil {
 		return err
 	}
 	return file.Close()

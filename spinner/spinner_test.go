@@ -41,22 +41,47 @@ func TestAWalkOnceAroundEndsWhereItBegan(t *testing.T) {
 	}
 }
 
-func TestTheRingIsHalfOfTheSecondLevelCache(t *testing.T) {
-	root := t.TempDir() + "/"
-	if found := ringBytes(root); found != usualRingBytes {
-		t.Errorf("%d bytes on a machine that does not report its caches", found)
+func TestTheRingIsHalfOfACPUsShareOfTheSecondLevelCache(t *testing.T) {
+	const notThere = ""
+	for _, c := range []struct {
+		size, users string
+		cpus, want  int
+	}{
+		{notThere, notThere, 2, usualRingBytes},
+		{"512K\n", notThere, 2, 256 << 10},
+		{"1024K\n", "0\n", 2, 512 << 10},
+		{"2048K\n", "0\n", 2, 1 << 20},
+		{"2048K\n", "0-1\n", 4, 512 << 10},
+		{"2048K\n", "0,64\n", 4, 512 << 10},
+		{"4096K\n", "0-3\n", 8, 512 << 10},
+		{"4096K\n", "0-1,64-65\n", 8, 512 << 10},
+		{"2048K\n", "all\n", 2, 1 << 20},
+		{"2048K\n", "0\n", 32, 1 << 20},
+		{"2048K\n", "0\n", 64, 512 << 10},
+		{"2048K\n", "0\n", 256, 128 << 10},
+		{notThere, notThere, 256, 128 << 10},
+		{"much", "0\n", 2, usualRingBytes},
+		{"0K", "0\n", 2, usualRingBytes},
+	} {
+		root := t.TempDir() + "/"
+		for name, text := range map[string]string{cacheSizeFile: c.size, cacheUsersFile: c.users} {
+			if text != notThere {
+				writeFile(t, root+name, text)
+			}
+		}
+		if found := ringBytes(root, c.cpus); found != c.want {
+			t.Errorf("%q, shared by %q, %d CPUs: %d bytes, not %d", c.size, c.users, c.cpus, found, c.want)
+		}
 	}
-	path := filepath.Join(root, cacheSizeFile)
+}
+
+func writeFile(t *testing.T, path, text string) {
+	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for text, want := range map[string]int{"512K\n": 256 << 10, "2048K\n": 1 << 20, "much": usualRingBytes, "0K": usualRingBytes} {
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		if found := ringBytes(root); found != want {
-			t.Errorf("%q: %d bytes, not %d", text, found, want)
-		}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
 	}
 }
 
