@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// run spins on every CPU until ctx ends and writes a record of each thread at every interval. Each thread has a ring of
-// the given size in bytes.
+// run spins on every CPU until ctx ends and writes a record of each thread at every interval, and a last one at the
+// end. Each thread has a ring of the given size in bytes.
 func run(ctx context.Context, out io.Writer, interval time.Duration, bytes int) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -41,15 +41,18 @@ func write(ctx context.Context, out *json.Encoder, threads []counts, first heade
 	}
 	ticker := time.NewTicker(time.Duration(first.IntervalNs))
 	defer ticker.Stop()
-	for {
+	for ended := false; ; {
 		for i := range threads {
 			if err := out.Encode(newSample(i, &threads[i], time.Now())); err != nil {
 				return fmt.Errorf("cannot write the record: %w", err)
 			}
 		}
-		select {
-		case <-ctx.Done():
+		if ended {
 			return nil
+		}
+		select {
+		case <-ctx.Done(): // what was counted since the last record is written too
+			ended = true
 		case <-ticker.C:
 		}
 	}

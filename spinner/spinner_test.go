@@ -9,6 +9,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -116,6 +117,33 @@ func TestTheRecordCountsUpFromAHeader(t *testing.T) {
 	for thread, found := range last {
 		if found.Walks == 0 || found.Steps != found.Walks*testRing/entryBytes || found.StepsNs < found.Steps/10 {
 			t.Errorf("thread %d counted %+v", thread, found)
+		}
+	}
+}
+
+func TestAStoppedSpinnerWritesWhatItCountedSinceItsLastRecord(t *testing.T) {
+	ctx, stop := context.WithCancel(context.Background())
+	stop()
+	var out bytes.Buffer
+	if err := run(ctx, &out, time.Hour, testRing); err != nil {
+		t.Fatal(err)
+	}
+	records := map[int]int{}
+	lines := json.NewDecoder(&out)
+	var first header
+	if err := lines.Decode(&first); err != nil {
+		t.Fatal(err)
+	}
+	for lines.More() {
+		var found sample
+		if err := lines.Decode(&found); err != nil {
+			t.Fatal(err)
+		}
+		records[found.Thread]++
+	}
+	for thread := range runtime.NumCPU() {
+		if records[thread] != 2 {
+			t.Errorf("thread %d has %d records", thread, records[thread])
 		}
 	}
 }
