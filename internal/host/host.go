@@ -25,7 +25,7 @@ type Counters struct {
 	ContextSwitches                                           parse.Count
 	MemoryAvailableBytes                                      parse.Count
 	PressureCPUSomeUs, PressureMemorySomeUs, PressureIOSomeUs parse.Count
-	FrequencyHz                                               []uint64 // of each CPU; empty if the kernel does not report it
+	FrequencyHz                                               []uint64 // of each CPU on line; empty: not reported
 }
 
 // Reader holds the open files.
@@ -75,7 +75,8 @@ func openFrequencies(sysRoot string) (files []kernfile.File) {
 	return files
 }
 
-// Read reads everything into counters, whose slice is used again.
+// Read reads everything into counters, whose slice is used again. What not every kernel offers is left out where it
+// cannot be read.
 func (r *Reader) Read(buffer *kernfile.Buffer, counters *Counters) error {
 	text, err := buffer.Read(&r.stat)
 	if err != nil {
@@ -86,21 +87,15 @@ func (r *Reader) Read(buffer *kernfile.Buffer, counters *Counters) error {
 		return err
 	}
 	counters.MemoryAvailableBytes = parse.Field(text, "MemAvailable:").Times(bytesPerKB)
-	if counters.PressureCPUSomeUs, err = readPressure(buffer, &r.pressureCPU); err != nil {
-		return err
-	}
-	if counters.PressureMemorySomeUs, err = readPressure(buffer, &r.pressureMemory); err != nil {
-		return err
-	}
-	if counters.PressureIOSomeUs, err = readPressure(buffer, &r.pressureIO); err != nil {
-		return err
-	}
+	counters.PressureCPUSomeUs = readPressure(buffer, &r.pressureCPU)
+	counters.PressureMemorySomeUs = readPressure(buffer, &r.pressureMemory)
+	counters.PressureIOSomeUs = readPressure(buffer, &r.pressureIO)
 	counters.FrequencyHz = counters.FrequencyHz[:0]
 	for i := range r.frequencies {
-		if text, err = buffer.Read(&r.frequencies[i]); err != nil {
-			return err
+		// The file of a CPU that went off line is busy.
+		if text, err = buffer.Read(&r.frequencies[i]); err == nil {
+			counters.FrequencyHz = append(counters.FrequencyHz, parse.Uint(text).Times(hzPerKHz).Value)
 		}
-		counters.FrequencyHz = append(counters.FrequencyHz, parse.Uint(text).Times(hzPerKHz).Value)
 	}
 	return nil
 }
@@ -133,12 +128,12 @@ func parseCPU(values []byte, counters *Counters) {
 	}
 }
 
-func readPressure(buffer *kernfile.Buffer, file *kernfile.File) (parse.Count, error) {
+func readPressure(buffer *kernfile.Buffer, file *kernfile.File) parse.Count {
 	text, err := buffer.Read(file)
 	if err != nil {
-		return parse.Count{}, err
+		return parse.Count{}
 	}
-	return parsePressure(text), nil
+	return parsePressure(text)
 }
 
 // parsePressure returns the time for which some task waited: "total=" in the first line, which begins with "some".
