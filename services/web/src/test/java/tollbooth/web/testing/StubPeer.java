@@ -10,6 +10,7 @@ import java.net.URI;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import tollbooth.web.PeerAddresses;
@@ -19,25 +20,29 @@ import tollbooth.workload.CallPath;
 public final class StubPeer implements AutoCloseable {
 
   private static final byte[] BODY = "{\"node\":\"stub\"}".getBytes();
+  private static final long PATIENCE_S = 5;
 
   private final HttpServer server;
+  private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
   private final List<String> calls = new CopyOnWriteArrayList<>();
   private final List<Headers> headers = new CopyOnWriteArrayList<>();
   private final int status;
   private final CountDownLatch together;
+  private final long patienceS;
 
-  private StubPeer(int status, int together) throws IOException {
+  private StubPeer(int status, int together, long patienceS) throws IOException {
     this.status = status;
     this.together = new CountDownLatch(together);
+    this.patienceS = patienceS;
     server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-    server.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
+    server.setExecutor(threads);
     server.createContext("/", this::answer);
     server.start();
   }
 
   /** Answers every request with this status. */
   public static StubPeer answering(int status) throws IOException {
-    return new StubPeer(status, 0);
+    return new StubPeer(status, 0, PATIENCE_S);
   }
 
   /**
@@ -45,7 +50,12 @@ public final class StubPeer implements AutoCloseable {
    * seconds.
    */
   public static StubPeer answeringTogether(int requests) throws IOException {
-    return new StubPeer(200, requests);
+    return new StubPeer(200, requests, PATIENCE_S);
+  }
+
+  /** Never answers. */
+  public static StubPeer hanging() throws IOException {
+    return new StubPeer(200, Integer.MAX_VALUE, Long.MAX_VALUE);
   }
 
   /** The calls in order: operation and call path, such as {@code answer 17.0}. */
@@ -66,6 +76,7 @@ public final class StubPeer implements AutoCloseable {
   @Override
   public void close() {
     server.stop(0);
+    threads.shutdownNow();
   }
 
   private void answer(HttpExchange exchange) throws IOException {
@@ -82,7 +93,7 @@ public final class StubPeer implements AutoCloseable {
   private boolean allTogether() {
     together.countDown();
     try {
-      return together.await(5, TimeUnit.SECONDS);
+      return together.await(patienceS, TimeUnit.SECONDS);
     } catch (InterruptedException interrupted) {
       return false;
     }
