@@ -47,7 +47,9 @@ final class Performance extends CompletableFuture<Void> {
   @Override
   public boolean cancel(boolean mayInterruptIfRunning) {
     boolean cancelled = super.cancel(mayInterruptIfRunning);
-    latency.cancel(false);
+    if (latency.cancel(false)) {
+      fault.gaveUp();
+    }
     giveCallsUp();
     return cancelled;
   }

@@ -14,6 +14,7 @@ import tollbooth.grpc.proto.MockRequest;
 import tollbooth.grpc.proto.MockResponse;
 import tollbooth.grpc.testing.GrpcCaller;
 import tollbooth.grpc.testing.StubGrpcPeer;
+import tollbooth.web.NodeFault;
 import tollbooth.web.PeerAddresses;
 import tollbooth.web.testing.RunningNode;
 
@@ -74,6 +75,7 @@ class ConcurrencyTest {
       answer.cancel(true);
 
       await().until(() -> peer.cancelled() == 2);
+      assertThat(givenUp(node)).isZero();
     }
   }
 
@@ -88,8 +90,13 @@ class ConcurrencyTest {
       answer.cancel(true);
 
       await().until(() -> performer.waiting() == 0);
+      await().until(() -> givenUp(node) == 1);
       assertThat(peer.calls()).isEmpty();
     }
+  }
+
+  private static long givenUp(RunningNode node) {
+    return (long) node.bean(NodeFault.class).counted().get("given_up");
   }
 
   private static int threads() {

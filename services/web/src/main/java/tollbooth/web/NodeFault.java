@@ -11,6 +11,7 @@ public final class NodeFault {
   private final LongAdder operations = new LongAdder();
   private final LongAdder errors = new LongAdder();
   private final LongAdder waitedNs = new LongAdder();
+  private final LongAdder givenUp = new LongAdder();
   private volatile Overrides held = Overrides.NONE;
 
   /** Overrides topology and request, for operations that start now. */
@@ -37,12 +38,18 @@ public final class NodeFault {
     }
   }
 
+  /** Counts an operation whose client gave up during its wait. */
+  public void gaveUp() {
+    givenUp.increment();
+  }
+
   /** The counters since the start, with the names in docs/reference/formats.md. */
-  Map<String, Object> counted() {
+  public Map<String, Object> counted() {
     Map<String, Object> counted = new LinkedHashMap<>();
     counted.put("operations", operations.sum());
     counted.put("errors", errors.sum());
     counted.put("waited_ns", waitedNs.sum());
+    counted.put("given_up", givenUp.sum());
     return counted;
   }
 }

@@ -48,6 +48,7 @@ class FaultFileTest {
     long startNs = System.nanoTime() - 5_000_000;
     fault.ended(startNs, true);
     fault.ended(startNs, false);
+    fault.gaveUp();
     want("{'format':'tollbooth.fault','version':1,'number':3}");
     await().until(() -> taken() == 3);
 
@@ -57,6 +58,7 @@ class FaultFileTest {
     assertThat(answer.get("operations").asLong()).isEqualTo(2);
     assertThat(answer.get("errors").asLong()).isEqualTo(1);
     assertThat(answer.get("waited_ns").asLong()).isGreaterThanOrEqualTo(10_000_000);
+    assertThat(answer.get("given_up").asLong()).isEqualTo(1);
   }
 
   @Test
