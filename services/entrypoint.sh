@@ -9,6 +9,15 @@ choice() {
   exit 2
 }
 
+class_archive=${CLASS_ARCHIVE:-on}
+case $class_archive in
+  on | off) ;;
+  *)
+    echo "tollbooth: CLASS_ARCHIVE: must be on or off, not '$class_archive'" >&2
+    exit 2
+    ;;
+esac
+
 kind=${KIND:-}
 export TELEMETRY="${TELEMETRY:-baseline}"
 choice KIND "$kind" /app/kinds
@@ -34,7 +43,7 @@ archive="/app/kinds/$kind/classes.jsa"
 if [ -f "$options" ]; then
   # An agent may rewrite any class when it is loaded, so the JVM uses no archive of linked classes with one.
   set -- "$@" "@$options"
-elif [ -f "$archive" ] && [ "${CLASS_ARCHIVE:-on}" = on ]; then
+elif [ -f "$archive" ] && [ "$class_archive" = on ]; then
   set -- "$@" -XX:SharedArchiveFile="$archive"
 fi
 # JAVA_OPTS is split at spaces on purpose.

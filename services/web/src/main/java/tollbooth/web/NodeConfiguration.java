@@ -64,10 +64,7 @@ class NodeConfiguration {
   @Bean
   @ConditionalOnProperty(name = "watch.faults", havingValue = "1")
   FaultFile faultFile(NodeSettings settings, NodeFault fault, JsonMapper json) {
-    Path directory =
-        settings
-            .readyDirectory()
-            .orElseThrow(() -> new SettingsException("WATCH_FAULTS: needs READY_DIR"));
+    Path directory = settings.readyDirectory().orElseThrow();
     return new FaultFile(settings.name(), directory, fault, json);
   }
 

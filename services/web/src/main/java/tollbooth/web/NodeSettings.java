@@ -49,6 +49,7 @@ public record NodeSettings(
     Path file = Path.of(environment.getOrDefault("TOPOLOGY_FILE", DEFAULT_TOPOLOGY_FILE));
     Topology topology = topology(file);
     PORTS.forEach(name -> checkPort(name, environment.get(name)));
+    checkWatchFaults(environment);
     return new NodeSettings(
         node(environment.get("NODE"), kind, topology),
         topology,
@@ -104,6 +105,20 @@ public record NodeSettings(
   private static void checkPort(String name, String text) {
     if (text != null && (!text.matches("[0-9]{1,5}") || Integer.parseInt(text) > HIGHEST_PORT)) {
       throw new SettingsException(name + ": must be a port, not '" + text + "'");
+    }
+  }
+
+  /** Spring creates the watcher by itself, but reports a missing folder with a stack trace. */
+  private static void checkWatchFaults(Map<String, String> environment) {
+    String text = environment.get("WATCH_FAULTS");
+    if (text == null) {
+      return;
+    }
+    if (!text.equals("1")) {
+      throw new SettingsException("WATCH_FAULTS: must be 1 or not set, not '" + text + "'");
+    }
+    if (!environment.containsKey("READY_DIR")) {
+      throw new SettingsException("WATCH_FAULTS: needs READY_DIR");
     }
   }
 

@@ -87,6 +87,26 @@ class NodeSettingsTest {
   }
 
   @Test
+  void acceptsThatFaultsAreWatched() {
+    environment.putAll(Map.of("READY_DIR", folder.toString(), "WATCH_FAULTS", "1"));
+
+    assertThat(NodeSettings.read(environment, "svc-a").readyDirectory()).contains(folder);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "0", "true"})
+  void rejectsAnotherValueOfWatchFaults(String text) {
+    environment.putAll(Map.of("READY_DIR", folder.toString(), "WATCH_FAULTS", text));
+    rejects("svc-a", "WATCH_FAULTS: must be 1 or not set, not '" + text + "'");
+  }
+
+  @Test
+  void rejectsFaultsWithoutAReadyDirectory() {
+    environment.put("WATCH_FAULTS", "1");
+    rejects("svc-a", "WATCH_FAULTS: needs READY_DIR");
+  }
+
+  @Test
   void rejectsANodeThatTheTopologyLacks() {
     environment.put("NODE", "a9");
     rejects("svc-a", "NODE: unknown node 'a9'; the topology has [gateway, a1, b1]");
