@@ -27,19 +27,32 @@ final class RpcSpan {
   /**
    * Builds a span.
    *
-   * @param authority host and port of the server, as the client knows it
+   * @param authority host and port of the server, as the client knows them; the port may be left
+   *     out, and null is none
    */
   static SpanBuilder of(Tracer tracer, MethodDescriptor<?, ?> method, String authority) {
-    int colon = authority.lastIndexOf(':');
-    return tracer
-        .spanBuilder(method.getFullMethodName())
-        .setAttribute(RPC_SYSTEM_NAME, RpcSystemNameValues.GRPC)
-        .setAttribute(RPC_METHOD, method.getFullMethodName())
-        .setAttribute(SERVER_ADDRESS, authority.substring(0, colon))
-        .setAttribute(SERVER_PORT, Long.parseLong(authority, colon + 1, authority.length(), 10))
-        .setAttribute(NETWORK_TRANSPORT, NetworkTransportValues.TCP)
+    SpanBuilder span =
+        tracer
+            .spanBuilder(method.getFullMethodName())
+            .setAttribute(RPC_SYSTEM_NAME, RpcSystemNameValues.GRPC)
+            .setAttribute(RPC_METHOD, method.getFullMethodName());
+    if (authority != null) {
+      setServer(span, authority);
+    }
+    return span.setAttribute(NETWORK_TRANSPORT, NetworkTransportValues.TCP)
         .setAttribute(NETWORK_PROTOCOL_NAME, "http")
         .setAttribute(NETWORK_PROTOCOL_VERSION, "2");
+  }
+
+  private static void setServer(SpanBuilder span, String authority) {
+    int colon = authority.lastIndexOf(':');
+    // The colons within the brackets belong to an IPv6 address.
+    if (colon <= authority.lastIndexOf(']')) {
+      span.setAttribute(SERVER_ADDRESS, authority);
+      return;
+    }
+    span.setAttribute(SERVER_ADDRESS, authority.substring(0, colon))
+        .setAttribute(SERVER_PORT, Long.parseLong(authority, colon + 1, authority.length(), 10));
   }
 
   /** Ends a span with the result of its call. */

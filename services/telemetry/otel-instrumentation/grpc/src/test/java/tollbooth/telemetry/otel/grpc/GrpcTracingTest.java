@@ -3,6 +3,11 @@ package tollbooth.telemetry.otel.grpc;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.grpc.CallOptions;
+import io.grpc.Channel;
+import io.grpc.ClientCall;
+import io.grpc.ClientInterceptor;
+import io.grpc.MethodDescriptor;
 import io.grpc.StatusRuntimeException;
 import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.trace.SpanKind;
@@ -75,6 +80,22 @@ class GrpcTracingTest extends GrpcTracingContract {
   }
 
   @Test
+  void leavesThePortOutWhereTheClientNamesNone() throws Exception {
+    client()
+        .starting()
+        .withInterceptors(new WithAuthority("b1"))
+        .mock(MockRequest.getDefaultInstance())
+        .get();
+    finished(SPANS_OF_WORK);
+
+    List<SpanData> first =
+        spans.finished().stream().filter(span -> !span.getParentSpanContext().isValid()).toList();
+    assertThat(OpenTelemetrySpans.attributes(first, SpanKind.SERVER))
+        .containsEntry("server.address", "b1")
+        .doesNotContainKey("server.port");
+  }
+
+  @Test
   void marksADrawnFailureOnBothOfItsSpans() {
     MockRequest broken = MockRequest.newBuilder().setConfig(2).build();
     assertThatThrownBy(() -> client().call(broken)).isInstanceOf(StatusRuntimeException.class);
@@ -96,6 +117,15 @@ class GrpcTracingTest extends GrpcTracingContract {
         .singleElement()
         .extracting(span -> span.getStatus().getStatusCode())
         .isEqualTo(StatusCode.UNSET);
+  }
+
+  private record WithAuthority(String authority) implements ClientInterceptor {
+
+    @Override
+    public <Q, R> ClientCall<Q, R> interceptCall(
+        MethodDescriptor<Q, R> method, CallOptions options, Channel next) {
+      return next.newCall(method, options.withAuthority(authority));
+    }
   }
 
   private List<SpanData> grpc(SpanKind kind) {
