@@ -3,7 +3,7 @@ package tollbooth.telemetry.contract;
 import java.util.Map;
 
 /** Temporary system properties. Spring and OpenTelemetry's SDK read them like the environment. */
-final class SystemProperties implements AutoCloseable {
+public final class SystemProperties implements AutoCloseable {
 
   private final Map<String, String> properties;
 
@@ -11,7 +11,8 @@ final class SystemProperties implements AutoCloseable {
     this.properties = properties;
   }
 
-  static SystemProperties set(Map<String, String> properties) {
+  /** Sets these properties until it is closed. */
+  public static SystemProperties set(Map<String, String> properties) {
     properties.forEach(System::setProperty);
     return new SystemProperties(properties);
   }
