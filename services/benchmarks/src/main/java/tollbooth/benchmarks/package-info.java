@@ -1,2 +1,2 @@
-/** What the services take by themselves, measured in one JVM (JMH). */
+/** What the services and the tracers cost, each measured in one JVM (JMH). */
 package tollbooth.benchmarks;

@@ -11,7 +11,11 @@ import java.net.Proxy;
 import java.net.URI;
 import java.net.URL;
 
-/** Sends spans on the calling thread, which waits for the answer. Keeps its connection. */
+/**
+ * Sends spans on the calling thread, which waits for the answer. The JDK keeps the connection, but
+ * closes it after 5 s without an export. The next export then looks the receiver's name up and
+ * connects again, on the same thread.
+ */
 final class BlockingClient {
 
   /** OTLP's default. */

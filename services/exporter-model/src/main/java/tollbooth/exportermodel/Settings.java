@@ -5,7 +5,10 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.Map;
 
-/** The model's settings. Addresses are looked up once: the loop never waits for a name. */
+/**
+ * The model's settings. Addresses are looked up once, so the clients of the loop never wait for a
+ * name. The blocking client takes the name only.
+ */
 record Settings(
     Design design,
     int minFlushSpans,

@@ -25,7 +25,7 @@ final class LateMaker implements SpanMaker {
 
   private static final long SECOND_NS = 1_000_000_000;
 
-  /** Spans of a request, as the SDK's. */
+  /** So many spans wake the sender, as the SDK's. A request takes all that are there then. */
   private static final int BATCH = 512;
 
   private final ReentrantLock lock = new ReentrantLock();

@@ -7,8 +7,8 @@ import tollbooth.web.SettingsException;
  * How much CPU time to burn, and when.
  *
  * @param inRequestUs CPU time of a request, before it is passed on, in microseconds
- * @param laterUs CPU time after each request, in microseconds
- * @param laterDelayMs how long after its request {@code laterUs} begins, in milliseconds
+ * @param laterUs CPU time in the background for each request, in microseconds
+ * @param laterDelayMs how long after a request's arrival {@code laterUs} begins, in milliseconds
  * @param idleFraction the share of a core to use all the time, with and without requests
  */
 record BurnSettings(int inRequestUs, int laterUs, int laterDelayMs, double idleFraction) {

@@ -40,7 +40,7 @@ final class Burner implements AutoCloseable {
     }
   }
 
-  /** Burns what is due in a request, and plans what is due after it. */
+  /** Plans what is due later, counted from the arrival, and burns what is due in the request. */
   void request() {
     if (settings.laterUs() > 0) {
       later.burnLater(settings.laterUs() * MICROSECOND_NS, settings.laterDelayMs());

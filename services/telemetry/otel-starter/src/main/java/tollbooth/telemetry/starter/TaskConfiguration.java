@@ -5,7 +5,7 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.core.task.TaskDecorator;
 
-/** Adds the only part that the starter leaves out: context in tasks. */
+/** Adds a part that the starter leaves out: context in tasks. */
 @AutoConfiguration
 public class TaskConfiguration {
 
