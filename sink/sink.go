@@ -133,8 +133,7 @@ func (s *sink) behave(ctx context.Context, current *behaviour, spans int) *rejec
 	return nil
 }
 
-// inLine returns when spans were served, at the rate and after those that came before them. Senders that give up leave
-// the line.
+// inLine returns when spans were served, at the rate and after those that came before them.
 func (s *sink) inLine(ctx context.Context, spans int, perS float64) *rejection {
 	came := time.Now()
 	free, rejected := s.await(ctx, s.line)
@@ -154,7 +153,7 @@ func (s *sink) inLine(ctx context.Context, spans int, perS float64) *rejection {
 	return rejected
 }
 
-// await returns what comes, or a rejection if the sender gives up or the sink stops before that.
+// await returns what comes, or a rejection if the sender gives up or the sink stops.
 func (s *sink) await(ctx context.Context, from <-chan time.Time) (time.Time, *rejection) {
 	select {
 	case came := <-from:

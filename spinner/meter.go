@@ -12,7 +12,7 @@ const rusageThread = 1
 
 // counts of one thread, all since its start.
 type counts struct {
-	steps       atomic.Int64 // of undisturbed walks: without a context switch
+	steps       atomic.Int64 // of undisturbed walks
 	stepsNs     atomic.Int64 // duration of those walks
 	walks       atomic.Int64 // undisturbed ones
 	interrupted atomic.Int64 // disturbed walks
@@ -20,8 +20,7 @@ type counts struct {
 
 // spin walks until done, on its own thread. Only every second walk counts: the first one loads the ring back into the
 // cache. No other thread may run on the CPU during either. The time of a step then shows the speed of the machine, not
-// how busy the lab's own containers are. Interrupts, and a host that takes the CPU away, are not seen: they make a step
-// longer.
+// how busy the lab's own containers are.
 func spin(done <-chan struct{}, ring []int, found *counts) {
 	runtime.LockOSThread()
 	at := 0

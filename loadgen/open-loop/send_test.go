@@ -464,7 +464,7 @@ func TestAClosedLoopPausesWithoutATarget(t *testing.T) {
 	}
 }
 
-func TestAClosedLoopDoesNotEndLaterBecauseUsersPause(t *testing.T) {
+func TestTheEndOfAClosedLoopEndsPauses(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

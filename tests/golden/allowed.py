@@ -56,6 +56,7 @@ Row = RenamedKey | RenamedText | Removed | Added
 VERSION_2 = "Records have version 2: lab migrate converts those of version 1."
 TOPOLOGY = "The services read the topology that the lab resolved, from the folder of their start."
 SINK = "quick sends to the lab's own sink, which is built in seconds."
+WATCHED = "Services look for the file of a fault only if one of the level's faults is theirs."
 COLLECTOR = "The Collector's pipelines have a folder of their own."
 INCONCLUSIVE = "What the data do not decide is called inconclusive."
 REJECTED = "A trial that does not count is called rejected."
@@ -88,10 +89,8 @@ ALLOWED: tuple[Row, ...] = (
         "compose/*/volumes/*/target", r"^/etc/tollbooth/topology\.yaml$", "/etc/tollbooth/topology.json", TOPOLOGY
     ),
     Added("compose/*/files/topology.json", TOPOLOGY),
-    Removed(
-        "compose/outage/*/environment/WATCH_FAULTS",
-        "Services look for the file of a fault only if one of the level's faults is theirs.",
-    ),
+    Removed("compose/outage/*/environment/WATCH_FAULTS", WATCHED),
+    Removed("compose/golden sidecars/*/fan-out/envoy-killed/*/environment/WATCH_FAULTS", WATCHED),
     RenamedText(
         "compose/*/volumes/*/source",
         r"^<root>/backends/collector/config\.yaml$",

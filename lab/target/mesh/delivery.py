@@ -46,8 +46,10 @@ def delivered(system: System) -> DeliveryPart:
 
 def _counted_anew(system: System, backend: Backend) -> bool:
     """Whether a fault ended what counts the spans, and its counters with it. Endpoints pass on, and count apart."""
-    counting = set(backend.services) - set(backend.endpoints)
-    return any(isinstance(fault, Killed) and fault.target in counting for fault in system.level.faults)
+    return any(
+        isinstance(fault, Killed) and fault.target in backend.services and fault.target not in backend.endpoints
+        for fault in system.level.faults
+    )
 
 
 def _traced(system: System, backend: Backend) -> dict[str, object]:
