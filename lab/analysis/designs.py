@@ -61,8 +61,8 @@ def of_manifests(one: Json, other: Json) -> list[Difference]:
 
 
 def _design(manifest: Json) -> dict[str, Any]:
-    spec = without_ends(_experiment(manifest)["spec"], "seed")
-    return {**_experiment(manifest), "spec": {name: spec[name] for name in spec if name not in WORDING}}
+    found = _experiment(manifest)
+    return {**found, "spec": without_ends({name: of for name, of in found["spec"].items() if name not in WORDING})}
 
 
 def _experiment(manifest: Json) -> dict[str, Any]:

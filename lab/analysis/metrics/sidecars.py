@@ -36,8 +36,8 @@ def _cpu_per_proxied_request_us(data: TrialData) -> float | None:
     passed = sum(one.counters.get(name, 0) for one in data.trial.sidecars.values() for name in PROXIED)
     if passed == 0 or served(data) == 0:
         raise NotDerivableError("no request passed a sidecar")
-    in_window = passed * served(data) / len(load_requests(data))
-    return increase(data, data.counters.containers, names, "cpu_usage_ns") / US_NS / in_window
+    share = served(data) / len(load_requests(data))
+    return increase(data, data.counters.containers, names, "cpu_usage_ns") / US_NS / (passed * share)
 
 
 def _memory_per_sidecar_mib(data: TrialData) -> float | None:

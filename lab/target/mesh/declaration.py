@@ -181,7 +181,7 @@ class MeshDeclaration(Declaration):
                 )
 
     def _shared_starts(self, experiment: Experiment) -> Iterator[Problem]:
-        """Return the levels whose spans could not be told from those of the other trials of their start."""
+        """Return the levels whose spans cannot be distinguished from those of other trials of their start."""
         return (
             Problem(
                 ("protocol", "without_restart"),
