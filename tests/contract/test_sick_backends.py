@@ -59,6 +59,8 @@ def courses(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     other, while nothing starts or stops elsewhere. What only takes time, all do at once.
     """
     senders = [item.callspec.params["telemetry"] for item in request.session.items if item.path == request.path]
+    # Not in the threads: two first calls at once would make two roots.
+    folder = tmp_path_factory.mktemp("sick")
     with (
         ExitStack() as systems,
         ThreadPoolExecutor(os.cpu_count()) as few,
@@ -68,8 +70,8 @@ def courses(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
 
         def start(telemetry: str) -> Course:
             of = level(telemetry, telemetry, backend="sink", environment=QUICK_START)
-            out, name = tmp_path_factory.mktemp("sick") / "out", f"sick-{senders.index(telemetry)}"
-            system, sink = systems.enter_context(running(of, FOLDER / "pair.yaml", out, name))
+            name = f"sick-{senders.index(telemetry)}"
+            system, sink = systems.enter_context(running(of, FOLDER / "pair.yaml", folder / name, name))
             assert isinstance(sink, Sink)
             timed_requests(system, "a1", WARM_UP)
             all_arrive(system, sink)
