@@ -42,7 +42,8 @@ others() { beside "not test_variants and not test_collector and not test_proxy a
 # In the lab's own project, so one after the other. Most of the time, they wait.
 own_project() { with_containers "not beside and not alone" "$@"; }
 groups=()
-# begin COMMAND...: runs each in the background, in its own process group, which Ctrl-C does not reach.
+# begin COMMAND...: runs each in the background, in its own process group, which Ctrl-C does not reach. At the end those
+# that still run are interrupted, and remove their containers.
 begin() {
   local command
   for command in "$@"; do
@@ -50,7 +51,7 @@ begin() {
     echo "$!" >"$LOGS/$command.pid"
     groups+=("$!")
   done
-  trap 'kill -- "${groups[@]/#/-}" 2>/dev/null || true' EXIT
+  trap 'kill -INT -- "${groups[@]/#/-}" 2>/dev/null || true; wait' EXIT
 }
 # ended COMMAND...: waits for them; prints the log of one that failed.
 ended() {

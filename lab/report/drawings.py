@@ -20,6 +20,7 @@ from lab.report.figures import trials as single
 from lab.report.loads import loads
 from lab.report.numbers import Scale, bounded, divided, number, ratio, ratio_interval, scale_for, signed, within
 from lab.report.palette import OTHERS, Colour, level_colours
+from lab.report.sameness import name_of_estimate
 from lab.report.source import JVM_MEASURES, Curve, Observed, Source, pooled
 from lab.report.view import main_metrics
 from lab.spec import Frontier, Sweep
@@ -43,13 +44,14 @@ def _forest_row(summary: Summary, metric: str, level: str) -> bars.Row | None:
     estimate = findings.estimate_of(summary, metric, level)
     if estimate is None or estimate.ratio is None or level == summary.baseline:
         return None
-    low = estimate.ratio if estimate.ratio_low is None else estimate.ratio_low
-    high = estimate.ratio if estimate.ratio_high is None else estimate.ratio_high
+    low, high = (estimate.ratio if bound is None else bound for bound in (estimate.ratio_low, estimate.ratio_high))
     if not all(isfinite(value) and value > 0 for value in (low, estimate.ratio, high)):
         return None
     within = ratio_interval(estimate.ratio_low, estimate.ratio_high) or "no interval"
     text = f"{bounded(ratio(estimate.ratio), estimate.comparison_censored)} ({within})"
-    return bars.Row(level, estimate.ratio, low, high, text, estimate.finding or "")
+    return bars.Row(
+        level, estimate.ratio, low, high, text, name_of_estimate(summary, estimate) if estimate.finding else ""
+    )
 
 
 def latency(source: Source, colours: Mapping[str, Colour]) -> Markup | None:

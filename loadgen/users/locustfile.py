@@ -7,7 +7,7 @@ from geventhttpclient import HTTPClient
 from geventhttpclient.response import HTTPParseError
 from locust import User, events, task
 from locust.env import Environment
-from visits import SECOND_NS, Load, Visits, now_ns
+from visits import LAST_ANSWERS_S, SECOND_NS, Load, Visits, now_ns
 
 load = Load(os.environ)
 
@@ -19,13 +19,14 @@ def end_later(environment: Environment) -> None:
 
 @events.test_start.add_listener
 def begin(environment: Environment, **_: object) -> None:
-    """Without a warm-up of its own, the load's end is known from its start."""
+    """Lets the last requests end. Without a warm-up of its own, the load's end is known from its start."""
+    environment.stop_timeout = LAST_ANSWERS_S
     if load.warm_up_left == 0:
         end_later(environment)
 
 
 class Visitor(User):
-    """One user of the closed loop. The think time is kept by its visits, not by `wait_time`, as there its end is known.
+    """One user of the closed loop. Locust waits for a request that is under way at the load's end, not for a thought.
 
     It sends with the client that Locust's own users are made with, without what these add to count and name requests:
     requests are counted here, and the CPU would be missing beside the services. Only Locust's page needs its counts.
@@ -34,15 +35,19 @@ class Visitor(User):
     born = 0
 
     def on_start(self) -> None:
-        """Numbers the user."""
+        """Numbers the user, who waits as before each request."""
         Visitor.born += 1
         self.http = HTTPClient.from_url(self.host, connection_timeout=10.0, network_timeout=60.0)
         self.visits = Visits(load, Visitor.born)
+        self.wait()
+
+    def wait_time(self) -> float:
+        """How many seconds it is until the next request."""
+        return max(0.0, (self.visits.intended_ns - now_ns()) / SECOND_NS)
 
     @task
     def visit(self) -> None:
-        """Waits until the intended start, requests the next route, and records it."""
-        gevent.sleep(max(0.0, (self.visits.intended_ns - now_ns()) / SECOND_NS))
+        """Requests the next route, and records it."""
         route = self.visits.next_route()
         start_ns = now_ns()
         status, size_bytes = self.get("/" + route)

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Mapping
 
 from httptools import HttpParserError, HttpResponseParser
-from visits import SECOND_NS, Load, Visits, now_ns
+from visits import LAST_ANSWERS_S, SECOND_NS, Load, Visits, now_ns
 
 CONNECT_TIMEOUT_NS = 10 * SECOND_NS
 ANSWER_TIMEOUT_NS = 60 * SECOND_NS
@@ -172,27 +172,31 @@ class Loop:
             self.end_after_warm_up()
 
     def run(self) -> None:
-        """Returns when the load has ended; what is under way then is not written down."""
+        """Returns when the load has ended, and its last requests too, or after `LAST_ANSWERS_S`."""
         while (now := now_ns()) < self.end_ns:
             for user in self.users:
                 if not user.waiting and user.visits.intended_ns <= now:
                     user.visit()
-            for descriptor, _ in self.poll.poll(self.wait_s()):
-                if descriptor in self.watched:
-                    self.watched[descriptor].ready()
-            self.look_for_timeouts()
+            self.take_answers(min([self.end_ns, *(user.visits.intended_ns for user in self.users if not user.waiting)]))
+        last_ns = self.end_ns + LAST_ANSWERS_S * SECOND_NS
+        while self.under_way() and now_ns() < last_ns:
+            self.take_answers(last_ns)
 
-    def wait_s(self) -> float:
-        """How long nothing is to be done, unless something comes."""
-        due = min([self.end_ns, *(user.visits.intended_ns for user in self.users if not user.waiting)])
-        idle_s = max(0.0, (due - now_ns()) / SECOND_NS)
-        return min(idle_s, LOOK_FOR_TIMEOUTS_EVERY_S) if any(user.waiting for user in self.users) else idle_s
-
-    def look_for_timeouts(self) -> None:
-        """Ends what takes too long."""
+    def take_answers(self, until_ns: int) -> None:
+        """Waits until something comes, or the time; then ends what takes too long."""
+        idle_s = max(0.0, (until_ns - now_ns()) / SECOND_NS)
+        if self.under_way():
+            idle_s = min(idle_s, LOOK_FOR_TIMEOUTS_EVERY_S)
+        for descriptor, _ in self.poll.poll(idle_s):
+            if descriptor in self.watched:
+                self.watched[descriptor].ready()
         now = now_ns()
         for user in self.users:
             user.give_up(now)
+
+    def under_way(self) -> bool:
+        """Returns whether an answer is awaited."""
+        return any(user.waiting for user in self.users)
 
     def watch(self, user: User, connecting: socket.socket) -> None:
         """Wakes the user when the connection was taken, or was not."""

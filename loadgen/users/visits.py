@@ -13,6 +13,8 @@ from pathlib import Path
 
 COLUMNS = ("user", "target", "intended_ns", "start_ns", "end_ns", "status", "bytes")
 SECOND_NS = 1_000_000_000
+# How long an answer is awaited after the load's end, so that the requests are those whose spans arrive.
+LAST_ANSWERS_S = 5
 
 # perf_counter is monotonic; the offset puts it on the wall clock once, so that a clock step cannot bend a latency.
 WALL_OFFSET_NS = time.time_ns() - time.perf_counter_ns()

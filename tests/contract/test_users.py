@@ -21,6 +21,7 @@ NAME = "tollbooth-users-contract"
 # By path. After "leaves" the server closes without saying so, as one does that was idle for too long.
 SERVER = r"""
 import socketserver
+import time
 ANSWERS = {
     "/length": b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
     "/chunked": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n3\r\nyou\r\n0\r\n\r\n",
@@ -30,6 +31,7 @@ ANSWERS = {
     "/half": b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel",
     "/leaves": b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx",
     "/never": b"",
+    "/slow": b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nlate",
 }
 class Handler(socketserver.StreamRequestHandler):
     def handle(self):
@@ -38,6 +40,8 @@ class Handler(socketserver.StreamRequestHandler):
             path = line.split()[1].decode()
             while self.rfile.readline() not in (b"\r\n", b""):
                 pass
+            if path == "/slow":
+                time.sleep(1.5)
             self.wfile.write(ANSWERS[path])
             if path in ("/closes", "/silent", "/half", "/leaves"):
                 return
@@ -191,6 +195,16 @@ def test_a_user_visits_all_before_repeating_one_and_thinks_in_between(
         assert all(int(row["intended_ns"]) <= int(row["start_ns"]) < int(row["end_ns"]) for row in own)
     ends = [int(row["end_ns"]) for row in requests]
     assert ends == sorted(ends)
+
+
+def test_the_last_requests_are_awaited_for_a_while_and_none_begins_meanwhile(
+    program: str, server: str, tmp_path: Path
+) -> None:
+    ending: dict[str, Any] = {"WARM_UP_REQUESTS": 0, "AFTER_WARM_UP_S": 1}
+    requests = rows(program, server, tmp_path / "out", ["never", "slow"], 4, **ending)
+    # Of the four users, which draw their first route, the second requests the one that is never answered.
+    assert [row["user"] for row in sorted(requests, key=lambda row: row["user"])] == ["1", "3", "4"]
+    assert worth(requests) == {"slow": {(200, 4)}}
 
 
 def test_nobody_answers(program: str, server: str, tmp_path: Path) -> None:

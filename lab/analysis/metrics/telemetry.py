@@ -11,8 +11,8 @@ from lab.record import TrialData
 def _spans_accepted_per_request(data: TrialData) -> float | None:
     """Count over the complete load: a span reaches the backend seconds after its request's window.
 
-    A span that arrived twice counts once, if the backend counts duplicates. Requests that were still under way at the
-    load's end made spans too, so the value may be above the predicted.
+    A span that arrived twice counts once, if the backend counts duplicates. A request that takes longer than the load
+    waits for after its end made spans too, so the value may be above the predicted.
     """
     backend = data.trial.backend
     if backend is None or backend.distinct_spans is None or len(data.requests) == 0:
@@ -23,7 +23,7 @@ def _spans_accepted_per_request(data: TrialData) -> float | None:
 def spans_lost_fraction(data: TrialData) -> float | None:
     """Return the share of the predicted spans that did not arrive; None where not every request is traced.
 
-    A little below 0 where requests were still under way at the load's end, see `_spans_accepted_per_request`.
+    A little below 0 where a load did not wait for its last requests, see `_spans_accepted_per_request`.
     """
     accepted, expected = _spans_accepted_per_request(data), data.trial.expected_spans_per_request
     return None if accepted is None or not expected else 1 - accepted / expected

@@ -16,7 +16,7 @@ from lab.report.svg import WIDTH_IN, Margins, draw, heading, name_rows, names_in
 
 FOREST_ROW_IN = 0.23
 RATIO_POINTS, FINDING_POINTS = 14, 132
-FOREST_LEFT_IN, FOREST_RIGHT_IN, TOP_IN, BOTTOM_IN = 2.3, 3.1, 0.35, 0.5
+FOREST_LEFT_IN, FOREST_RIGHT_IN, TOP_IN, BOTTOM_IN = 2.3, 3.3, 0.35, 0.5
 TICKS = (0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 1.05, 1.1, 1.2, 1.3, 1.5, 1.75, 2, 2.5, 3, 4, 5, 7, 10, 20, 50, 100)
 
 

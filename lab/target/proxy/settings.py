@@ -76,7 +76,9 @@ class ProxyLevelSettings(LevelSettings):
     traceparent_sampled: bool | None = Field(
         default=None, description="flag of the client's traceparent; left out: the client sends none"
     )
-    min_flush_spans: int | None = Field(default=None, ge=1, le=1_000_000, description="spans per export; default 5")
+    min_flush_spans: int | None = Field(
+        default=None, ge=1, le=1_000_000, description="spans that wait before an export; default 5"
+    )
     flush_interval_ms: int | None = Field(default=None, ge=10, le=60_000, description="between exports; default 5000")
     max_cache_size: int | None = Field(default=None, ge=1, le=1_000_000, description="spans that may wait for export")
     export_timeout_ms: int | None = Field(default=None, ge=1, le=60_000, description="after which an export has failed")
