@@ -65,12 +65,17 @@ def _until_first_drop(summary: Summary, tracer: str, users: Sequence[int], seed:
         if not shares:
             known, passed = f"{known}; {number} users {MISSING}" if known else "", False
             break
+        share = f"{min(shares):.2f} to {max(shares):.2f} % {'dropped' if dropped else 'lost'}"
         if max(shares) > MOST_LOST_PERCENT:
+            known += f"{'; ' if known else ''}first loss with {number} users, {share}"
             break
         passed = min(shares) >= -MOST_LOST_PERCENT
-        yields = [1000 * one[PER_REQUEST] / one[COST] for one in values]
-        mean = mean_interval(yields, summary.confidence, seed, summary.block_correlation.get(COST, 0.0))
-        share = f"{min(shares):.2f} to {max(shares):.2f} % {'dropped' if dropped else 'lost'}"
+        mean = mean_interval(
+            [1000 * one[PER_REQUEST] / one[COST] for one in values],
+            summary.confidence,
+            seed,
+            summary.block_correlation.get(COST, 0.0),
+        )
         known = f"{number} of {users[-1]} users, {share}, {shown(mean, 0)} spans per CPU-second"
         if not passed:
             known += f", {INCONCLUSIVE}"
