@@ -55,9 +55,9 @@ def checks(machine: Machine) -> list[Check]:
     memory_bytes = machine.memory_available_bytes or machine.memory_bytes
     stolen, busy, governor = machine.steal_fraction, machine.busy_fraction, machine.cpu_governor
     return [
-        _program("Docker engine", machine.engine_version, ENGINE_AT_LEAST, "run `scripts/setup.sh`, or start Docker"),
-        _program("Compose", machine.compose_version, COMPOSE_AT_LEAST, "run `scripts/setup.sh`"),
-        _program("buildx", machine.buildx_version, "0", "run `scripts/setup.sh`"),
+        _program("Docker engine", machine.engine_version, ENGINE_AT_LEAST, "run `make setup`, or start Docker"),
+        _program("Compose", machine.compose_version, COMPOSE_AT_LEAST, "run `make setup`"),
+        _program("buildx", machine.buildx_version, "0", "run `make setup`"),
         _check(
             "loopback ports",
             f"engine {machine.engine_version or 'unknown'}",

@@ -73,6 +73,12 @@ def test_each_problem_is_named_with_its_fix(machine: Machine, name: str, status:
     assert found.fix
 
 
+def test_what_is_not_installed_is_installed_by_make_setup() -> None:
+    missing = replace(GOOD, engine_version=None, compose_version=None, buildx_version=None)
+    fixes = [check.fix for check in checks(missing) if check.status == "fail"]
+    assert fixes == ["run `make setup`, or start Docker", "run `make setup`", "run `make setup`"]
+
+
 @pytest.mark.parametrize(
     ("machine", "code"), [(GOOD, 0), (replace(GOOD, cores=2), 0), (replace(GOOD, engine_version=None), 1)]
 )
