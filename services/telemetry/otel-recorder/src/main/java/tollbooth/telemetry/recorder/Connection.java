@@ -249,15 +249,19 @@ final class Connection {
 
   /**
    * Looks the name up, each time anew: it may move to another address. In a thread of its own,
-   * since a slow resolver must not stop the other connections.
+   * since a slow resolver must not stop the other connections. One that still looks it up is
+   * awaited further: else each attempt would leave a thread behind.
    */
   private void resolve(long nowNanos) {
     state = State.RESOLVING;
     progressAtNanos = nowNanos;
+    if (address != null && !address.isDone()) {
+      return;
+    }
     CompletableFuture<InetAddress> found = new CompletableFuture<>();
-    address = found;
     try {
       resolvers.execute(() -> lookUp(found));
+      address = found;
     } catch (Throwable noThread) {
       // An Error where the process can have no more threads. Later it may have one for this again.
       fail(new IOException("no thread to look its name up: " + noThread, noThread), nowNanos);

@@ -25,7 +25,10 @@ public record Endpoint(String host, int port, String path) {
     } catch (IllegalArgumentException malformed) {
       throw new IllegalArgumentException("not a URL: '" + url + "'", malformed);
     }
-    if (!"http".equals(uri.getScheme()) || uri.getHost() == null || uri.getUserInfo() != null) {
+    if (!"http".equals(uri.getScheme())
+        || uri.getHost() == null
+        || uri.getUserInfo() != null
+        || uri.getFragment() != null) {
       throw new IllegalArgumentException(
           "must be http://<host>[:<port>][/<path>], not '" + url + "'");
     }

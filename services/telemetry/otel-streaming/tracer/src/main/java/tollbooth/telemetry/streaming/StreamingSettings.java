@@ -171,7 +171,7 @@ public record StreamingSettings(
 
   private static TextMapPropagator propagators(String names) {
     List<TextMapPropagator> propagators = new ArrayList<>();
-    List<String> list = List.of(names.split(" *, *"));
+    List<String> list = list(names);
     if (!list.equals(List.of("none"))) {
       // One that is named twice counts where it is named first.
       list.stream().distinct().forEach(name -> propagators.add(one(name)));
@@ -236,9 +236,7 @@ public record StreamingSettings(
     String name = variables.firstOf(several, ofTraces, "OTEL_EXPORTER_OTLP_ENDPOINT");
     if (name.equals(several)) {
       return variables.parsed(
-          name,
-          "",
-          text -> List.of(text.split(" *, *")).stream().map(StreamingSettings::base).toList());
+          name, "", text -> list(text).stream().map(StreamingSettings::base).toList());
     }
     if (name.equals(ofTraces)) {
       return List.of(variables.parsed(name, "", Endpoint::parse));
@@ -246,7 +244,19 @@ public record StreamingSettings(
     return List.of(variables.parsed(name, "http://localhost:4318", StreamingSettings::base));
   }
 
+  private static List<String> list(String text) {
+    List<String> items = List.of(text.split(" *, *"));
+    if (items.isEmpty()) {
+      throw new IllegalArgumentException("must name at least one, not '" + text + "'");
+    }
+    return items;
+  }
+
   private static Endpoint base(String url) {
+    if (url.contains("?")) {
+      throw new IllegalArgumentException(
+          "must be http://<host>[:<port>][/<path>], not '" + url + "'");
+    }
     String base = url.endsWith("/") ? url.substring(0, url.length() - 1) : url;
     return Endpoint.parse(base + TRACES_PATH);
   }

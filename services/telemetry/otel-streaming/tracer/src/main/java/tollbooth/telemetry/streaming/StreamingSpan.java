@@ -193,17 +193,21 @@ final class StreamingSpan implements Span {
   }
 
   private void leave() {
-    giveUpWhereFailed();
-    STATE.setRelease(this, IDLE);
+    try {
+      giveUpWhereFailed();
+    } finally {
+      STATE.setRelease(this, IDLE);
+    }
   }
 
   /** Gives the buffers back as soon as their bytes are worthless. */
   private void giveUpWhereFailed() {
     if (recording != null && recording.chain.failure() != null) {
-      tooLarge = recording.chain.failure() == Chain.Failure.TOO_LARGE;
-      broken = recording.chain.failure() == Chain.Failure.BROKEN;
-      tracer.pipeline.recordings().give(recording);
+      Recording failed = recording;
+      tooLarge = failed.chain.failure() == Chain.Failure.TOO_LARGE;
+      broken = failed.chain.failure() == Chain.Failure.BROKEN;
       recording = null;
+      tracer.pipeline.recordings().give(failed);
     }
   }
 

@@ -18,6 +18,7 @@ final class StreamingSpanBuilder implements SpanBuilder {
   private SpanKind kind = SpanKind.INTERNAL;
   private long startEpochNanos;
   private Recording recording;
+  private boolean lacksBuffer;
 
   StreamingSpanBuilder(StreamingTracer tracer, String name) {
     this.tracer = tracer;
@@ -107,10 +108,14 @@ final class StreamingSpanBuilder implements SpanBuilder {
     return this;
   }
 
-  /** Takes a recording if there is none yet; false if no buffer is left. */
+  /**
+   * Takes a recording if there is none yet; false if no buffer is left. Then it takes none later: a
+   * span without its first attributes would be sent as if it were complete.
+   */
   private boolean recording() {
-    if (recording == null) {
+    if (recording == null && !lacksBuffer) {
       recording = tracer.pipeline.recordings().take();
+      lacksBuffer = recording == null;
     }
     return recording != null;
   }
@@ -119,8 +124,10 @@ final class StreamingSpanBuilder implements SpanBuilder {
   public Span startSpan() {
     Span parentSpan = Span.fromContext(parent == null ? Context.current() : parent);
     Recording early = recording;
+    boolean recordable = !lacksBuffer;
     recording = null;
+    lacksBuffer = false;
     // Elsewhere, so that the compiler can leave this object out.
-    return tracer.start(parentSpan, name, kind, startEpochNanos, early);
+    return tracer.start(parentSpan, name, kind, startEpochNanos, early, recordable);
   }
 }

@@ -43,8 +43,10 @@ final class StreamingTracer implements Tracer {
    *
    * @param given when it starts, in nanoseconds of the epoch; 0 for now
    * @param early what was recorded before the start; null if nothing was
+   * @param recordable false if something should have been recorded and found no buffer
    */
-  Span start(Span parent, String name, SpanKind kind, long given, Recording early) {
+  Span start(
+      Span parent, String name, SpanKind kind, long given, Recording early, boolean recordable) {
     Sampler sampler = pipeline.sampler();
     long nowNanos = System.nanoTime();
     if (parent instanceof StreamingSpan local) {
@@ -58,7 +60,7 @@ final class StreamingTracer implements Tracer {
               local.traceState(),
               local.clockNanos(),
               name);
-      return begin(child, local.id(), false, kind, time(child, given, nowNanos), early);
+      return begin(child, local.id(), false, kind, time(child, given, nowNanos), early, recordable);
     }
     SpanContext context = parent.getSpanContext();
     long clockNanos = EpochClock.differenceNanos(nowNanos);
@@ -68,7 +70,7 @@ final class StreamingTracer implements Tracer {
       int flags = flags(RANDOM, sampler.samples(Sampler.Parent.NONE, low));
       TraceState none = TraceState.getDefault();
       StreamingSpan root = new StreamingSpan(this, high, low, flags, none, clockNanos, name);
-      return begin(root, 0, false, kind, time(root, given, nowNanos), early);
+      return begin(root, 0, false, kind, time(root, given, nowNanos), early, recordable);
     }
     long high = Long.parseUnsignedLong(context.getTraceId(), 0, HEX, HEX);
     long low = Long.parseUnsignedLong(context.getTraceId(), HEX, 2 * HEX, HEX);
@@ -78,7 +80,7 @@ final class StreamingTracer implements Tracer {
         new StreamingSpan(this, high, low, flags, context.getTraceState(), clockNanos, name);
     long parentId = Long.parseUnsignedLong(context.getSpanId(), HEX);
     long epochNanos = time(span, given, nowNanos);
-    return begin(span, parentId, context.isRemote(), kind, epochNanos, early);
+    return begin(span, parentId, context.isRemote(), kind, epochNanos, early, recordable);
   }
 
   private static int flags(int parents, boolean sampled) {
@@ -95,7 +97,8 @@ final class StreamingTracer implements Tracer {
       boolean parentIsRemote,
       SpanKind kind,
       long epochNanos,
-      Recording early) {
+      Recording early,
+      boolean recordable) {
     RecordingPool recordings = pipeline.recordings();
     if (!span.isSampled()) {
       if (early != null) {
@@ -103,7 +106,7 @@ final class StreamingTracer implements Tracer {
       }
       return Span.wrap(span.getSpanContext());
     }
-    Recording recording = early == null ? recordings.take() : early;
+    Recording recording = early == null && recordable ? recordings.take() : early;
     if (recording != null) {
       recording.startEpochNanos = epochNanos;
       pipeline.format().start(recording.chain, span, parentId, parentIsRemote, kind, epochNanos);

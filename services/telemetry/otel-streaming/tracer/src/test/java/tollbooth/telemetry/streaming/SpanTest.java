@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.api.common.Attributes;
 import io.opentelemetry.api.trace.Span;
+import io.opentelemetry.api.trace.SpanBuilder;
 import io.opentelemetry.api.trace.StatusCode;
 import io.opentelemetry.api.trace.Tracer;
 import io.opentelemetry.context.Context;
@@ -165,6 +166,21 @@ class SpanTest {
     assertThat(harness.ledger.counts().ended()).isEqualTo(1_000_000);
     assertThat(harness.ledger.counts().queueFull()).isEqualTo(999_000);
     assertThat(harness.sentSpans()).hasSize(1_000);
+  }
+
+  @Test
+  void sendsNoSpanWithoutTheAttributesThatFoundNoBuffer() {
+    Harness harness = new Harness(Limits.DEFAULT, Sampler.ALWAYS_ON, 2, 64);
+    Tracer tracer = harness.provider.get("test");
+    Span first = tracer.spanBuilder("first").startSpan();
+    tracer.spanBuilder("second").startSpan();
+    SpanBuilder builder = tracer.spanBuilder("third").setAttribute("key", 1);
+    first.end();
+    assertThat(harness.sentSpans()).hasSize(1);
+
+    builder.setAttribute("other", 2).startSpan().end();
+    assertThat(harness.ledger.counts().queueFull()).isEqualTo(1);
+    assertThat(harness.sentSpans()).isEmpty();
   }
 
   /** In a method of its own, after which nothing refers to the spans. */

@@ -31,6 +31,7 @@ import tollbooth.telemetry.streaming.testing.StubBackend;
 class StreamingOpenTelemetryTest {
 
   private static final int SPANS = 1_000;
+  private static final int REQUESTS = 10;
 
   private static StreamingOpenTelemetry start(String... namesAndValues) {
     Map<String, String> variables = new HashMap<>();
@@ -172,8 +173,15 @@ class StreamingOpenTelemetryTest {
         StreamingOpenTelemetry telemetry =
             start(
                 "OTEL_EXPORTER_OTLP_ENDPOINT", backend.url(), "OTEL_BSP_SCHEDULE_DELAY", "20ms")) {
-      telemetry.getTracer("test").spanBuilder("span").startSpan().end();
-      await().until(() -> telemetry.counts().acknowledged() == 1);
+      long startNanos = System.nanoTime();
+      for (int sent = 0; sent < REQUESTS; sent++) {
+        long before = sent;
+        telemetry.getTracer("test").spanBuilder("span").startSpan().end();
+        await().until(() -> telemetry.counts().acknowledged() > before);
+      }
+      // With the default delay of a second, each request would take that long.
+      assertThat(Duration.ofNanos(System.nanoTime() - startNanos))
+          .isLessThan(Duration.ofSeconds(REQUESTS / 2));
     }
   }
 
