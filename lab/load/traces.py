@@ -22,8 +22,6 @@ from lab.spec import Capability, EntryProtocol, Load
 
 # The load goes on this long after the window, so that the generator is still there in the sample after its end.
 TAIL_S = 3.0
-# The generator gives up a trace that has not come back in this time, and a request without an answer in this time.
-TIMEOUTS = ("send_timeout_ms", "receive_timeout_ms")
 # The loads that are sent until the Collector has connected to the generator, and how long that may take.
 CONNECT_S = 1.0
 CONNECT_BOUND_S = 20.0
@@ -59,8 +57,8 @@ class TracesLoad(Load):
 
     def can(self, capability: Capability) -> bool:
         """See `Load.can`. A ramp is its own window, and has no warm-up. The same is true of a search."""
-        alone = frozenset[Capability]({"counted", "receives-traces"})
-        return capability in (alone if isinstance(self.schedule, Ramp | Search) else self.capabilities)
+        alone = isinstance(self.schedule, Ramp | Search)
+        return capability in ({"counted", "receives-traces"} if alone else self.capabilities)
 
 
 class Traces(ByFiles):
@@ -72,8 +70,7 @@ class Traces(ByFiles):
 
     def environment(self, plan: LoadPlan) -> Mapping[str, str]:
         """See `LoadGenerator.environment`: the hosts that it sends to. Everything else it reads from files."""
-        hosts = plan.endpoint.host.split(",")
-        return {"LOAD_TARGET": ",".join(f"{host}:{plan.endpoint.port}" for host in hosts)}
+        return {"LOAD_TARGET": ",".join(f"{host}:{plan.endpoint.port}" for host in plan.endpoint.host.split(","))}
 
     @override
     def lead_s(self, plan: LoadPlan) -> float:
@@ -90,7 +87,8 @@ class Traces(ByFiles):
         if carried.get("returns"):
             self._connect(stage, send, CONNECT_BOUND_S + _waits_s(carried))
         sending = _sending(plan, stage, send, request)
-        lasts_s = self.bound_s(plan)
+        # When a load of workers ends, nobody learns any more whether the traces on their way would have failed.
+        lasts_s = self.bound_s(plan) + (_waits_s(carried) if "coupled" in sending else 0)
         counters = read_generator(send(lasts_s, sending))
         write_results(stage.out, "generator", Results(values=counted(counters, lasts_s, sending)))
         start_ns = int(counters["t_ns"].values[0])
@@ -126,7 +124,7 @@ class Traces(ByFiles):
         return {"seed": plan.seed}
 
     def bound_s(self, plan: LoadPlan) -> float:
-        """See `ByFiles.bound_s`: how long traces are sent."""
+        """See `ByFiles.bound_s`: how long traces are sent, but for what `measure` adds for workers."""
         return self.lead_s(plan) + _window_s(plan) + TAIL_S
 
 
@@ -186,8 +184,9 @@ def _number(answer: Path) -> str:
 
 
 def _waits_s(carried: Mapping[str, Any]) -> float:
-    """Return how long a load goes on after its last trace, at most."""
-    return float(sum(carried.get(name, 0) for name in TIMEOUTS)) / 1000
+    """Return how long after it was sent a trace is answered, and has come back if it returns, or has failed."""
+    receive_ms = carried["receive_timeout_ms"] if carried.get("returns") else 0
+    return float(carried.get("send_timeout_ms", 0) + receive_ms) / 1000
 
 
 def _schedule(plan: LoadPlan) -> TracesSchedule:

@@ -18,7 +18,8 @@ from tests.labs import LAB, parse
 
 pytestmark = [pytest.mark.containers, pytest.mark.beside, pytest.mark.timeout(180)]
 
-# A hundred kilobytes are on their way for each worker. On a busy machine traces take long, but none times out.
+# A hundred kilobytes are on their way for each worker. On a busy machine traces take long, but none times out in the
+# ramp's 20 s.
 RAMP = """
 format: tollbooth.experiment
 version: 2
@@ -36,8 +37,8 @@ factors:
       span_duration_ms: [0, 0]
       attributes: [10, 10]
       attribute_bytes: [100, 100]
-      send_timeout_ms: 60000
-      receive_timeout_ms: 60000
+      send_timeout_ms: 20000
+      receive_timeout_ms: 20000
 baseline: little
 protocol: {repetitions: 1, seed: 1}
 observer: {rate_hz: 4}

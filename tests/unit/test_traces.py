@@ -15,7 +15,7 @@ from lab.analysis.collector.sampling import kept, trace_ids
 from lab.contract import Endpoint
 from lab.errors import UserError
 from lab.load.generator import LoadPlan, Stage
-from lab.load.traces import RECORDS, TIMEOUTS, Traces, TracesLoad
+from lab.load.traces import RECORDS, Traces, TracesLoad
 from lab.load.traces_schedules import Ramp, TraceRate, Workers, loop
 from lab.record import NotDerivableError, Series, TrialData
 from lab.record.results import Results, read_results
@@ -138,18 +138,20 @@ ZEROS = (
 )
 
 
-def measured(schedule: Any, tmp_path: Path, protocol: Mapping[str, Any], first_back: int = 1) -> tuple[Answering, Any]:
+def measured(
+    schedule: Any, tmp_path: Path, protocol: Mapping[str, Any], first_back: int = 1, returns: bool = True
+) -> tuple[Answering, Any]:
     engine = Answering(tmp_path, first_back)
     stage = Stage(engine, Clock(engine), tmp_path, lambda name, what: RuntimeError(f"{name} {what}"))  # type: ignore[arg-type]
     load = TracesLoad(generator="traces", schedule=schedule)
     plan = LoadPlan(load, Protocol(repetitions=1, **protocol), Endpoint("edge-1,edge-2", 4317, "otlp"), 0, 7)
     assert Traces().environment(plan) == {"LOAD_TARGET": "edge-1:4317,edge-2:4317"}
-    return engine, Traces().measure(plan, stage, CARRIED)
+    return engine, Traces().measure(plan, stage, {**CARRIED, "returns": returns})
 
 
 def test_a_ramp_begins_when_something_came_back_and_is_its_own_window(tmp_path: Path) -> None:
     engine, found = measured(Ramp(kind="ramp", workers=100, workers_per_s=5), tmp_path, {})
-    assert [load["duration_s"] for load in engine.loads] == [1, 1, 23]
+    assert [load["duration_s"] for load in engine.loads] == [1, 1, 38]
     assert engine.loads[-1]["coupled"] == {
         "workers": 100,
         "workers_per_s": 5,
@@ -170,10 +172,21 @@ def test_a_collector_may_hold_the_first_traces_as_long_as_the_generator_waits_fo
     """A Collector has 20 s to connect; the timeouts of a request and of a trace are 15 s together."""
     ramp = Ramp(kind="ramp", workers=100, workers_per_s=5)
     engine, _ = measured(ramp, tmp_path, {}, first_back=30)
-    assert [load["duration_s"] for load in engine.loads] == [*[1] * 31, 23]
+    assert [load["duration_s"] for load in engine.loads] == [*[1] * 31, 38]
     (tmp_path / "never").mkdir()
     with pytest.raises(RuntimeError, match="traces got no span back in 35 s"):
         measured(ramp, tmp_path / "never", {}, first_back=100)
+
+
+@pytest.mark.parametrize(("returns", "lasts_s"), [(True, 33), (False, 23)])
+def test_workers_send_until_each_trace_of_the_window_has_come_back_or_failed(
+    returns: bool, lasts_s: float, tmp_path: Path
+) -> None:
+    """Warm-up 5 s, window 10 s, tail 3 s. A request fails after 5 s, and a trace 10 s after it was accepted."""
+    workers = Workers(kind="workers", workers=5)
+    engine, found = measured(workers, tmp_path, {"warm_up_s": 5, "window_s": 10}, returns=returns)
+    assert engine.loads[-1]["duration_s"] == lasts_s
+    assert (found.window_start_ns - START_NS, found.window_end_ns - START_NS) == (5 * SECOND_NS, 15 * SECOND_NS)
 
 
 def test_an_open_loop_says_what_is_planned(tmp_path: Path) -> None:
@@ -393,4 +406,4 @@ def test_a_level_without_settings_sends_the_published_basic_plan() -> None:
     assert settings.plan()["spans"] == {"min": 0, "max": 10}
     assert settings.plan()["span_duration_ms"] == {"min": 0, "max": 100}
     assert settings.plan()["risky_probability"] == 0
-    assert TIMEOUTS == ("send_timeout_ms", "receive_timeout_ms")
+    assert (settings.send_timeout_ms, settings.receive_timeout_ms) == (5000, 10_000)
