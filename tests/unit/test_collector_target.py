@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import SimpleNamespace
+from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -24,6 +24,7 @@ from lab.spec.experiment import Experiment
 from lab.spec.parse import parse_experiment
 from lab.spec.problems import SpecError
 from lab.target.collector import deployment
+from lab.target.collector.counted import HOLDING
 from lab.target.collector.settings import CollectorLevel, CollectorLevelSettings
 from tests.fake import FakeClock
 from tests.observed import SECOND_NS, START_NS, counters
@@ -35,7 +36,15 @@ CORES = {"collector": 0.2, "sink": 0.1, "telemetrygen": 0.3, "observer": 0.01}
 ROLES = {"collector": "collector", "sink": "backend", "telemetrygen": "generator", "observer": "observer"}
 LOAD_S = 19
 GENERATED = {"load_s": 19.0, "spans_planned": 19_000.0, "spans_generated": 19_000.0}
-PASSED_ON = {"accepted_spans": 19_000, "refused_spans": 0, "dropped_spans": 0, "delivered": 19_000}
+PASSED_ON = {
+    "accepted_spans": 19_000,
+    "refused_spans": 0,
+    "send_failed_spans": 0,
+    "dropped_spans": 0,
+    "delivered": 19_000,
+}
+# A full queue rejected some spans, and nobody knows what became of others that were accepted.
+LOST = {**PASSED_ON, "accepted_spans": 15_000, "refused_spans": 4_000, "dropped_spans": 4_000, "delivered": 11_000}
 
 
 def experiment(old: str = "", new: str = "") -> Experiment:
@@ -223,6 +232,7 @@ def judged(tmp_path: Path) -> Judged:
         cores: Mapping[str, float] = CORES,
         text: str | None = None,
         oom_killed: bool = False,
+        settings: Mapping[str, object] = MappingProxyType({"pipeline": "discard"}),
         **observed: Any,
     ) -> TrialData:
         (tmp_path / "counters.jsonl").write_text(counters(cores, **observed) if text is None else text)
@@ -235,7 +245,7 @@ def judged(tmp_path: Path) -> Judged:
         }
         start_ns, end_ns = START_NS + 4 * SECOND_NS, START_NS + 16 * SECOND_NS
         record = TrialRecord.of(
-            HeadPart(number=1, attempt=1, block=0, position=0, level="x", settings={}),
+            HeadPart(number=1, attempt=1, block=0, position=0, level="x", settings=dict(settings)),
             WindowPart(window=Window(load_start_ns=START_NS, start_ns=start_ns, end_ns=end_ns)),
             StartPart(containers=containers),
         )
@@ -294,6 +304,32 @@ def test_what_the_collector_counted_as_dropped_is_a_result(judged: Judged) -> No
     data = judged(passed_on={**PASSED_ON, "delivered": 15_200, "dropped_spans": 3_800})
     assert data.trial.valid
     assert values(data, TARGET.judgement.metrics)["spans_lost_fraction"] == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize(
+    ("settings", "counted", "dropped"),
+    [
+        # Nothing is held between receiver and queue: what found the queue full was rejected.
+        ({"pipeline": "basic"}, LOST, 0),
+        ({"pipeline": "memory-limited"}, {**LOST, "send_failed_spans": 1_000, "dropped_spans": 5_000}, 1_000),
+        # Batches were accepted before they found the queue full. The memory limiter rejected the others.
+        ({"pipeline": "discard"}, LOST, 4_000),
+        ({"pipeline": "group-route"}, {**LOST, "refused_spans": 0}, 4_000),
+    ],
+)
+def test_what_a_full_queue_rejected_does_not_account_for_what_was_accepted(
+    settings: Mapping[str, object], counted: Mapping[str, float], dropped: int, judged: Judged
+) -> None:
+    lost = f"the Collector accepted 15000 spans, of which 11000 delivered and {dropped} dropped"
+    reasons = "; ".join(judged(passed_on=counted, settings=settings).trial.reasons)
+    assert (lost in reasons) == (dropped < 4_000)
+
+
+def test_which_pipelines_hold_spans_is_as_in_their_files() -> None:
+    files = {path.stem: path.read_text() for path in (ROOT / "collector" / "pipelines").glob("*.yaml")}
+    processors = {name: re.findall(r"processors: \[(.*)\]", text) for name, text in files.items()}
+    holding = re.compile(r"\b(batch|groupbytrace|tail_sampling)\b")
+    assert {name for name, each in processors.items() if holding.search(str(each))} == HOLDING
 
 
 def test_the_report_shows_a_trial_without_requests(judged: Judged) -> None:

@@ -25,6 +25,7 @@ from lab.spec.experiment import Protocol
 from lab.spec.parse import parse_experiment
 from lab.spec.problems import SpecError
 from lab.target import delays
+from lab.target.collector.counted import spans_dropped
 from lab.target.collector.judgement import METRICS, spans_accounted_for
 from lab.target.collector.settings import CollectorLevelSettings
 from lab.target.generated import OUTCOMES
@@ -383,7 +384,8 @@ def test_a_loss_between_the_collector_and_the_sink_is_seen(
     delivered: float, keeps: str, lost: float | None, says: str
 ) -> None:
     logged = trial([row(IDS[0], "success", 1, 2, None)], keeps)
-    counted = {"accepted_spans": _series([0, 100]), "refused_spans": _series([0, 0]), "dropped_spans": _series([0, 10])}
+    counted = {"accepted_spans": _series([0, 100]), "refused_spans": _series([0, 0])}
+    counted |= dict.fromkeys(("send_failed_spans", "dropped_spans"), _series([0, 10]))
     values = {"spans_delivered": delivered, "traces_sent": 1.0, **dict.fromkeys(OUTCOMES, 0.0), "traces_returned": 1.0}
     streams = {"collectors": {LOCAL: {"collector": counted}}, "results": {"sink": Results(values=values)}}
     data = TrialData(logged.trial, {**logged.streams, **streams})
@@ -393,6 +395,15 @@ def test_a_loss_between_the_collector_and_the_sink_is_seen(
             METRICS["spans_lost_fraction"].compute(data)
     else:
         assert METRICS["spans_lost_fraction"].compute(data) == pytest.approx(lost)
+
+
+def test_each_stage_drops_by_its_own_pipeline() -> None:
+    """The edge's full queue rejected 7 spans, and 1 was not sent. The next stage had accepted what it dropped."""
+    stages = {"edge-1": {"send_failed_spans": 1, "dropped_spans": 8}, "collector": {"dropped_spans": 20}}
+    counted = {name: {counter: _series([0, of]) for counter, of in each.items()} for name, each in stages.items()}
+    settings = {"pipeline": "batched", "edge_pipeline": "edge"}
+    record = trial([]).trial.model_copy(update={"settings": settings})
+    assert spans_dropped(TrialData(record, {"collectors": {LOCAL: counted}})) == 21
 
 
 def test_what_the_sampler_keeps_is_predicted_with_the_settings_of_its_pipeline() -> None:

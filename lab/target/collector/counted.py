@@ -8,6 +8,9 @@ from collections.abc import Mapping
 from lab.record import LOCAL, Fields, TrialData
 from lab.target.collector.declaration import COLLECTOR
 
+# The pipelines that hold spans before they queue them: for a batch, a decision, or the rest of the trace.
+HOLDING = frozenset({"batched", "discard", "edge-tail-sampling", "group-route", "recommended", "tail-sampling"})
+
 
 def collectors(data: TrialData) -> Mapping[str, Fields]:
     """Return the counters of each Collector by its container's name."""
@@ -37,8 +40,17 @@ def spans_refused(data: TrialData) -> float:
 
 
 def spans_dropped(data: TrialData) -> float:
-    """Return the spans that any Collector accepted and then failed to pass on."""
-    return total(data, "dropped_spans", list(collectors(data)))
+    """Return the spans that any Collector accepted and then failed to pass on.
+
+    A Collector's `dropped_spans` also has what found its queue full. Only a pipeline that holds spans has accepted
+    these before. Any other rejects them, and counts them among `refused_spans`, too.
+    """
+    settings = data.trial.settings
+    stages = {name: settings.get("pipeline" if name == COLLECTOR else "edge_pipeline") for name in collectors(data)}
+    return sum(
+        total(data, "dropped_spans" if pipeline in HOLDING else "send_failed_spans", [name])
+        for name, pipeline in stages.items()
+    )
 
 
 def spans_delivered(data: TrialData) -> float | None:

@@ -35,11 +35,16 @@ def spans_accounted_for(data: TrialData) -> Iterator[str]:
     if data.has("trace-log"):
         yield from generated.traces_accounted_for(data)
     else:
-        arrived = {"accepted": accepted, "refused": counted.spans_refused(data)}
-        yield from _unaccounted("the generator generated", data.results.values["spans_generated"], arrived)
+        yield from _unaccounted(
+            "the generator generated",
+            data.results.values["spans_generated"],
+            accepted=accepted,
+            refused=counted.spans_refused(data),
+        )
     if (delivered := counted.spans_delivered(data)) is not None and _all_expected(data):
-        passed_on = {"delivered": delivered, "dropped": counted.spans_dropped(data)}
-        yield from _unaccounted("the Collector accepted", accepted, passed_on)
+        yield from _unaccounted(
+            "the Collector accepted", accepted, delivered=delivered, dropped=counted.spans_dropped(data)
+        )
 
 
 def _all_expected(data: TrialData) -> bool:
@@ -47,7 +52,7 @@ def _all_expected(data: TrialData) -> bool:
     return bool(data.trial.settings.get("keeps", "all") == "all")
 
 
-def _unaccounted(what: str, before: float, known: Mapping[str, float]) -> Iterator[str]:
+def _unaccounted(what: str, before: float, **known: float) -> Iterator[str]:
     if sum(known.values()) < (1 - LOST_FRACTION) * before:
         said = " and ".join(f"{count:.0f} {name}" for name, count in known.items())
         yield f"{what} {before:.0f} spans, of which {said} (limit {LOST_FRACTION:.0%} unaccounted for)"
