@@ -88,16 +88,16 @@ class Backend:
         return [f"{self.http.url(*self.page)} ({self.services[-1]})"] if self.page else []
 
 
-def settled(read: Callable[[], int | None], clock: Clock) -> int | None:
-    """Return a counter's value once two readings agree, or after a bound: batches may still arrive."""
-    last = read()
+def settled(read: Callable[[], int | None], clock: Clock, quiet_s: float = QUIET_S) -> int | None:
+    """Return a counter's value once it was the same for `quiet_s`, or after a bound: batches may still arrive."""
+    last: int | None = None
 
     def same_again() -> bool:
         nonlocal last
         before, last = last, read()
         return before == last
 
-    wait_until(same_again, SETTLED_BOUND_S, QUIET_S, clock)
+    wait_until(same_again, SETTLED_BOUND_S, quiet_s, clock)
     return last
 
 

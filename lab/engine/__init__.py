@@ -23,7 +23,7 @@ from lab.engine.machine import CpuSplit, engine_cores, engine_memory_bytes, spli
 from lab.engine.meanwhile import Wait, beside
 from lab.engine.observed import await_observed
 from lab.engine.place import OBSERVER, SPINNER, Place
-from lab.engine.scraped import await_scraped
+from lab.engine.scraped import await_scraped, read_scraped
 from lab.engine.starting import await_ready, create
 
 __all__ = [
@@ -52,6 +52,7 @@ __all__ = [
     "engine_memory_bytes",
     "literal",
     "only_run",
+    "read_scraped",
     "require_engine",
     "split_cpus",
     "start_failed",

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 from typing_extensions import override
 
-from lab.engine import await_scraped, wait_until
+from lab.engine import read_scraped, wait_until
 from lab.load.by_files import ByFiles
 from lab.load.generator import Loaded, LoadPlan, Stage
 from lab.load.objective import Objective
@@ -17,7 +17,7 @@ from lab.load.traces_search import search_rate
 from lab.record import SECOND_NS, Fields, Results, write_results
 from lab.record.data import STREAMS
 from lab.record.search import ShortTrial, write_search
-from lab.record.traces import read_collectors, read_generator, read_traces
+from lab.record.traces import read_generator, read_traces
 from lab.spec import Capability, EntryProtocol, Load
 
 # The load goes on this long after the window, so that the generator is still there in the sample after its end.
@@ -57,8 +57,9 @@ class TracesLoad(Load):
 
     def can(self, capability: Capability) -> bool:
         """See `Load.can`. A ramp is its own window, and has no warm-up. The same is true of a search."""
-        alone = isinstance(self.schedule, Ramp | Search)
-        return capability in ({"counted", "receives-traces"} if alone else self.capabilities)
+        return capability in (
+            {"counted", "receives-traces"} if isinstance(self.schedule, Ramp | Search) else self.capabilities
+        )
 
 
 class Traces(ByFiles):
@@ -145,30 +146,26 @@ def _sending(plan: LoadPlan, stage: Stage, send: Send, request: Mapping[str, Any
         return loop(schedule, request)
     # The rate is what is searched for.
     changed = {"connections": request.get("connections")}
-    keeps, percent = request.get("keeps", "all"), request.get("sampling_percent", 100.0)
-    objective = Objective(schedule.delay_p99_ms, schedule.traces_per_request, keeps, percent)
+    objective = Objective(
+        schedule.delay_p99_ms,
+        schedule.traces_per_request,
+        request.get("keeps", "all"),
+        request.get("sampling_percent", 100.0),
+    )
 
     def send_short(lasts_s: float, traces_per_s: float) -> ShortTrial:
         path = send(lasts_s, loop(schedule.at(traces_per_s), changed))
         log = read_traces(path.with_name(f"traces-{_number(path)}.csv"))
         _forget(path)
-        return objective.judge(log, _collectors(stage), lasts_s, traces_per_s)
+        # What is dropped until the next reading belongs to this trial, not to the next one.
+        collectors = read_scraped(stage.out / STREAMS["collectors"].file, stage.driver, stage.clock)
+        return objective.judge(log, collectors, lasts_s, traces_per_s)
 
     # The observer has to see the generator before the first trial, whose CPU may decide.
     _forget(send(LEAD_S, loop(schedule.at(schedule.lowest_traces_per_s), changed)))
     found = search_rate(send_short, schedule.lowest_traces_per_s, schedule.highest_traces_per_s, plan.seed)
     write_search(stage.out, found)
     return loop(schedule.at(found.low or schedule.lowest_traces_per_s), changed)
-
-
-def _collectors(stage: Stage) -> Mapping[str, Fields]:
-    """Return what Collectors counted until after the load that has just ended; nothing where none is scraped."""
-    record = stage.out / STREAMS["collectors"].file
-    if not record.exists():
-        return {}
-    # The scraper lags by up to a second. What is dropped in this time belongs to this trial, not to the next one.
-    await_scraped(record, stage.driver.time_ns(), stage.clock)
-    return read_collectors(record)
 
 
 def _forget(answer: Path) -> None:

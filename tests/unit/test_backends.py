@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from lab.backend import BACKENDS
+from lab.backend import BACKENDS, settled
+from lab.backend.backend import SETTLED_BOUND_S
 from lab.backend.collector import Collector
 from lab.backend.http import Http
 from lab.backend.jaeger import total
@@ -16,6 +17,7 @@ from lab.backend.sink import Sink
 from lab.errors import UserError
 from lab.record import read_text
 from tests import backend_kit as kit
+from tests.fake import FakeClock
 
 CASES = sorted(path.name.removesuffix(".json.xz") for path in kit.RECORDED.glob("*.json.xz"))
 RECORDED = {case: json.loads(read_text(kit.RECORDED / f"{case}.json")) for case in CASES}
@@ -147,6 +149,14 @@ otelcol_receiver_accepted_spans_total{receiver="zipkin",transport="http"} 1.23e+
 otelcol_receiver_refused_spans{receiver="otlp",transport="grpc"} 7
 plain 3
 """
+
+
+def test_a_counter_has_settled_once_it_was_the_same_for_a_second() -> None:
+    clock = FakeClock()
+    assert settled(lambda: 40 if clock.now_s() < 0.7 else 86, clock) == 86
+    growing = FakeClock()
+    assert settled(lambda: round(growing.now_s()), growing) == SETTLED_BOUND_S
+    assert settled(lambda: None, clock) is None
 
 
 def test_a_counter_is_summed_over_its_labels() -> None:

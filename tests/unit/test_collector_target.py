@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType, SimpleNamespace
 from typing import Any
@@ -340,26 +341,78 @@ def test_the_report_shows_a_trial_without_requests(judged: Judged) -> None:
 
 def test_the_sink_and_the_collector_are_read_before_they_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     done: list[str] = []
+    seconds = 1
     driver = SimpleNamespace(
-        stop=lambda names: done.append(f"stop {' '.join(names)}"), time_ns=lambda: START_NS + SECOND_NS
+        stop=lambda names: done.append(f"stop {' '.join(names)}"), time_ns=lambda: START_NS + seconds * SECOND_NS
     )
-    (tmp_path / "collector.jsonl").write_text(scraped(PASSED_ON, seconds=1))
+    (tmp_path / "collector.jsonl").write_text(scraped(PASSED_ON, seconds))
 
     def get(self: object, port: str, path: str) -> bytes:
         done.append(path)
         return json.dumps(dict.fromkeys(SINK_COUNTERS, 86)).encode()
 
     def awaited(reached: Callable[[], bool], *args: object) -> bool:
+        nonlocal seconds
         done.append(f"scraped {reached()}")
-        (tmp_path / "collector.jsonl").write_text(scraped(PASSED_ON, seconds=2))
+        (tmp_path / "collector.jsonl").write_text(scraped(PASSED_ON, seconds := seconds + 1))
         done.append(f"scraped {reached()}")
         return True
 
     monkeypatch.setattr("lab.backend.http.Http.get", get)
     monkeypatch.setattr("lab.engine.scraped.wait_until", awaited)
     deployment.CollectorDeployment(level(), place(driver), tmp_path).drain()
-    assert done[-3:] == ["scraped False", "scraped True", "stop collector scraper observer"]
+    last = ["scraped False", "scraped True"]
+    assert done == [*last, "/counters", "/counters", *last, "stop collector scraper observer"]
     assert read_results(tmp_path / "results-sink.json").values == {"spans_delivered": 86}
+
+
+class Retrying(FakeClock):
+    """A clock in whose pauses a Collector is scraped. It sends its last request, of 6 spans, again after `retry_s`."""
+
+    def __init__(self, record: Path, queued: bool, retry_s: float) -> None:
+        super().__init__()
+        self.record, self.queued, self.retry_s = record, queued, retry_s
+        self.sleep(0)
+
+    def sleep(self, seconds: float) -> None:
+        super().sleep(seconds)
+        size = 1 if self.queued and self.time_s < self.retry_s else 0
+        self.record.write_text(scraped({**PASSED_ON, "queue_size": LOAD_S * size}, seconds=int(self.time_s)))
+
+    def time_ns(self) -> int:
+        return START_NS + int(self.time_s * SECOND_NS)
+
+    def counters(self) -> bytes:
+        return json.dumps(dict.fromkeys(SINK_COUNTERS, 86 if self.time_s >= self.retry_s else 80)).encode()
+
+
+@pytest.mark.parametrize(
+    ("release", "queued", "retry_s", "delivered", "ends_s"),
+    [
+        ("current", True, 7.4, 86, (8, 12)),
+        # An earlier Collector does not show a request that it will send again.
+        ("earlier", False, 7.4, 86, (16, 19)),
+        # Not for ever.
+        ("current", True, 100, 80, (20, 24)),
+        ("current", False, 0, 86, (1, 4)),
+    ],
+)
+def test_a_request_that_is_sent_again_is_waited_for(
+    release: str,
+    queued: bool,
+    retry_s: float,
+    delivered: int,
+    ends_s: tuple[float, float],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    clock = Retrying(tmp_path / "collector.jsonl", queued, retry_s)
+    monkeypatch.setattr("lab.backend.http.Http.get", lambda *_: clock.counters())
+    driver = SimpleNamespace(stop=lambda names: None, time_ns=clock.time_ns)
+    at = replace(place(driver), clock=clock)
+    deployment.CollectorDeployment(level(release=release), at, tmp_path).drain()
+    assert read_results(tmp_path / "results-sink.json").values == {"spans_delivered": delivered}
+    assert ends_s[0] <= clock.now_s() <= ends_s[1]
 
 
 # --- docs ---------------------------------------------------------------------------------------------------------

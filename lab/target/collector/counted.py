@@ -61,5 +61,7 @@ def spans_delivered(data: TrialData) -> float | None:
 def accepted_per_s(data: TrialData) -> float:
     """Return the rate at which the first stage accepted spans in the window."""
     window = data.trial.window_start_ns, data.trial.window_end_ns
-    accepted = sum(collectors(data)[name]["accepted_spans"].increase(*window) for name in first_stage(data))
-    return accepted / data.trial.window_s
+    return (
+        sum(collectors(data)[name]["accepted_spans"].increase(*window) for name in first_stage(data))
+        / data.trial.window_s
+    )

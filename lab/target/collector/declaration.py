@@ -56,11 +56,14 @@ class CollectorDeclaration(Declaration):
         for level in experiment.levels():
             yield from self._pipelines_of(level.settings)
             if level.settings.returns and not experiment.load.can("receives-traces"):
-                text = f"{experiment.load.generator} does not receive what it sent; leave it out"
-                yield Problem(("target", "returns"), text)
+                yield Problem(
+                    ("target", "returns"), f"{experiment.load.generator} does not receive what it sent; leave it out"
+                )
             if level.settings.returns and level.settings.sink_spans_per_s:
-                text = f"level {level.name}: sink_spans_per_s: spans go back to the generator, so there is no sink"
-                yield Problem(("factors",), text)
+                yield Problem(
+                    ("factors",),
+                    f"level {level.name}: sink_spans_per_s: spans go back to the generator, so there is no sink",
+                )
         yield from traffic.problems(experiment, "a Collector")
 
     @override
@@ -77,8 +80,7 @@ class CollectorDeclaration(Declaration):
 
     def _pipelines_of(self, settings: CollectorLevelSettings) -> Iterator[Problem]:
         """Yield what is wrong with the pipelines of a level: they are unknown, or send their spans elsewhere."""
-        wanted = GENERATOR if settings.returns else SINK
-        stages = [("pipeline", settings.pipeline_name, wanted)]
+        stages = [("pipeline", settings.pipeline_name, GENERATOR if settings.returns else SINK)]
         if settings.edges:
             stages.append(("edge_pipeline", settings.edge_pipeline, COLLECTOR))
         known = self.pipelines()

@@ -9,7 +9,7 @@ from typing_extensions import override
 
 from lab.backend import Http, Sink, receives_traces, settled
 from lab.contract import Deployment, Endpoint
-from lab.engine import OBSERVER, Place, Stack, await_ready, create, literal, ports
+from lab.engine import OBSERVER, Place, Stack, await_ready, create, literal, ports, read_scraped, wait_until
 from lab.record import Results, TrialPart, write_results
 from lab.target import scraping
 from lab.target.collector.declaration import COLLECTOR, GENERATOR, SINK
@@ -23,6 +23,10 @@ IMAGES: Mapping[Release, str] = {
     "current": "tollbooth/collector:${COLLECTOR_VERSION}",
     "earlier": "tollbooth/collector-earlier:${COLLECTOR_EARLIER_VERSION}",
 }
+# Exporters wait 5 s for an answer, and send a request again 7.5 s later at most. The first retry is waited for.
+EMPTIED_BOUND_S, EMPTIED_EVERY_S = 20.0, 1.0
+# How long the sink must receive nothing. The queue of an earlier Collector does not show what is sent again.
+QUIET_S: Mapping[Release, float] = {"current": 1.0, "earlier": 8.0}
 # The garbage collector's target as a share of the container's memory: below the memory limiter's limit.
 GO_MEMORY_FRACTION = 0.625
 
@@ -109,13 +113,17 @@ class CollectorDeployment(Deployment):
 
     @override
     def request(self, level: CollectorLevel) -> Mapping[str, object]:
-        expected = level.settings.model_dump(include={"keeps", "sampling_percent"})
-        return {**level.settings.request(), **expected, "returns": bool(level.settings.returns)}
+        return {
+            **level.settings.request(),
+            **level.settings.model_dump(include={"keeps", "sampling_percent"}),
+            "returns": bool(level.settings.returns),
+        }
 
     def drain(self) -> TrialPart:
         """See `Deployment.drain`: write what the sink counted to `results-sink.json`."""
         if not self.level.settings.returns:
-            delivered = settled(self._sink.accepted_spans, self.place.clock)
+            wait_until(self._emptied, EMPTIED_BOUND_S, EMPTIED_EVERY_S, self.place.clock)
+            delivered = settled(Sink().accepted_spans, self.place.clock, QUIET_S[self.level.settings.release])
             write_results(self.out, "sink", Results(values={"spans_delivered": float(delivered or 0)}))
         scraping.await_scrape(self.place, self.out)
         self.place.driver.stop([*collectors(self.level), SCRAPER, OBSERVER])
@@ -123,8 +131,11 @@ class CollectorDeployment(Deployment):
 
     @override
     def roles(self) -> Mapping[str, str]:
-        roles = dict.fromkeys(collectors(self.level), "collector")
-        return {**roles, **dict.fromkeys(receivers(self.level), "backend"), SCRAPER: "scraper"}
+        return {
+            **dict.fromkeys(collectors(self.level), "collector"),
+            **dict.fromkeys(receivers(self.level), "backend"),
+            SCRAPER: "scraper",
+        }
 
     @override
     def pages(self) -> Sequence[str]:
@@ -138,10 +149,13 @@ class CollectorDeployment(Deployment):
     def _services(self) -> tuple[str, ...]:
         return (*receivers(self.level), *collectors(self.level))
 
-    @property
-    def _sink(self) -> Sink:
-        return Sink(ports.port)
-
     def _ready(self) -> bool:
-        sink = self.level.settings.returns or self._sink.ready()
-        return sink and receives_traces(self.http, "COLLECTOR_PORT")
+        return (self.level.settings.returns or Sink().ready()) and receives_traces(self.http, "COLLECTOR_PORT")
+
+    def _emptied(self) -> bool:
+        """Return whether no exporter's queue holds a request. In the current release it holds those under way, too."""
+        return not any(
+            fields["queue_size"].values[-1]
+            for fields in read_scraped(self.out / scraping.RECORD, self.place.driver, self.place.clock).values()
+            if "queue_size" in fields
+        )
