@@ -52,8 +52,7 @@ class Traffic(Shape):
 
     def request(self) -> Mapping[str, Any]:
         """Return what each load says of its traces, by the generator's names: the plan, and all other fields."""
-        others = Traffic.model_fields.keys() - {*DRAWN, *PROBABILITIES}
-        return {**self.model_dump(include=others), "plan": self.plan()}
+        return {**self.model_dump(include=Traffic.model_fields.keys() - {*DRAWN, *PROBABILITIES}), "plan": self.plan()}
 
     def wrong_bounds(self) -> Iterator[Problem]:
         """Yield bounds that make no sense."""
@@ -69,11 +68,17 @@ class Traffic(Shape):
 
 def problems(experiment: Experiment, who: str) -> Iterator[Problem]:
     """Yield what is wrong with the load of a target that takes spans, called `who`, and with its levels' `Traffic`."""
+    load = experiment.load
     for level in experiment.levels():
         for problem in level.settings.wrong_bounds():
             yield Problem(("factors",), f"level {level.name}: {'.'.join(map(str, problem.path))}: {problem.text}")
-    if experiment.load.protocol not in (None, PROTOCOL):
-        text = f"{experiment.load.generator} sends {experiment.load.protocol}, {who} takes {PROTOCOL}"
-        yield Problem(("load", "generator"), text)
+        ignored = sorted(Traffic.model_fields.keys() & level.settings.model_fields_set)
+        # Only the generator of traces reads them.
+        if ignored and load.protocol == PROTOCOL and not load.can("receives-traces"):
+            yield Problem(
+                ("factors",), f"level {level.name}: {', '.join(ignored)}: {load.generator} cannot do that; leave it out"
+            )
+    if load.protocol not in (None, PROTOCOL):
+        yield Problem(("load", "generator"), f"{load.generator} sends {load.protocol}, {who} takes {PROTOCOL}")
     if experiment.protocol.warm_up_requests is not None:
         yield Problem(("protocol", "warm_up_requests"), f"{who}'s load has no requests; expected warm_up_s")

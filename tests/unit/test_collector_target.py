@@ -80,6 +80,12 @@ def test_where_each_pipeline_sends_is_read_from_its_file() -> None:
         ("{pipeline: discard-unbatched}", "{memory_mb: 64}", "memory_mib"),
         ("kind: collector", "kind: colector", "collector"),
         ("workers: 2", "workers: 0", "workers"),
+        (
+            "unbatched: {",
+            "unbatched: {spans: [5, 5], attributes: [8, 8], ",
+            "level unbatched: attributes, spans: telemetrygen cannot do that; leave it out",
+        ),
+        ("unbatched: {", "unbatched: {transport: http, ", "level unbatched: transport: telemetrygen cannot do that"),
     ],
 )
 def test_a_mistake_is_named(old: str, new: str, says: str) -> None:
