@@ -41,7 +41,12 @@ type receiver struct {
 
 func newReceiver() *receiver {
 	r := &receiver{}
-	r.grpc = grpc.NewServer(grpc.ForceServerCodecV2(codec{}), grpc.MaxRecvMsgSize(receiveLimit), grpc.SharedWriteBuffer(true))
+	r.grpc = grpc.NewServer(
+		grpc.ForceServerCodecV2(codec{}),
+		grpc.MaxRecvMsgSize(receiveLimit),
+		grpc.SharedWriteBuffer(true),
+		grpc.StatsHandler(refusals{r}),
+	)
 	r.grpc.RegisterService(&grpc.ServiceDesc{
 		ServiceName: serviceOTLP,
 		HandlerType: (*any)(nil),
@@ -95,7 +100,8 @@ type received struct{ *receiver }
 
 func (r received) read(message []byte) error { return r.take(message) }
 
-func exportHandler(server any, _ context.Context, decode func(any) error, _ grpc.UnaryServerInterceptor) (any, error) {
+func exportHandler(server any, ctx context.Context, decode func(any) error, _ grpc.UnaryServerInterceptor) (any, error) {
+	*reached(ctx) = true
 	return nil, decode(received{server.(*receiver)}) // the codec makes an empty message of nil
 }
 

@@ -2,17 +2,24 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"context"
+	"encoding/binary"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/stats"
+	"google.golang.org/grpc/status"
 
 	"tollbooth/internal/clock"
 )
@@ -126,6 +133,7 @@ func TestMalformedRequestsAreCountedAndTheNextIsReceived(t *testing.T) {
 		{protobufType, "gzip", good},
 		{protobufType, "gzip", zipped(t, good)[:20]},
 		{protobufType, "gzip", zipped(t, []byte("not OTLP"))},
+		{protobufType, "gzip", zipped(t, make([]byte, receiveLimit+1))},
 		{protobufType, "br", good},
 		{"application/json", "", []byte("{}")},
 	} {
@@ -146,6 +154,137 @@ func TestMalformedRequestsAreCountedAndTheNextIsReceived(t *testing.T) {
 	}
 	if status := over(protobufType, "gzip", zipped(t, good)); status != http.StatusOK || e.requests.Load() != 1 {
 		t.Errorf("a good one: status %d, %d requests", status, e.requests.Load())
+	}
+}
+
+func TestWhatIsSentElsewhereIsNotMalformed(t *testing.T) {
+	e := startEndpoint(t)
+	for _, c := range []struct {
+		method, path string
+		want         int
+	}{
+		{http.MethodPost, tracesPath, http.StatusOK}, // a connection begins with a POST
+		{http.MethodPost, "/v1/metrics", http.StatusNotFound},
+		{http.MethodGet, tracesPath, http.StatusMethodNotAllowed},
+	} {
+		request, err := http.NewRequest(c.method, "http://"+e.httpAddress+c.path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Content-Type", protobufType)
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.Copy(io.Discard, response.Body)
+		response.Body.Close()
+		if response.StatusCode != c.want {
+			t.Errorf("%s %s: status %d", c.method, c.path, response.StatusCode)
+		}
+	}
+	client := newRawClient(t)
+	if ended := client.export(e.grpcAddress, exportMethod+"Metrics", "", prefixed(0, nil)); ended != codes.Unimplemented {
+		t.Errorf("another RPC: %v", ended)
+	}
+	if ended := client.export(e.grpcAddress, exportMethod, "", prefixed(0, nil)); ended != codes.OK {
+		t.Errorf("an empty request: %v", ended)
+	}
+	if e.rejected.Load() != 0 || e.requests.Load() != 2 {
+		t.Errorf("%d requests, %d malformed", e.requests.Load(), e.rejected.Load())
+	}
+}
+
+// rawClient sends over gRPC what no client of gRPC would.
+type rawClient struct {
+	t testing.TB
+	*http.Client
+}
+
+func newRawClient(t testing.TB) rawClient {
+	t.Helper()
+	protocols := new(http.Protocols)
+	protocols.SetUnencryptedHTTP2(true)
+	client := rawClient{t, &http.Client{Transport: &http.Transport{Protocols: protocols}, Timeout: 10 * time.Second}}
+	t.Cleanup(client.CloseIdleConnections)
+	return client
+}
+
+// export returns how an RPC with this body ended.
+func (c rawClient) export(address, method, encoding string, body []byte) codes.Code {
+	c.t.Helper()
+	// A reader of unknown length, so that its end is a frame of its own: without one, grpc-go waits for it.
+	request, err := http.NewRequest(http.MethodPost, "http://"+address+method, io.MultiReader(bytes.NewReader(body)))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/grpc")
+	if encoding != "" {
+		request.Header.Set("Grpc-Encoding", encoding)
+	}
+	response, err := c.Do(request)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	_, _ = io.Copy(io.Discard, response.Body)
+	const name = "Grpc-Status"
+	code, err := strconv.Atoi(cmp.Or(response.Header.Get(name), response.Trailer.Get(name)))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return codes.Code(code)
+}
+
+// prefixed is a message with gRPC's prefix.
+func prefixed(compressed byte, message []byte) []byte {
+	return append(binary.BigEndian.AppendUint32([]byte{compressed}, uint32(len(message))), message...)
+}
+
+func TestMalformedRequestsOverGRPCAreCountedOnce(t *testing.T) {
+	e, client := startEndpoint(t), newRawClient(t)
+	good := encoded(realistic(), 5)
+	rows := []struct {
+		what, encoding string
+		body           []byte
+		want           codes.Code
+	}{
+		{"not OTLP", "", prefixed(0, []byte("not OTLP")), codes.Internal},
+		{"not OTLP, packed", "gzip", prefixed(1, zipped(t, []byte("not OTLP"))), codes.Internal},
+		{"not gzip", "gzip", prefixed(1, good), codes.Internal},
+		{"gzip that is cut off", "gzip", prefixed(1, zipped(t, good)[:20]), codes.Internal},
+		{"an unknown encoding", "br", prefixed(1, good), codes.Unimplemented},
+		{"packed without an encoding", "", prefixed(1, zipped(t, good)), codes.Internal},
+		{"too large", "", binary.BigEndian.AppendUint32([]byte{0}, receiveLimit+1), codes.ResourceExhausted},
+		{"too large when unpacked", "gzip", prefixed(1, zipped(t, make([]byte, receiveLimit+1))), codes.ResourceExhausted},
+		{"cut off", "", prefixed(0, good)[:20], codes.Unknown},
+		{"no message", "", nil, codes.Unknown},
+	}
+	for i, c := range rows {
+		if ended := client.export(e.grpcAddress, exportMethod, c.encoding, c.body); ended != c.want {
+			t.Errorf("%s: %v", c.what, ended)
+		}
+		// Some are counted after the answer.
+		eventually(t, c.what+" is counted once", func() bool { return e.rejected.Load() == uint64(i+1) })
+	}
+	if ended := client.export(e.grpcAddress, exportMethod, "gzip", prefixed(1, zipped(t, good))); ended != codes.OK {
+		t.Errorf("a good one: %v", ended)
+	}
+	if e.requests.Load() != 1 || e.rejected.Load() != uint64(len(rows)) {
+		t.Errorf("a good one: %d requests, %d malformed", e.requests.Load(), e.rejected.Load())
+	}
+}
+
+func TestARequestThatIsBrokenOffIsNotMalformed(t *testing.T) {
+	r := refusals{newReceiver()}
+	defer r.stop()
+	for code, want := range map[codes.Code]uint64{
+		codes.Canceled: 0, codes.DeadlineExceeded: 0, codes.Unavailable: 0, codes.Internal: 1,
+	} {
+		r.rejected.Store(0)
+		r.HandleRPC(r.TagRPC(context.Background(), nil), &stats.End{Error: status.Error(code, "")})
+		if found := r.rejected.Load(); found != want {
+			t.Errorf("%v: %d malformed", code, found)
+		}
 	}
 }
 
