@@ -22,7 +22,7 @@ type counters struct {
 	workers                              atomic.Int64
 	sent, spans, requests, bytes, unsent atomic.Uint64
 	unexpected                           atomic.Uint64 // spans that came back and nobody waited for
-	returned                             atomic.Uint64 // spans of an open loop's own traces that came back
+	awaited, returned                    atomic.Uint64 // an open loop's own spans that were sent, and came back: weights
 	outcomes                             [len(outcomeNames)]atomic.Uint64
 }
 

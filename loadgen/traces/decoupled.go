@@ -67,16 +67,16 @@ func (r *run) decoupled(ctx context.Context, next schedule) error {
 	}
 	r.receiver.to.Store(&delivery{r.clock, func(parts []part, ns int64) {
 		var text []byte
-		own := 0
+		own := uint64(0)
 		for _, p := range parts {
 			text = arrival{p, ns}.append(text)
 			if r.key.has(p.id) {
-				own += p.spans
+				own += p.weight()
 			}
 		}
 		came.add(text)
 		// Last: the load ends when all of its spans are counted, and what is added afterwards is lost.
-		r.counters.returned.Add(uint64(own))
+		r.counters.returned.Add(own)
 	}})
 	err = r.newOpenLoop(sent, accepted).sendAll(ctx, next)
 	r.awaitReturns(ctx)
@@ -153,6 +153,7 @@ func (o *openLoop) send(ctx context.Context, b *batch) {
 		s = sending{verdict: verdict{sendError, codeNotSent}}
 		o.counters.unsent.Add(uint64(b.sent))
 	case b.sent > 0:
+		o.counters.awaited.Add(b.weight())
 		s = o.exchange(ctx, o.connections[b.worker%len(o.connections)], b.bodies)
 	}
 	if s.verdict == sentWell {
@@ -189,6 +190,14 @@ func (o *openLoop) draw(b *batch, request due) (clients int) {
 	return clients
 }
 
+// weight is that of all spans that are sent.
+func (b *batch) weight() (sum uint64) {
+	for i := range b.records {
+		sum += part{b.records[i].id, b.records[i].spansSent}.weight()
+	}
+	return sum
+}
+
 // log logs a batch's traces.
 func (o *openLoop) log(b *batch, s sending) {
 	b.text = b.text[:0]
@@ -209,10 +218,11 @@ func (o *openLoop) log(b *batch, s sending) {
 	o.records.add(b.text)
 }
 
-// awaitReturns returns when as many of the load's own spans came back as were sent, or the receive timeout is over.
+// awaitReturns returns when as many spans of each of the load's own traces came back as were sent, or the receive timeout
+// is over. With a trace that came twice, it is always the latter.
 func (r *run) awaitReturns(ctx context.Context) {
 	end := time.Now().Add(r.load.receiveTimeout())
-	for r.counters.returned.Load() < r.counters.spans.Load() && time.Now().Before(end) && sleep(ctx, checkReturns) {
+	for r.counters.returned.Load() != r.counters.awaited.Load() && time.Now().Before(end) && sleep(ctx, checkReturns) {
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"context"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -114,6 +116,37 @@ func checkNotSent(t *testing.T, path string, planned, sent int) {
 	}
 	if again, err := readReplay(path); err != nil || len(again) != sent {
 		t.Errorf("a replay has %d traces (%v)", len(again), err)
+	}
+}
+
+func TestATraceThatComesTwiceDoesNotHideALostOne(t *testing.T) {
+	e := startEndpoint(t)
+	r := startRelay(t, e.grpcAddress)
+	var number atomic.Int64
+	var lost sync.Map // by trace ID
+	// Of two traces, one comes twice and the other never.
+	look := func(taken message) {
+		parts, err := tally(taken, nil)
+		if err != nil || len(parts) != 1 {
+			t.Errorf("%d parts (%v)", len(parts), err)
+			return
+		}
+		if number.Add(1)%2 == 0 {
+			lost.Store(parts[0].id, true)
+		} else if err := e.take(taken); err != nil {
+			t.Error(err)
+		}
+	}
+	r.looks.Store(&look)
+	r.keeps = func(id traceID) bool {
+		_, is := lost.Load(id)
+		return !is
+	}
+	l := rate(100, 1)
+	*l.DurationS, l.Plan.Spans, l.ReceiveTimeoutMs = 0.2, bounds{5, 5}, 500
+	records, c := sentBy(t, e, l, r.address)
+	if found := byOutcome(t, records, c); found[success] != 10 || found[receiveTimeout] != 10 || len(records) != 20 {
+		t.Errorf("%d traces: %v", len(records), found)
 	}
 }
 

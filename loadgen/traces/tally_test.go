@@ -39,6 +39,26 @@ func encoded(p plan, count int) []byte {
 	return w.bytes()
 }
 
+func TestSumsOfWeightsAreTheSameForTheSameSpansOnly(t *testing.T) {
+	sum := func(parts ...part) (sum uint64) {
+		for _, p := range parts {
+			sum += p.weight()
+		}
+		return sum
+	}
+	traces := several(realistic(), 2)
+	a, b := traces[0].id, traces[1].id
+	sent := sum(part{a, 3}, part{b, 3})
+	if sum(part{b, 2}, part{a, 3}, part{b, 1}) != sent {
+		t.Error("the same spans in other parts have another sum")
+	}
+	for _, other := range [][]part{{}, {{a, 3}}, {{a, 6}}, {{a, 4}, {b, 2}}, {{a, 3}, {b, 4}}, {{a, 3}, {b, 3}, {b, 3}}} {
+		if sum(other...) == sent {
+			t.Errorf("%v have the same sum", other)
+		}
+	}
+}
+
 func TestPartsAreThoseThatPdataFinds(t *testing.T) {
 	for _, count := range []int{0, 1, 2, 50} {
 		message := encoded(realistic(), count)
