@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"go.opentelemetry.io/collector/pdata/ptrace/ptraceotlp"
@@ -19,6 +21,8 @@ const (
 	manyConnections = 100
 	smallBuffer     = 1 << 10
 	largeBuffer     = 32 << 10
+	// A target that does not listen yet is tried again after this long.
+	reachAgain = 100 * time.Millisecond
 )
 
 // connection carries requests to one target. It is opened by the first one, and again after it broke.
@@ -66,6 +70,15 @@ func (d *dialer) reach() (err error) {
 	d.mutex.Lock()
 	defer d.mutex.Unlock()
 	d.known, err = common.Reach(d.target)
+	return err
+}
+
+// await reaches a target that may still be starting: what is refused is tried again as long as the pause returns true.
+func (d *dialer) await(pause func() bool) error {
+	err := d.reach()
+	for errors.Is(err, syscall.ECONNREFUSED) && pause() {
+		err = d.reach()
+	}
 	return err
 }
 

@@ -73,7 +73,7 @@ func TestWhatIsDueBeyondTheLimitIsNotSent(t *testing.T) {
 	ctx, end := context.WithCancel(context.Background())
 	defer end()
 	r := &run{load: l, folder: t.TempDir(), clock: clock.New(), receiver: e.receiver, end: end}
-	if err := r.openTo([]string{target.address}); err != nil {
+	if err := r.openTo(ctx, []string{target.address}); err != nil {
 		t.Fatal(err)
 	}
 	records, err := r.record("traces", "csv", recordHeader)

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"tollbooth/internal/clock"
+	common "tollbooth/internal/load"
 )
 
 // run is one load while it is sent.
@@ -60,7 +61,7 @@ func (g *generator) send(number int, l load) (err error) {
 	r := &run{
 		load: l, number: number, folder: g.folder, clock: clock.New(), key: newLoadKey(), receiver: g.receiver, end: end,
 	}
-	if err := r.openTo(g.targets); err != nil {
+	if err := r.openTo(ctx, g.targets); err != nil {
 		return err
 	}
 	send, err := r.prepare()
@@ -104,7 +105,7 @@ func (r *run) flush() {
 }
 
 // openTo prepares connections to the targets.
-func (r *run) openTo(targets []string) error {
+func (r *run) openTo(ctx context.Context, targets []string) error {
 	buffer := largeBuffer
 	if r.load.connections() > manyConnections {
 		buffer = smallBuffer
@@ -115,13 +116,24 @@ func (r *run) openTo(targets []string) error {
 	}
 	for _, target := range targets {
 		o := &opener{&dialer{target: target}, r.load.Compression == "gzip", buffer}
-		// Only before the first load is it an error: that a target takes no connection later is what a load finds out.
-		if err := o.dialer.reach(); err != nil && r.number == 0 {
+		if err := r.reach(ctx, o.dialer); err != nil {
 			return err
 		}
 		r.openers = append(r.openers, o)
 	}
 	return nil
+}
+
+// reach looks a target up. Only before the first load is it an error that it takes no connection, and it has a while to
+// begin: one of several may listen later than the others. That it takes none later is what a load finds out.
+func (r *run) reach(ctx context.Context, to *dialer) error {
+	if r.number > 0 {
+		_ = to.reach()
+		return nil
+	}
+	limited, end := context.WithTimeout(ctx, common.ReachLimit)
+	defer end()
+	return to.await(func() bool { return sleep(limited, reachAgain) })
 }
 
 // open opens one connection to each target.

@@ -22,6 +22,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	common "tollbooth/internal/load"
 )
 
 // relay is a Collector of the tests: it passes on what it accepts.
@@ -472,10 +474,54 @@ func TestAnAbsentTargetIsNamedInOneLine(t *testing.T) {
 	at := listen(t)
 	address := at.Addr().String()
 	at.Close()
-	e := startEndpoint(t)
+	e, began := startEndpoint(t), time.Now()
 	err := sendInto(context.Background(), t.TempDir(), e, someLoad(), address)
 	if err == nil || !strings.HasPrefix(err.Error(), "cannot reach "+address) || strings.Contains(err.Error(), "\n") {
 		t.Errorf("said %v", err)
+	}
+	if took := time.Since(began); took < common.ReachLimit {
+		t.Errorf("it had %v to begin", took)
+	}
+}
+
+func TestATargetThatListensLaterIsReached(t *testing.T) {
+	at := listen(t)
+	d := &dialer{target: at.Addr().String()}
+	at.Close()
+	pauses := 0
+	err := d.await(func() bool {
+		if pauses++; pauses == 3 {
+			again, err := net.Listen("tcp", d.target)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { again.Close() })
+		}
+		return true
+	})
+	if err != nil || pauses != 3 {
+		t.Errorf("after %d pauses: %v", pauses, err)
+	}
+}
+
+func TestOnlyATargetThatRefusesIsTriedAgain(t *testing.T) {
+	pauses := 0
+	err := (&dialer{target: "127.0.0.1:no-port"}).await(func() bool { pauses++; return true })
+	if err == nil || pauses != 0 {
+		t.Errorf("after %d pauses: %v", pauses, err)
+	}
+}
+
+func TestASignalEndsTheWaitForATarget(t *testing.T) {
+	at := listen(t)
+	address := at.Addr().String()
+	at.Close()
+	stop, end := context.WithCancel(context.Background())
+	end()
+	began := time.Now()
+	err := sendInto(stop, t.TempDir(), startEndpoint(t), someLoad(), address)
+	if took := time.Since(began); err == nil || took >= common.ReachLimit {
+		t.Errorf("after %v: %v", took, err)
 	}
 }
 
