@@ -69,11 +69,7 @@ class Objective:
         )
 
     def _lost(self, sent: pl.DataFrame) -> pl.DataFrame:
-        """Return the traces that failed.
-
-        A load ends when as many spans are back as were sent. If all are expected back and one is missing then, others
-        came back twice.
-        """
+        """Return the traces that failed and, if all are expected back, those that are not by the load's end."""
         lost = failed(sent, self.keeps, self.sampling_percent)
         missing = sent.filter(pl.col("outcome") == "shutdown") if self.keeps == "all" else sent.clear()
         return pl.concat([lost, missing])
