@@ -4,12 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lab.analysis.metrics.endpoints import ACCEPTED, accepting
 from lab.record import Series, TrialData
-
-Floats = NDArray[np.float64]
+from lab.report.courses import Floats
 
 STEP_S = 2.0
 """A tracer's request ends after a second, and its spans are accepted all at once."""
@@ -33,16 +31,16 @@ def endpoint_course(data: TrialData) -> EndpointCourse | None:
     endpoints = accepting(data)
     if not endpoints:
         return None
-    trial = data.trial
-    edges_s = np.arange(0.0, (trial.window_end_ns - trial.load_start_ns) / 1e9 + STEP_S / 2, STEP_S)
-    accepted = {name: _steps(fields[ACCEPTED], trial.load_start_ns, edges_s) for name, fields in endpoints.items()}
+    start_ns = data.trial.load_start_ns
+    edges_s = np.arange(0.0, (data.trial.window_end_ns - start_ns) / 1e9 + STEP_S / 2, STEP_S)
+    accepted = {name: _steps(fields[ACCEPTED], start_ns, edges_s) for name, fields in endpoints.items()}
     total = np.sum(list(accepted.values()), axis=0)
     known = total > 0
     return EndpointCourse(
         time_s=((edges_s[1:] + edges_s[:-1]) / 2)[known],
         shares={name: 100 * steps[known] / total[known] for name, steps in accepted.items()},
         faults_s=[
-            (edge.begin_ns - trial.load_start_ns) / 1e9
+            (edge.begin_ns - start_ns) / 1e9
             for injection in data.injections
             for edge in (injection.injected, injection.lifted)
             if edge is not None
@@ -51,6 +49,10 @@ def endpoint_course(data: TrialData) -> EndpointCourse | None:
 
 
 def _steps(counter: Series, start_ns: int, edges_s: Floats) -> Floats:
-    """Return how much a counter that may begin anew grew in each step."""
+    """Return how much a counter that may begin anew grew in each step, by the last reading before each of its ends.
+
+    An endpoint that does not answer has no spans until its next answer: between them would be spans that nobody sent.
+    """
     whole = counter.continued()
-    return np.diff(np.interp(edges_s, (whole.t_ns - start_ns) / 1e9, whole.values.astype(np.float64)))
+    read = np.searchsorted((whole.t_ns - start_ns) / 1e9, edges_s, side="right") - 1
+    return np.diff(whole.values[np.maximum(read, 0)].astype(np.float64))

@@ -21,7 +21,7 @@ from lab.record.results import Results
 from lab.record.summary import Estimate, Summary
 from lab.record.traces import read_collectors
 from lab.record.trial import LOCAL, ContainerRecord, TrialRecord, Window
-from lab.report.endpoint_courses import endpoint_course
+from lab.report.endpoint_courses import STEP_S, endpoint_course
 from lab.report.endpoint_figure import endpoints
 from lab.report.endpoints import DROPPED, LOST, SHARE, endpoints_table
 from lab.report.figures.over_time import Line
@@ -272,6 +272,14 @@ def test_shares_over_time_add_up_and_the_faults_ends_are_known(tmp_path: Path) -
     of_first = dict(zip(course.time_s.tolist(), course.shares[NAMES[0]].tolist(), strict=True))
     assert (of_first[5.0], of_first[21.0], of_first[35.0]) == pytest.approx((100 / 3, 0, 100 / 3))
     assert course.faults_s == [BEGIN_S, END_S]
+
+
+def test_one_that_does_not_answer_is_not_shown_to_take_spans(tmp_path: Path) -> None:
+    """All wait for it. What it accepted just before, it counts at its next answer."""
+    rates = {**dict.fromkeys(NAMES, (100, 0)), NAMES[0]: (100, 1)}
+    course = endpoint_course(trial(scraped(tmp_path, rates, silent=NAMES[0])))
+    assert course is not None
+    assert [time_s for time_s in course.time_s if BEGIN_S + STEP_S < time_s < END_S - STEP_S] == []
 
 
 def summary(shares: Mapping[str, float], drops: Mapping[str, float]) -> Summary:
