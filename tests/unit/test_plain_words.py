@@ -3,19 +3,18 @@
 `python -m tests.unit.test_plain_words` draws it anew.
 """
 
-import re
 from pathlib import Path
 
 from lab.record.summary import read_summary
 from lab.report.drawings import forest
-from lab.report.palette import PALETTE, PAPER, level_colours
+from lab.report.palette import level_colours
+from tests.pictures import alone
 
 DOCS = Path(__file__).parents[2] / "docs"
 FIGURE = DOCS / "explanation" / "intervals.svg"
 
 
 def drawn() -> str:
-    """Return the figure with the colours of a light page: an image does not have the report's style sheet."""
     summary = read_summary(DOCS / "results" / "quick" / "summary.json")
     headline = summary.headline.model_copy(update={"main": [summary.headline.primary]})
     figure = forest(
@@ -23,11 +22,7 @@ def drawn() -> str:
         level_colours(list(summary.levels), summary.baseline, summary.placebo),
     )
     assert figure is not None
-    text = str(figure).replace(">", f' style="background: {PAPER.light}">', 1)
-    text = re.sub("font-family: .*?;", "font-family: sans-serif;", text)
-    for colour in PALETTE:
-        text = text.replace(f"var({colour.variable})", colour.light)
-    return f"{text.rstrip()}\n"
+    return alone(figure)
 
 
 def test_the_figure_is_that_of_the_report() -> None:
