@@ -71,7 +71,10 @@ def courses(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         def start(telemetry: str) -> Course:
             of = level(telemetry, telemetry, backend="sink", environment=QUICK_START)
             name = f"sick-{senders.index(telemetry)}"
-            system, sink = systems.enter_context(running(of, FOLDER / "pair.yaml", folder / name, name))
+            # Each with a folder of its own: beside `out` are files of its system.
+            out = folder / name / "out"
+            out.parent.mkdir()
+            system, sink = systems.enter_context(running(of, FOLDER / "pair.yaml", out, name))
             assert isinstance(sink, Sink)
             timed_requests(system, "a1", WARM_UP)
             all_arrive(system, sink)
