@@ -20,7 +20,7 @@ LEVELS = (STREAMING, SDK, UNSAMPLED)
 
 # Required: of what the SDK adds over itself unsampled, so much is gone; and every span arrives.
 LEAST_GONE = 0.5
-# A request under way at the load's end is counted on one side only.
+# Less is no loss. A load waits 5 s for its last requests, and then counts a request on one side only.
 MOST_LOST_PERCENT = 0.1
 
 
@@ -36,7 +36,7 @@ def required(summary: Summary, seed: int) -> list[Row]:
 
 
 def saturation(summary: Summary, seed: int) -> list[Row]:
-    """Return for each tracer the largest load at which no span was lost, and the spans per second of CPU there.
+    """Return for each tracer the largest load at which at most 0.1 % were lost, and the spans per second of CPU there.
 
     Raises `UserError` if the run has no levels of a tracer and a number of users.
     """
@@ -52,7 +52,7 @@ def saturation(summary: Summary, seed: int) -> list[Row]:
 
 
 def _until_first_drop(summary: Summary, tracer: str, users: Sequence[int], seed: int) -> Row:
-    """Judge a tracer by its loads, smallest first, until one lost a span. It fails if the smallest did.
+    """Judge a tracer by its loads, smallest first, until one lost more than 0.1 %. It fails if the smallest did.
 
     What a tracer counts is exact. Otherwise a share as far below 0 as it may be above is inconclusive. Beyond a load
     that is inconclusive or was not measured, nothing is known: such a row fails.
@@ -67,7 +67,7 @@ def _until_first_drop(summary: Summary, tracer: str, users: Sequence[int], seed:
             break
         share = f"{min(shares):.2f} to {max(shares):.2f} % {'dropped' if dropped else 'lost'}"
         if max(shares) > MOST_LOST_PERCENT:
-            known += f"{'; ' if known else ''}first loss with {number} users, {share}"
+            known += f"{'; ' if known else ''}first above {MOST_LOST_PERCENT:g} % with {number} users, {share}"
             break
         passed = min(shares) >= -MOST_LOST_PERCENT
         mean = mean_interval(

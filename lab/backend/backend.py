@@ -97,7 +97,7 @@ def settled(read: Callable[[], int | None], clock: Clock, quiet_s: float = QUIET
         before, last = last, read()
         return before == last
 
-    wait_until(same_again, SETTLED_BOUND_S, quiet_s, clock)
+    wait_until(same_again, max(SETTLED_BOUND_S, 3 * quiet_s), quiet_s, clock)
     return last
 
 

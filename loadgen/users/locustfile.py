@@ -35,7 +35,7 @@ class Visitor(User):
     born = 0
 
     def on_start(self) -> None:
-        """Numbers the user, who waits as before each request."""
+        """Numbers the user. It waits here as it does before each request."""
         Visitor.born += 1
         self.http = HTTPClient.from_url(self.host, connection_timeout=10.0, network_timeout=60.0)
         self.visits = Visits(load, Visitor.born)

@@ -397,7 +397,7 @@ class Retrying(FakeClock):
     [
         ("current", True, 7.4, 86, (8, 12)),
         # An earlier Collector does not show a request that it will send again.
-        ("earlier", False, 7.4, 86, (16, 19)),
+        ("earlier", False, 12.4, 86, (26, 29)),
         # Not for ever.
         ("current", True, 100, 80, (20, 24)),
         ("current", False, 0, 86, (1, 4)),

@@ -26,7 +26,7 @@ IMAGES: Mapping[Release, str] = {
 # Exporters wait 5 s for an answer, and send a request again 7.5 s later at most. The first retry is waited for.
 EMPTIED_BOUND_S, EMPTIED_EVERY_S = 20.0, 1.0
 # How long the sink must receive nothing. The queue of an earlier Collector does not show what is sent again.
-QUIET_S: Mapping[Release, float] = {"current": 1.0, "earlier": 8.0}
+QUIET_S: Mapping[Release, float] = {"current": 1.0, "earlier": 13.0}
 # The garbage collector's target as a share of the container's memory: below the memory limiter's limit.
 GO_MEMORY_FRACTION = 0.625
 
