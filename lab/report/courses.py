@@ -7,12 +7,10 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from lab.analysis.stats import FloatArray
 from lab.record import LOCAL, TrialData
 from lab.record.traces import ACCEPTED, COMPLETE, LOGGED, RECEIVE_MS, RETURNED, SEND_MS, SENT, UNSENT
-
-Floats = NDArray[np.float64]
 
 FORMAT, VERSION = "tollbooth.course", 1
 
@@ -41,13 +39,13 @@ class Course:
     """
 
     block: int
-    time_s: Floats
-    workers: Floats
-    per_s: Mapping[str, Floats]
-    delays_ms: Mapping[str, Floats]
+    time_s: FloatArray
+    workers: FloatArray
+    per_s: Mapping[str, FloatArray]
+    delays_ms: Mapping[str, FloatArray]
 
 
-def course(data: TrialData, edges_s: Floats) -> Course | None:
+def course(data: TrialData, edges_s: FloatArray) -> Course | None:
     """Take from a trial's log what happened between even edges, since the load began.
 
     A kept trial has what was taken from its log before. None without either.
@@ -77,7 +75,7 @@ def course(data: TrialData, edges_s: Floats) -> Course | None:
 def course_text(found: Course) -> str:
     """Return a course as JSON, to a tenth; a delay is null where no trace has it."""
 
-    def listed(values: Floats) -> list[float | None]:
+    def listed(values: FloatArray) -> list[float | None]:
         return [round(float(value), 1) if np.isfinite(value) else None for value in values]
 
     series = {
@@ -92,7 +90,7 @@ def course_text(found: Course) -> str:
 def kept_course(block: int, kept: Mapping[str, Any]) -> Course:
     """Return what `course_text` wrote."""
 
-    def array(values: Sequence[float | None]) -> Floats:
+    def array(values: Sequence[float | None]) -> FloatArray:
         return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
 
     workers = array(kept[WORKERS])
@@ -100,16 +98,16 @@ def kept_course(block: int, kept: Mapping[str, Any]) -> Course:
     return Course(block, (np.arange(len(workers)) + 0.5) * kept["step_s"], workers, per_s, delays_ms)
 
 
-def _seconds(log: pl.DataFrame, time: pl.Expr, start_ns: int) -> Floats:
+def _seconds(log: pl.DataFrame, time: pl.Expr, start_ns: int) -> FloatArray:
     return np.asarray(log.select((time - start_ns) / 1e9).to_series().drop_nulls().to_numpy())
 
 
-def _step(start_ns: int, edges_s: Floats) -> pl.Expr:
+def _step(start_ns: int, edges_s: FloatArray) -> pl.Expr:
     """Return the number of the step in which a trace was sent."""
     return ((SENT - start_ns) / (1e9 * float(edges_s[1]))).floor().cast(pl.Int64).alias("step")
 
 
-def _quantiles(found: pl.DataFrame, steps: int, quantile: float) -> Floats:
+def _quantiles(found: pl.DataFrame, steps: int, quantile: float) -> FloatArray:
     inside = found.drop_nulls().filter(pl.col("step").is_between(0, steps - 1))
     by_step = inside.group_by("step").agg(pl.col("ms").quantile(quantile))
     values = np.full(steps, np.nan)

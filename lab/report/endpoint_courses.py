@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from lab.analysis.metrics.endpoints import ACCEPTED, accepting
+from lab.analysis.stats import FloatArray
 from lab.record import Series, TrialData
-from lab.report.courses import Floats
 
 STEP_S = 2.0
 """A tracer's request ends after a second, and its spans are accepted all at once."""
@@ -21,8 +21,8 @@ class EndpointCourse:
     began and ended.
     """
 
-    time_s: Floats
-    shares: Mapping[str, Floats]
+    time_s: FloatArray
+    shares: Mapping[str, FloatArray]
     faults_s: Sequence[float]
 
 
@@ -48,7 +48,7 @@ def endpoint_course(data: TrialData) -> EndpointCourse | None:
     )
 
 
-def _steps(counter: Series, start_ns: int, edges_s: Floats) -> Floats:
+def _steps(counter: Series, start_ns: int, edges_s: FloatArray) -> FloatArray:
     """Return how much a counter that may begin anew grew in each step, by the last reading before each of its ends.
 
     An endpoint that does not answer has no spans until its next answer: between them would be spans that nobody sent.

@@ -7,8 +7,9 @@ from typing import Literal
 import numpy as np
 from markupsafe import Markup
 
+from lab.analysis.stats import FloatArray
 from lab.record import Summary
-from lab.report.courses import DELAYS, RATES, WORKERS, Course, Floats
+from lab.report.courses import DELAYS, RATES, WORKERS, Course
 from lab.report.figures.courses import Bundle, Dashes, Marks, courses
 from lab.report.palette import INK, REJECTED, Colour
 from lab.report.source import Source
@@ -28,7 +29,7 @@ class Figure:
     title: str
     caption: str
     axis: tuple[str, Literal["linear", "log"]]
-    values: Callable[[Course], Mapping[str, Floats]]
+    values: Callable[[Course], Mapping[str, FloatArray]]
     looks: Mapping[str, tuple[Colour | None, Dashes]]
     published: Sequence[str]
 

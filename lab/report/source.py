@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lab.analysis.claims.records import Verdicts, read_verdicts
 from lab.analysis.metrics.jvm import allocated
 from lab.analysis.metrics.requests import OK
+from lab.analysis.stats import FloatArray
 from lab.record import (
     Fields,
     Injection,
@@ -39,9 +39,7 @@ MOST_QUANTILES = 4000
 
 STEP_S = 0.5
 """Of the share of requests served around a fault: at 100 requests/s a step has 50."""
-
-Floats = NDArray[np.float64]
-Curve = tuple[Floats, Floats]
+Curve = tuple[FloatArray, FloatArray]
 """Seconds since the load began, and values."""
 
 
@@ -50,8 +48,8 @@ class Observed:
     """What one valid trial's records say: latencies of its window in ms, and lines of CPUs, of MiB, and of JVMs."""
 
     level: str
-    from_start_ms: Floats
-    from_intended_ms: Floats
+    from_start_ms: FloatArray
+    from_intended_ms: FloatArray
     cpu: Line
     memory: Line
     jvm: Mapping[str, Curve]
@@ -80,7 +78,7 @@ def observe(data: TrialData) -> Observed:
     )
 
 
-def _latencies_ms(data: TrialData) -> tuple[Floats, Floats]:
+def _latencies_ms(data: TrialData) -> tuple[FloatArray, FloatArray]:
     """Return the latencies of the window's requests, from their starts and their intended starts."""
     if not data.has("requests"):
         return np.empty(0), np.empty(0)
@@ -100,24 +98,24 @@ def _served(data: TrialData, injection: Injection) -> Served:
     return Served(_middles(steps * STEP_S), due, served, (injection.lifted.begin_ns - begin_ns) / 1e9)
 
 
-def _grid_s(trial: TrialRecord) -> Floats:
+def _grid_s(trial: TrialRecord) -> FloatArray:
     """Return the edges of even steps from the load's start to the window's end, of a second or more."""
     length_s = (trial.window_end_ns - trial.load_start_ns) / 1e9
     return np.linspace(0.0, length_s, max(2, min(MOST_POINTS, int(length_s))) + 1)
 
 
-def _total(trial: TrialRecord, sampled: Iterable[Series]) -> Floats:
+def _total(trial: TrialRecord, sampled: Iterable[Series]) -> FloatArray:
     """Add up series, each interpolated at the grid's edges."""
     grid_s = _grid_s(trial)
     lines = [np.interp(grid_s, (s.t_ns - trial.load_start_ns) / 1e9, s.values.astype(np.float64)) for s in sampled]
     return np.asarray(np.sum(lines, axis=0))
 
 
-def _line(data: TrialData, field: str, convert: Callable[[Floats, float], Floats]) -> Line:
+def _line(data: TrialData, field: str, convert: Callable[[FloatArray, float], FloatArray]) -> Line:
     trial = data.trial
     grid_s = _grid_s(trial)
 
-    def total(names: Sequence[str]) -> Floats | None:
+    def total(names: Sequence[str]) -> FloatArray | None:
         sampled = [
             # That of a container that was killed begins anew.
             series.continued() if field == "cpu_usage_ns" else series
@@ -137,7 +135,7 @@ def _line(data: TrialData, field: str, convert: Callable[[Floats, float], Floats
     )
 
 
-def _middles(grid_s: Floats) -> Floats:
+def _middles(grid_s: FloatArray) -> FloatArray:
     return (grid_s[1:] + grid_s[:-1]) / 2
 
 
@@ -171,7 +169,7 @@ def pooled(level: str, trials: Sequence[Observed]) -> Latencies | None:
     return Latencies(level, _thinned(start), _thinned(intended)) if len(start) > 1 else None
 
 
-def _thinned(values: Floats) -> Floats:
+def _thinned(values: FloatArray) -> FloatArray:
     """Keep the extremes and evenly spaced ones between."""
     if len(values) <= MOST_QUANTILES:
         return values

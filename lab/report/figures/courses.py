@@ -11,14 +11,12 @@ from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
-from numpy.typing import NDArray
 
+from lab.analysis.stats import FloatArray
 from lab.report.figures.curves import spread
 from lab.report.numbers import short
 from lab.report.palette import INK, PAPER, REJECTED, Colour
 from lab.report.svg import Margins, draw, panels, plain_ticks, quiet
-
-Floats = NDArray[np.float64]
 
 COLUMNS = 4
 PANEL_IN = 1.5
@@ -57,7 +55,7 @@ class Bundle:
     label: str
     colour: Colour
     dashes: Dashes
-    trials: Sequence[tuple[Floats, Floats]]
+    trials: Sequence[tuple[FloatArray, FloatArray]]
 
 
 def courses(
@@ -91,7 +89,7 @@ def courses(
 
 
 def _limits(
-    curves: Sequence[tuple[Floats, Floats]], published: Sequence[float], scale: Literal["linear", "log"]
+    curves: Sequence[tuple[FloatArray, FloatArray]], published: Sequence[float], scale: Literal["linear", "log"]
 ) -> tuple[float, float, float]:
     """Return where time ends, and where values begin and end."""
     highest = max(*published, *(float(values.max()) for _, values in curves), 0.0)

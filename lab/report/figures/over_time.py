@@ -10,8 +10,8 @@ from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
-from numpy.typing import NDArray
 
+from lab.analysis.stats import FloatArray
 from lab.report.figures.curves import spread
 from lab.report.numbers import MINUS, number, short
 from lab.report.palette import BAND, INK, MUTED, PAPER, RULE, Colour
@@ -96,8 +96,6 @@ def _finish(axes: Axes, count: int, columns: int, labelled: Sequence[int], size:
     quiet(axes, "none")
 
 
-Floats = NDArray[np.float64]
-
 HEADROOM = 1.3
 """How far the axis goes beyond the highest value: room for what is written at its top."""
 WRITABLE_SHARE = 0.25
@@ -110,9 +108,9 @@ LABEL_SHARE = 0.1
 class Line:
     """A trial's use of something over time (seconds since the load began), and where its window lies."""
 
-    time_s: Floats
-    services: Floats
-    backends: Floats | None
+    time_s: FloatArray
+    services: FloatArray
+    backends: FloatArray | None
     window_start_s: float
     window_end_s: float
 
@@ -168,7 +166,7 @@ def _usage_panel(axes: Axes, left: float, trials: Sequence[Line], colour: str, s
         )
 
 
-def _draw_lines(axes: Axes, lines: Sequence[tuple[Floats, Floats]], colour: str) -> float:
+def _draw_lines(axes: Axes, lines: Sequence[tuple[FloatArray, FloatArray]], colour: str) -> float:
     """Draw trials and their median; return what none of them exceeds in the middle of the window."""
     for time_s, values in lines:
         axes.plot(time_s, values, color=colour, linewidth=0.7, alpha=0.45)
@@ -191,9 +189,9 @@ class Served:
     others. `due` and `served` are counts.
     """
 
-    time_s: Floats
-    due: Floats
-    served: Floats
+    time_s: FloatArray
+    due: FloatArray
+    served: FloatArray
     fault_s: float
 
 
@@ -219,7 +217,7 @@ def _outage_panel(axes: Axes, zero: float, faults: Sequence[Served], colour: str
     axes.plot(zero + time_s, _percent(served, due), color=colour, linewidth=2)
 
 
-def _together(faults: Sequence[Served]) -> tuple[Floats, Floats, Floats]:
+def _together(faults: Sequence[Served]) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Add up the steps that all have."""
     first, last = max(one.time_s[0] for one in faults), min(one.time_s[-1] for one in faults)
     shared = [(one.time_s >= first) & (one.time_s <= last) for one in faults]
@@ -230,7 +228,7 @@ def _together(faults: Sequence[Served]) -> tuple[Floats, Floats, Floats]:
     return faults[0].time_s[shared[0]], due, served
 
 
-def _percent(served: Floats, due: Floats) -> Floats:
+def _percent(served: FloatArray, due: FloatArray) -> FloatArray:
     """Return the share in %; not a number, which leaves a gap, where nothing was due."""
     with np.errstate(invalid="ignore"):
         return 100 * served / due
@@ -247,7 +245,7 @@ class Column:
     """A measure: by level, (seconds since the load began, values)."""
 
     title: str
-    lines: Mapping[str, tuple[Floats, Floats]]
+    lines: Mapping[str, tuple[FloatArray, FloatArray]]
 
 
 def ridges(
