@@ -73,7 +73,7 @@ func (d *dialer) reach() (err error) {
 	return err
 }
 
-// await reaches a target that may still be starting: what is refused is tried again as long as the pause returns true.
+// await reaches a target that may still be starting. It retries refused connections as long as the pause returns true.
 func (d *dialer) await(pause func() bool) error {
 	err := d.reach()
 	for errors.Is(err, syscall.ECONNREFUSED) && pause() {
