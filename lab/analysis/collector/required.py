@@ -14,7 +14,7 @@ BOUND = f"median at most {MOST_MEDIAN_PERCENT:g} %"
 
 
 def required(grids: Mapping[str, Grid], seed: int) -> Iterator[Row]:
-    """Judge the model of each pipeline: its CPU and, if it holds traces, its memory.
+    """Judge the model of each pipeline: its CPU and its memory.
 
     `seed` draws the points that are held back. Raises `ValueError` if the others do not determine the model.
     """
@@ -22,8 +22,7 @@ def required(grids: Mapping[str, Grid], seed: int) -> Iterator[Row]:
         checks = held_back(grid.trials, seed, grid.num_traces)
         yield at_least(f"{pipeline}: points held back", checks["cpu"].points, LEAST_HELD_BACK)
         yield _error(f"{pipeline}: error of CPU per span", checks["cpu"])
-        if grid.num_traces is not None:
-            yield _error(f"{pipeline}: error of memory", checks["memory"])
+        yield _error(f"{pipeline}: error of memory", checks["memory"])
     if all(grid.num_traces is None for grid in grids.values()):
         yield Row("memory of a pipeline that holds traces", MISSING, BOUND, "FAIL")
 
