@@ -8,9 +8,9 @@ from lab.report.numbers import interval, number
 from lab.report.tables import Cell, Column, Table
 
 FIT_NOTES = (
-    "CPU is in µs per span, memory in MiB: of 1,000 traces or spans held, of 10^6 attributes held or per second, of 1 "
-    "MiB held or per second, of 10^6 traces per second. ± is the standard error. error: the standard deviation of a "
-    "trial's relative error.",
+    "CPU is in µs per span, memory in MiB: of 1,000 traces or spans held, of 10^6 attributes held, of 1 MiB held or "
+    "per second, of a heap that is full. ± is the standard error. error: the standard deviation of a trial's relative "
+    "error.",
 )
 SIZE_NOTES = ("( ) are 95 % intervals for one Collector, and for all if they err alike.",)
 

@@ -1,6 +1,7 @@
 """The capacity model finds what it was made of, is honest outside its grid, and predicts points that it did not see."""
 
 import json
+import math
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 from lab.analysis.collector.capacity import (
+    FILLING_CORES,
     MOST_BUSY,
     TICK_S,
     CapacityModel,
@@ -27,6 +29,7 @@ from lab.record import MIB
 NOISE = 0.03
 NUM_TRACES = 50_000
 SECOND_US, WAKE_UP_US = 8_000.0, 20.0
+FILLING = FILLING_CORES[len(FILLING_CORES) // 2]
 
 
 def cpu_us(load: Load, span: float, trace: float) -> float:
@@ -44,13 +47,15 @@ def noisy(load: Load, cpu: float, memory: float, random: np.random.Generator, no
 
 
 def passing(seed: int, noise: float = NOISE, trace: float = 10) -> list[Trial]:
-    """A grid of four variables. A span: 4 µs, a trace: 10 µs. 80 MiB and 0.5 s of data."""
+    """A grid of four variables. A span: 4 µs, a trace: 10 µs. 80 MiB, 0.5 s of data, a heap of 40 MiB."""
     random = np.random.default_rng(seed)
     trials = []
     for rate, span_bytes, attributes, spans in product((4_000, 20_000), (200, 800, 3_200), (0, 10, 30), (1, 10, 100)):
         load = Load(rate, span_bytes, attributes, spans)
-        memory = 80 + 0.5 * rate * span_bytes / MIB + 30 * rate * attributes / 1e6 + 1_000 * rate / spans / 1e6
-        trials.append(noisy(load, cpu_us(load, 4, trace), memory, random, noise))
+        cpu = cpu_us(load, 4, trace)
+        filled = 1 - math.exp(-rate * cpu / 1e6 / FILLING)
+        memory = 80 + 0.5 * rate * span_bytes / MIB + 40 * filled
+        trials.append(noisy(load, cpu, memory, random, noise))
     return trials
 
 
@@ -83,9 +88,11 @@ def model() -> CapacityModel:
 def test_without_noise_the_coefficients_are_exact() -> None:
     forward = fit_pipeline(passing(1, noise=0))
     assert forward.cpu_us_per_span.coefficients == pytest.approx([4, 0.002, 0.3, 10, SECOND_US, WAKE_UP_US])
-    assert forward.memory_mib.coefficients == pytest.approx([80, 0.5, 30, 1_000])
+    assert forward.memory_mib.coefficients == pytest.approx([80, 0.5, 40])
+    assert forward.filling_cores == FILLING
     assert forward.cpu_us_per_span.residual_sd == pytest.approx(0, abs=1e-9)
     tail = fit_pipeline(tail_sampling(1, noise=0), NUM_TRACES)
+    assert tail.filling_cores is None
     assert tail.memory_mib.coefficients == pytest.approx([60, 4, 0.5, 80, 2.5])
 
 
@@ -133,9 +140,16 @@ def test_size_is_in_cores_and_mib() -> None:
     load = Load(10_000, 800, 10, 10)
     found = size(model(), load, "forward")
     assert found.cores.value == pytest.approx(cpu_us(load, 4, 10) / 100, rel=0.05)
-    assert found.memory_mib.value == pytest.approx(80 + 0.5 * 8e6 / MIB + 3 + 1, rel=0.05)
+    assert found.memory_mib.value == pytest.approx(80 + 0.5 * 8e6 / MIB + 40, rel=0.05)
     assert found.cores.low < found.cores.value < found.cores.high
     assert (found.collectors, found.extrapolated, found.decides_early) == (1, (), False)
+
+
+def test_a_little_load_fills_the_heap_too_when_it_lasts() -> None:
+    load = Load(4_000, 200, 0, 100)
+    (trial,) = (one for one in passing(1, noise=0) if one.load == load)
+    assert trial.memory_mib < 95
+    assert size(model(), load, "forward").memory_mib.value == pytest.approx(80 + 0.5 * 8e5 / MIB + 40, rel=0.05)
 
 
 def test_a_busy_collector_needs_less_cpu_for_a_span() -> None:

@@ -27,6 +27,7 @@ DOCUMENTS = sorted((ROOT / "docs" / "results").glob("*.md"))
 OTHERS = (
     ROOT / "README.md",
     ROOT / "docs" / "explanation" / "method-in-plain-words.md",
+    ROOT / "docs" / "how-to" / "sizing-collectors.md",
     ROOT / "docs" / "reference" / "reading-a-run.md",
 )
 TABLES = [
@@ -50,7 +51,7 @@ COMBINATIONS = [
 
 COMMANDS = [
     pytest.param(words, text, id=f"{path.name}: {words}")
-    for path in DOCUMENTS
+    for path in (*OTHERS, *DOCUMENTS)
     for words, text in PRINTED.findall(path.read_text())
 ]
 

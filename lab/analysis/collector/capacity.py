@@ -5,9 +5,12 @@ per second range from 0.065 to 2.4 cores). A model is of Collectors with one CPU
 them. CPU per span is a sum: a part per span, per byte, per attribute, and a trace's part divided among its spans. A
 trace's part is larger if the Collector is idle when the trace arrives: then it has to be woken. So a busy Collector
 needs less CPU per span (in a first ramp 28 µs, and 77 µs at a tenth of the rate). And each second has a part, for what
-a Collector does at any load; it is divided among the second's spans. Memory is a base and what is held:
+a Collector does at any load; it is divided among the second's spans. Memory is a base and:
 
-- A pipeline that passes traces on holds what arrives in some time: bytes, attributes and traces per second.
+- A pipeline that passes traces on: a part for bytes per second, and the heap. Go collects garbage when the heap has a
+  size that follows from what is live, as the read buffers of the connections are. Until then the heap fills with what
+  the Collector's work leaves: in a trial of the grid, which ends seconds after the start, by 1 - exp(-cores /
+  `filling_cores`). A Collector that has run for minutes has a full heap, and that is what `size` predicts.
 - Tail sampling holds every trace for the decision wait, and until the next decision (`TICK_S`), but at most
   `num_traces` of them (`tailsamplingprocessor` of opentelemetry-collector-contrib): a part per trace held, and per
   span, attribute and byte of them.
@@ -31,8 +34,9 @@ from lab.spec.model import Shape, validate
 
 FORMAT, VERSION = "tollbooth.capacity-model", 1
 CPU_TERMS = ("span", "span byte", "attribute", "trace per span", "second per span", "wake-up per span")
-PASSING_TERMS = ("base", "byte per second", "attribute per second", "trace per second")
+PASSING_TERMS = ("base", "byte per second", "filled heap")
 HOLDING_TERMS = ("base", "trace held", "span held", "attribute held", "byte held")
+FILLING_CORES = tuple(np.geomspace(0.02, 0.5, 15).tolist())
 LEAST_HELD_BACK = 12
 # A Collector's CPU: what is left is for other days, and no more was required of the lab's own instruments.
 MOST_BUSY = 0.7
@@ -81,12 +85,16 @@ class Bounds(Shape):
 
 
 class Pipeline(Shape):
-    """A fitted pipeline. `num_traces`: how many traces it holds at most; None: it passes them on at once."""
+    """A fitted pipeline. `num_traces`: how many traces it holds at most; None: it passes them on at once.
+
+    `filling_cores`: with so many cores in use, a trial of the grid fills 63 % of the heap; None: it holds traces.
+    """
 
     cpu_us_per_span: Fit
     memory_mib: Fit
     bounds: Mapping[str, Bounds]
     num_traces: int | None = None
+    filling_cores: float | None = None
 
 
 class CapacityModel(Shape):
@@ -128,29 +136,33 @@ class Check:
 
 def fit_pipeline(trials: Sequence[Trial], num_traces: int | None = None) -> Pipeline:
     """Fit a pipeline to the trials of its grid; raises `ValueError` if they do not determine all terms."""
-    memory_terms = PASSING_TERMS if num_traces is None else HOLDING_TERMS
-    loads = [trial.load for trial in trials]
+    loads, cpu = [trial.load for trial in trials], _fit_cpu(trials)
+    memory, filling_cores = _fit_memory(trials, cpu, num_traces)
     return Pipeline(
-        cpu_us_per_span=_fit_cpu(trials),
-        memory_mib=fit(memory_terms, _rows_of_memory(loads, num_traces), [trial.memory_mib for trial in trials]),
+        cpu_us_per_span=cpu,
+        memory_mib=memory,
         bounds={
             name: Bounds(low=min(values), high=max(values))
             for name in VARIABLES
             for values in [[float(getattr(load, name)) for load in loads]]
         },
         num_traces=num_traces,
+        filling_cores=filling_cores if num_traces is None else None,
     )
 
 
 def size(model: CapacityModel, load: Load, pipeline: str) -> Size:
     """Say how many Collectors share a load, so that none is busier than `MOST_BUSY`, and what each of them needs.
 
-    There are at most as many as spans per second. Raises `KeyError` for a pipeline that the model does not have, and
-    `ValueError` if its terms are not today's.
+    Memory is that of Collectors that have run for minutes. There are at most as many as spans per second. Raises
+    `KeyError` for a pipeline that the model does not have, and `ValueError` if its terms are not today's.
     """
     fitted = model.pipelines[pipeline]
-    if tuple(fitted.cpu_us_per_span.terms) != CPU_TERMS:
-        raise ValueError(f"the model has other terms than {', '.join(CPU_TERMS)}")
+    if tuple(fitted.cpu_us_per_span.terms) != CPU_TERMS or tuple(fitted.memory_mib.terms) not in (
+        PASSING_TERMS,
+        HOLDING_TERMS,
+    ):
+        raise ValueError(f"the model has other terms than {', '.join(CPU_TERMS)}, and those of memory")
 
     def share(collectors: int) -> Load:
         return replace(load, spans_per_s=load.spans_per_s / collectors)
@@ -158,17 +170,16 @@ def size(model: CapacityModel, load: Load, pipeline: str) -> Size:
     # A Collector with less to do is not busier.
     most = math.ceil(load.spans_per_s)
     collectors = 1 + bisect_left(
-        range(1, most), True, key=lambda count: _cores(fitted, share(count)).value <= MOST_BUSY
+        range(1, most), True, key=lambda count: _cores(fitted.cpu_us_per_span, share(count)).value <= MOST_BUSY
     )
     each = share(collectors)
-    cores, (_, memory) = _cores(fitted, each), _predicted(fitted, each)
     outside = (
         name for name, bounds in fitted.bounds.items() if not bounds.low <= float(getattr(each, name)) <= bounds.high
     )
     return Size(
         collectors=collectors,
-        cores=cores,
-        memory_mib=memory,
+        cores=_cores(fitted.cpu_us_per_span, each),
+        memory_mib=predict(fitted.memory_mib, _row_of_memory(each, fitted.num_traces, math.inf)),
         extrapolated=tuple(outside),
         decides_early=fitted.num_traces is not None and _traces_held(each) > fitted.num_traces,
     )
@@ -188,10 +199,19 @@ def held_back(
     chosen = {grid[i] for i in np.random.default_rng(seed).choice(len(grid), points, replace=False)}
     fitted = fit_pipeline([trial for trial in trials if trial.load not in chosen], num_traces)
     unseen = [trial for trial in trials if trial.load in chosen]
-    predicted = [_predicted(fitted, trial.load) for trial in unseen]
+    cores = [_cores(fitted.cpu_us_per_span, trial.load).value for trial in unseen]
+    memory = [
+        predict(
+            fitted.memory_mib, _row_of_memory(trial.load, num_traces, used / (fitted.filling_cores or math.inf))
+        ).value
+        for trial, used in zip(unseen, cores, strict=True)
+    ]
     errors = {
-        "cpu": [abs(cpu.value / t.cpu_us_per_span - 1) for (cpu, _), t in zip(predicted, unseen, strict=True)],
-        "memory": [abs(memory.value / t.memory_mib - 1) for (_, memory), t in zip(predicted, unseen, strict=True)],
+        "cpu": [
+            abs(used / (trial.load.spans_per_s / 1e6 * trial.cpu_us_per_span) - 1)
+            for used, trial in zip(cores, unseen, strict=True)
+        ],
+        "memory": [abs(mib / trial.memory_mib - 1) for mib, trial in zip(memory, unseen, strict=True)],
     }
     return {name: Check(points, float(np.median(each)), max(each)) for name, each in errors.items()}
 
@@ -219,15 +239,21 @@ def _fit_cpu(trials: Sequence[Trial]) -> Fit:
     return fit(CPU_TERMS, _rows_of_cpu(loads, [_idle(first, load) for load in loads]), cpu)
 
 
-def _predicted(fitted: Pipeline, load: Load) -> tuple[Predicted, Predicted]:
-    """Return CPU per span in µs, and memory in MiB."""
-    (of_cpu,) = _rows_of_cpu([load], [_idle(fitted.cpu_us_per_span, load)])
-    (of_memory,) = _rows_of_memory([load], fitted.num_traces)
-    return predict(fitted.cpu_us_per_span, of_cpu), predict(fitted.memory_mib, of_memory)
+def _fit_memory(trials: Sequence[Trial], cpu: Fit, num_traces: int | None) -> tuple[Fit, float]:
+    """Fit memory, and by how many cores the heap fills: those with the smallest errors."""
+    known = [(trial.load, _cores(cpu, trial.load).value) for trial in trials]
+    terms, tried = (PASSING_TERMS, FILLING_CORES) if num_traces is None else (HOLDING_TERMS, (math.inf,))
+    fits = [
+        (fit(terms, [_row_of_memory(load, num_traces, cores / at) for load, cores in known], memory), at)
+        for memory in [[trial.memory_mib for trial in trials]]
+        for at in tried
+    ]
+    return min(fits, key=lambda one: one[0].residual_sd)
 
 
-def _cores(fitted: Pipeline, load: Load) -> Predicted:
-    return _predicted(fitted, load)[0].times(load.spans_per_s / 1e6)
+def _cores(fitted: Fit, load: Load) -> Predicted:
+    (row,) = _rows_of_cpu([load], [_idle(fitted, load)])
+    return predict(fitted, row).times(load.spans_per_s / 1e6)
 
 
 def _idle(fitted: Fit, load: Load) -> float:
@@ -249,23 +275,13 @@ def _rows_of_cpu(loads: Sequence[Load], idle: Sequence[float]) -> NDArray[np.flo
     )
 
 
-def _rows_of_memory(loads: Sequence[Load], num_traces: int | None) -> NDArray[np.float64]:
+def _row_of_memory(load: Load, num_traces: int | None, filling: float) -> tuple[float, ...]:
+    """Return the factors of a pipeline's terms. `filling`: cores, as a multiple of `filling_cores`; inf: for long."""
     if num_traces is None:
-        return np.array(
-            [
-                (1.0, rate * load.span_bytes / MIB, rate * load.attributes / 1e6, rate / load.spans_per_trace / 1e6)
-                for load in loads
-                for rate in [load.spans_per_s]
-            ]
-        )
-    held = [min(_traces_held(load), num_traces) for load in loads]
-    return np.array(
-        [
-            (1.0, traces / 1e3, spans / 1e3, spans * load.attributes / 1e6, spans * load.span_bytes / MIB)
-            for load, traces in zip(loads, held, strict=True)
-            for spans in [traces * load.spans_per_trace]
-        ]
-    )
+        return 1.0, load.spans_per_s * load.span_bytes / MIB, -math.expm1(-filling)
+    traces = min(_traces_held(load), num_traces)
+    spans = traces * load.spans_per_trace
+    return 1.0, traces / 1e3, spans / 1e3, spans * load.attributes / 1e6, spans * load.span_bytes / MIB
 
 
 def _traces_held(load: Load) -> float:

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from lab.analysis.stats import FloatArray
 
 INCONCLUSIVE = "inconclusive"
 _FEWEST_LEVELS = 3

@@ -12,11 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from lab.spec.model import Shape
-
-FloatArray = NDArray[np.float64]
 
 
 class Fit(Shape):
