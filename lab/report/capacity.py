@@ -12,7 +12,10 @@ FIT_NOTES = (
     "per second, of a heap that is full. ± is the standard error. error: the standard deviation of a trial's relative "
     "error.",
 )
-SIZE_NOTES = ("( ) are 95 % intervals for one Collector, and for all if they err alike.",)
+SIZE_NOTES = (
+    "( ) are 95 % intervals for one Collector, and for all if they err alike. Each has 100 connections, on which "
+    "memory depends.",
+)
 
 
 def fit_table(model: CapacityModel) -> Table:
