@@ -24,9 +24,9 @@ from pathlib import Path
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lab.analysis.collector.fit import Fit, Predicted, fit, predict
+from lab.analysis.stats import FloatArray
 from lab.errors import UserError
 from lab.record import MIB, VERSION_HINT, read_json, write_json_atomic
 from lab.spec import SpecError
@@ -265,7 +265,7 @@ def _idle(fitted: Fit, load: Load) -> float:
     return max(0.0, 1 - cores_if_always_woken / (1 + wake_up_cores))
 
 
-def _rows_of_cpu(loads: Sequence[Load], idle: Sequence[float]) -> NDArray[np.float64]:
+def _rows_of_cpu(loads: Sequence[Load], idle: Sequence[float]) -> FloatArray:
     return np.array(
         [
             (1.0, load.span_bytes, load.attributes, per_span, 1 / load.spans_per_s, share * per_span)

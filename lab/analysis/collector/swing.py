@@ -13,9 +13,8 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
+from lab.analysis.stats import FloatArray
 from lab.record import NotDerivableError
-
-FloatArray = NDArray[np.float64]
 
 # Periods in which a peak is looked for.
 BAND_S = (45.0, 90.0)
