@@ -73,7 +73,7 @@ func (d *dialer) reach() (err error) {
 	return err
 }
 
-// await reaches a target that may still be starting. It retries refused connections as long as the pause returns true.
+// await connects to a target that may still be starting: while it refuses and pause returns true, it tries again.
 func (d *dialer) await(pause func() bool) error {
 	err := d.reach()
 	for errors.Is(err, syscall.ECONNREFUSED) && pause() {
