@@ -49,11 +49,11 @@ FIGURES = (
     Figure(
         "load-rates",
         "Traces per second",
-        "As the generator logged them: sent (dotted), returned, not returned in time (dashed), refused. A trace that a "
-        "sampler or another rule drops is not returned, but no error.",
+        "As the generator logged them: sent (dotted), returned, not returned in time (dashed), rejected. A trace that "
+        "a sampler or another rule drops is not returned, but no error.",
         ("traces per second", "linear"),
-        lambda one: {name: one.per_s[name] for name in RATES},
-        {"sent": (None, "dotted"), "not returned": (REJECTED, "dashed"), "refused": (REJECTED, "solid")},
+        lambda one: {name.replace("refused", "rejected"): one.per_s[name] for name in RATES},
+        {"sent": (None, "dotted"), "not returned": (REJECTED, "dashed"), "rejected": (REJECTED, "solid")},
         ("first_error_traces_per_s", "traces_sent_per_s", "traces_returned_per_s"),
     ),
     Figure(

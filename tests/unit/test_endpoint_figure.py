@@ -6,18 +6,13 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
-
 from lab.record import LOCAL, TrialData
 from lab.record.faults import read_injections
-from lab.record.summary import read_summary
 from lab.record.traces import read_collectors
 from lab.record.trial import read_trial_record
 from lab.report.endpoint_courses import endpoint_course
 from lab.report.endpoint_figure import endpoints
-from lab.report.figures.over_time import Line
-from lab.report.source import Observed, Source
-from tests.pictures import alone
+from tests.pictures import alone, of_kept, only
 
 KEPT = Path(__file__).parents[2] / "docs" / "results" / "span-endpoints"
 FIGURE = KEPT / "over-time.svg"
@@ -34,12 +29,8 @@ def trials() -> Iterator[TrialData]:
 
 
 def drawn() -> str:
-    nothing = Line(np.empty(0), np.empty(0), None, 0.0, 0.0)
-    observed = [
-        Observed(data.trial.level, np.empty(0), np.empty(0), nothing, nothing, {}, endpoints=endpoint_course(data))
-        for data in trials()
-    ]
-    part = endpoints(Source(read_summary(KEPT / "summary.json"), {}, [], observed, {}, set(), None))
+    observed = [only(data.trial.level, endpoints=endpoint_course(data)) for data in trials()]
+    part = endpoints(of_kept(KEPT, observed))
     assert part is not None
     assert part.figure is not None
     return alone(part.figure)

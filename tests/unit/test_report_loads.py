@@ -73,7 +73,7 @@ def test_lines_and_first_errors_are_drawn_where_there_are_any() -> None:
     )
     assert ">workers<" in workers
     assert rates.count(">sent<") == 2
-    assert rates.count(">refused<") == 1
+    assert rates.count(">rejected<") == 1
     assert rates.count(">first error<") == 1
     assert ">not returned<" not in rates
     assert delays.count(">returned, p99<") == 2

@@ -132,7 +132,8 @@ def _lines(axes: Axes, bundle: Bundle) -> float:
     """Draw a measure's trials and their median; return where the median ends."""
     looks: dict[str, Any] = {"color": bundle.colour.light, "linestyle": DASHES[bundle.dashes]}
     least = axes.get_ylim()[0]
-    for time_s, values in bundle.trials:
+    # The median of one trial is the trial.
+    for time_s, values in bundle.trials if len(bundle.trials) > 1 else ():
         axes.plot(time_s, np.maximum(values, least), linewidth=0.6, alpha=0.35, **looks)
     grid_s = max((time_s for time_s, _ in bundle.trials), key=len)
     median = np.median([np.interp(grid_s, time_s, values) for time_s, values in bundle.trials], axis=0)
