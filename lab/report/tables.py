@@ -207,7 +207,7 @@ def half_width(estimate: Estimate | None) -> str:
 
 
 def main_table(summary: Summary) -> Table:
-    """Show the headline of every level, with the noise floors in the last row."""
+    """Show the headline of every level, with the noise floors in the last row if the run had a placebo."""
     primary, columns = summary.headline.primary, summary.headline.columns
     of = {(row.level, row.metric): row for row in summary.estimates}
     floors = {row.metric: row.noise_floor for row in reversed(summary.estimates) if row.noise_floor is not None}
@@ -238,8 +238,13 @@ def main_table(summary: Summary) -> Table:
         [row(level) for level in summary.levels],
         [
             f"± and ( ) are {percent(summary.confidence)} intervals. The finding is about "
-            f"{summary.title_of(primary)}. Noise floor: how far from 1 the interval of the "
-            f"{summary.placebo} (the baseline under another name) reaches; a smaller difference may be noise."
+            f"{summary.title_of(primary)}."
+            + (
+                f" Noise floor: how far from 1 the interval of the {summary.placebo} (the baseline under another name) "
+                "reaches; a smaller difference may be noise."
+                if summary.placebo in summary.levels
+                else ""
+            )
         ],
         [
             Cell("noise floor"),
@@ -248,7 +253,9 @@ def main_table(summary: Summary) -> Table:
             Cell(),
             Cell(),
             *(Cell(_floor(floors.get(column.metric))) for column in columns),
-        ],
+        ]
+        if summary.placebo in summary.levels
+        else (),
     )
 
 

@@ -223,6 +223,14 @@ def test_the_table_has_a_row_per_level_and_the_rejected_trials(summary: Summary)
     assert any(line.startswith("rejected ") and "the host stole 9 %" in line for line in lines)
 
 
+def test_a_table_explains_the_noise_floor_only_where_a_placebo_shows_it(summary: Summary) -> None:
+    alone = summary.model_copy(
+        update={"levels": {name: level for name, level in summary.levels.items() if name != summary.placebo}}
+    )
+    assert "Noise floor: " in "".join(printed(summary))
+    assert "noise floor" not in "".join(printed(alone)).lower()
+
+
 def test_the_table_stays_readable_where_nothing_has_an_interval(tmp_path: Path) -> None:
     lines = printed(analyse(write_results(tmp_path, blocks=1, rejected=False)))
     agent = next(line for line in lines if line.strip().startswith("otel-agent"))
