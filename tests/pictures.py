@@ -23,11 +23,21 @@ def alone(figure: Markup) -> str:
     # A tenth of a pixel is enough, and halves the file.
     text = re.sub(r"\d+\.\d{3,}", lambda found: f"{float(found[0]):.1f}", text)
     text = re.sub(r" *\n *", "\n", text)
-    # What follows a point is a line, without its letter.
-    text = re.sub(r"M [\d. ]+(?:\nL [\d. ]+)+", lambda found: found[0].replace("\nL ", "\n"), text)
+    text = re.sub(r"M [\d. ]+(?:\nL [\d. ]+)+", _in_steps, text)
     for colour in PALETTE:
         text = text.replace(f"var({colour.variable})", colour.light)
     return f"{text.rstrip()}\n"
+
+
+def _in_steps(path: re.Match[str]) -> str:
+    """Write a line's points as steps from one to the next, in tenths of a pixel: they have fewer digits."""
+    places = np.array([float(number) for number in re.findall(r"[\d.]+", path[0])]).reshape(-1, 2)
+    tenths = np.round(10 * places).astype(int)
+    first, *steps = (
+        " ".join(re.sub(r"\b0\.", ".", f"{number / 10:g}") for number in pair)
+        for pair in [tenths[0], *np.diff(tenths, axis=0)]
+    )
+    return f"M{first}l{' '.join(steps)}".replace(" -", "-")
 
 
 def only(level: str, *, course: Course | None = None, endpoints: EndpointCourse | None = None) -> Observed:
