@@ -277,7 +277,7 @@ def spans_delivered(data: TrialData) -> Iterator[str]:
 
 
 def turns_kept(data: TrialData) -> Iterator[str]:
-    """Reject systems that still worked for their own slices when the next system's turn had begun."""
+    """Reject systems that still worked for their own slices when the gaps after these had ended."""
     slices = data.trial.slices
     if not slices:
         return
@@ -287,7 +287,7 @@ def turns_kept(data: TrialData) -> Iterator[str]:
     late = float(np.mean(requests.end_ns > ends_ns[own]))
     if late > LATE_FRACTION:
         yield (
-            f"{_percent(late)} of the requests were answered in another system's turn "
+            f"{_percent(late)} of the requests were answered after the gap that follows their turn "
             f"(limit {_percent(LATE_FRACTION)}): the machine is too slow for this rate"
         )
 

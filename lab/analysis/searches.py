@@ -36,7 +36,8 @@ def search_spread(summary: Summary) -> list[Row]:
     searches = _searches(summary, summary.compared_with)
     middle = float(np.median([one.values[CAPACITY] for one in searches]))
     off = [_off_percent(one, middle) for one in searches]
-    held = at_least("rates without a failed trace, when sent again", _held(searches), len(searches))
+    without = sum(one.values[FAILED] == 0 for one in searches)
+    held = at_least("rates without a failed trace, when sent again", without, len(searches))
     rejected = _rejected_percent(summary, summary.compared_with)
     furthest = f"furthest from the median, {middle:.0f} spans/s"
     return [*_rows(searches, rejected, LEAST_OF_COLLECTOR, furthest, off), held]
@@ -57,11 +58,6 @@ def _rejected_percent(summary: Summary, levels: Sequence[str]) -> float:
     """Return the share of these levels' attempts that were rejected; there is one at least."""
     valid = [one.valid for one in summary.trials if one.level in levels]
     return 100 * valid.count(False) / len(valid)
-
-
-def _held(searches: Sequence[TrialSummary]) -> int:
-    """Return how many searches found a rate at which no trace failed in the load after the search."""
-    return sum(one.values[FAILED] == 0 for one in searches)
 
 
 def _searches(summary: Summary, levels: Sequence[str]) -> list[TrialSummary]:

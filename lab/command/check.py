@@ -85,8 +85,7 @@ def model(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Results folders of collector-model*.")],
 ) -> None:
     """Checks whether the capacity model predicts points of its grid that it was not fitted to."""
-    rows = required_rows([read_run(folder) for folder in runs])
-    _conclude(required.QUESTION, rows)
+    _conclude(required.QUESTION, required_rows([read_run(folder) for folder in runs]))
 
 
 @app.command(epilog="Example: lab check effects results/quick/latest")
@@ -108,8 +107,7 @@ def effects(run: Run = None) -> None:
 @app.command(name="known-rate", epilog="Example: lab check known-rate results/known-rate/latest")
 def known_rate_(run: Run = None) -> None:
     """Checks whether searches find the rate of a sink that is known (experiment known-rate)."""
-    rows = known_rate(_summary(run, "known-rate"))
-    _conclude("Do searches find a rate that is known?", rows)
+    _conclude("Do searches find a rate that is known?", known_rate(_summary(run, "known-rate")))
 
 
 @app.command(name="search-spread", epilog="Example: lab check search-spread results/collector-search/latest")
@@ -137,8 +135,7 @@ def proxy(run: Run = None) -> None:
 @app.command(epilog="Example: lab check threshold results/proxy-batching/latest")
 def threshold(run: Run = None) -> None:
     """Prints exports per second before and after Envoy's runtime changed, and how soon (proxy-batching)."""
-    rows = changes(_summary(run, "proxy-batching"))
-    _conclude("When does a new threshold take effect?", rows)
+    _conclude("When does a new threshold take effect?", changes(_summary(run, "proxy-batching")))
 
 
 @app.command(name="span-jmh", epilog="Example: lab check span-jmh results/span-jmh/latest")
@@ -177,8 +174,7 @@ def generator(run: Run = None) -> None:
 @app.command(epilog="Example: lab check receivers results/proxy-faults/latest")
 def receivers(run: Run = None) -> None:
     """Checks that a proxy goes on serving while the receiver of its spans is sick (experiment proxy-faults)."""
-    rows = sick(_summary(run, "proxy-faults"))
-    _conclude("How does a failing receiver affect requests?", rows)
+    _conclude("How does a failing receiver affect requests?", sick(_summary(run, "proxy-faults")))
 
 
 def _folder(run: Path | None, experiment: str) -> Path:

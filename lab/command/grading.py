@@ -144,8 +144,7 @@ def pack_run(lab: Lab, run: Path, answers: Path | None, out: Path | None) -> Non
 
 def _names() -> list[str]:
     """What must not be handed in."""
-    user = getpass.getuser()
-    return [*({user} - NOBODY), socket.gethostname(), str(Path.home()), str(ROOT)]
+    return [*({getpass.getuser()} - NOBODY), socket.gethostname(), str(Path.home()), str(ROOT)]
 
 
 def _newest(experiment: str) -> Path:

@@ -117,5 +117,4 @@ def unique_bytes(images: Iterable[tuple[Sequence[str], int]]) -> int:
 
 def _below(layers: Sequence[str], sizes: Mapping[tuple[str, ...], int]) -> int:
     """The size of the largest other image that is the lower part of this one."""
-    lower = (sizes.get(tuple(layers[:count]), 0) for count in range(1, len(layers)))
-    return max(lower, default=0)
+    return max((sizes.get(tuple(layers[:count]), 0) for count in range(1, len(layers))), default=0)

@@ -99,7 +99,10 @@ class OpenLoop(Schedule):
 
 
 class Slices(Schedule):
-    """Equal numbers of requests at one rate, to one system at a time: the systems of a set take turns."""
+    """Equal numbers of requests at one rate, to one system at a time: the systems of a set take turns.
+
+    Interleaved slices of a round begin together, and the systems take turns request by request.
+    """
 
     kind: Literal["slices"]
     requests: int = Field(default=25, ge=5, le=10_000, description="of a slice")
@@ -107,9 +110,19 @@ class Slices(Schedule):
         default="calibrated", description="in a slice; `calibrated` finds the rate for busy_fraction on this machine"
     )
     busy_fraction: float = Field(
-        default=0.5, ge=0.05, le=0.7, description="share of the CPUs that the most expensive system's slices use"
+        default=0.5,
+        ge=0.05,
+        le=0.7,
+        description="share of the CPUs that the most expensive system's slices use; if interleaved, that all use",
     )
-    gap_s: float = Field(default=0.1, ge=0, le=60, description="without load between two slices")
+    interleaved: bool = Field(
+        default=False,
+        description="the slices of a round begin together, and requests go to one system after the other: all systems "
+        "share every second, so that what slows the machine slows all; their latencies include waiting for each other",
+    )
+    gap_s: float = Field(
+        default=0.1, ge=0, le=60, description="without load between two slices; if interleaved, between two rounds"
+    )
     measure_s: float = Field(
         default=60, ge=5, le=3600, description="of all slices of a set; rounded to complete squares of balanced orders"
     )

@@ -147,7 +147,7 @@ class Interval(Record):
 class Slice(Interval):
     """One turn of a system in alternating load. `round` and `position` (in the round) count from 0.
 
-    `next_ns`: when the next system's turn begins.
+    `next_ns`: when the gap after it ends, and the next system's turn begins if slices are not interleaved.
     """
 
     round: int

@@ -87,9 +87,10 @@ def rerun_note(manifest: Mapping[str, Any]) -> str:
 def order(manifest: Mapping[str, Any], trials: Sequence[TrialRecord]) -> str:
     """Return in which order the trials of a block were run."""
     if any(trial.slices for trial in trials):
+        each = "requests go to one level after the other" if _interleaved(manifest) else "load goes to one at a time"
         return (
-            "Every block starts each level once, in an order drawn from the seed. Then load goes to one level at a "
-            "time, in short slices, whose order is drawn anew for each round."
+            f"Every block starts each level once, in an order drawn from the seed. Then {each}, in short slices, whose "
+            "order is drawn anew for each round."
         )
     if _side_by_side(manifest):
         return "Every block starts each level once, in an order drawn from the seed, and measures all in one window."
@@ -98,11 +99,15 @@ def order(manifest: Mapping[str, Any], trials: Sequence[TrialRecord]) -> str:
 
 def shared_machine(manifest: Mapping[str, Any]) -> Sequence[str]:
     """Return a caution for levels that were measured at once; nothing for a run that measured one at a time."""
-    shared = (
+    shared = [
         "All levels of a block were measured at the same time, side by side. Ratios are of systems that share a "
         "machine; latencies include waiting for the other systems."
-    )
-    return [shared] if _side_by_side(manifest) else []
+    ]
+    return shared if _side_by_side(manifest) or _interleaved(manifest) else []
+
+
+def _interleaved(manifest: Mapping[str, Any]) -> bool:
+    return bool(mapping(mapping(mapping(manifest.get("spec")).get("load")).get("schedule")).get("interleaved"))
 
 
 def _side_by_side(manifest: Mapping[str, Any]) -> bool:

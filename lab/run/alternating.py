@@ -1,8 +1,8 @@
 """All systems of a set run at once and take turns: load goes to one of them at a time, in short slices.
 
 The others are idle meanwhile, so a system's CPU per request is that of a system alone; and what slows the machine for
-longer than a round slows all systems alike. The set is the unit of statistics: a system's value is its CPU over all
-rounds divided by its requests.
+longer than a round slows all systems alike. In interleaved slices, what slows it for longer than a request does so. The
+set is the unit of statistics: a system's value is its CPU over all rounds divided by its requests.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -92,4 +92,4 @@ def _cores(starts: Sequence[Start], timeline: Timeline) -> float:
     What is used in the gaps between slices is work of the slices.
     """
     used = sum(seen_ns(start.out, timeline.first_ns, timeline.last_ns, without=[SPINNER]) for start in starts)
-    return used / (timeline.slice_ns * sum(map(len, timeline.rounds)))
+    return used / timeline.loaded_ns

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from lab.load import LoadPlan, OpenLoop, TurnsGenerator
-from lab.record import SECOND_NS, TrialPart, Window
+from lab.record import SECOND_NS, Window
 from lab.run.at_once import run_at_once, start_at
 from lab.run.measure import Load, Measured
 from lab.run.ordered import joined, measuring, received
@@ -56,7 +56,7 @@ def _load(starts: Sequence[Start], say: Callable[[str], None]) -> list[Load]:
             start.await_observed(measured.end_ns)
             generator.end(start.stage)
     return [
-        _load_of(start, files, measured, one.parts())
+        Load.of(joined(start, files, measured), one.parts())
         for start, files, one in zip(starts, zip(before, sent, strict=True), measurings, strict=True)
     ]
 
@@ -71,7 +71,3 @@ def _window(now_ns: int, window_s: float) -> Window:
 def _plan(start: Start, place: int) -> LoadPlan:
     """A system's load. Its draws are its own: Poisson arrivals would otherwise come in all systems at once."""
     return replace(start.plan, seed=(start.seed + place) % SEEDS)
-
-
-def _load_of(start: Start, files: Sequence[Path], measured: Window, parts: Sequence[TrialPart]) -> Load:
-    return Load.of(joined(start, files, measured), parts)

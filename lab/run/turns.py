@@ -58,17 +58,26 @@ def in_squares(size: int, rounds: int) -> int:
 
 @dataclass(frozen=True)
 class Timeline:
-    """When each system of a set has its turns. `rounds`: the order of each; times in Unix nanoseconds."""
+    """When each system of a set has its turns. `rounds`: the order of each; times in Unix nanoseconds.
+
+    `apart_ns`: from the start of a slice to that of the next one in its round. Interleaved slices overlap.
+    """
 
     rounds: Sequence[Sequence[int]]
     first_ns: int
     slice_ns: int
     gap_ns: int
+    apart_ns: int
 
     @property
     def last_ns(self) -> int:
         """When the last slice ends, with the gap after it."""
-        return self.first_ns + self._turn_ns * sum(map(len, self.rounds))
+        return self.first_ns + self._round_ns * len(self.rounds)
+
+    @property
+    def loaded_ns(self) -> int:
+        """How long there is load, without the gaps."""
+        return len(self.rounds) * (self.slice_ns + min(self.apart_ns, self.slice_ns) * (len(self.rounds[0]) - 1))
 
     @property
     def window(self) -> Window:
@@ -99,15 +108,15 @@ class Timeline:
         return [turn.start_ns for turn in self.turns(system)]
 
     @property
-    def _turn_ns(self) -> int:
-        return self.slice_ns + self.gap_ns
+    def _round_ns(self) -> int:
+        return self.apart_ns * (len(self.rounds[0]) - 1) + self.slice_ns + self.gap_ns
 
     def _slice(self, number: int, position: int) -> Slice:
-        start_ns = self.first_ns + self._turn_ns * (number * len(self.rounds[0]) + position)
+        start_ns = self.first_ns + self._round_ns * number + self.apart_ns * position
         return Slice(
             round=number,
             position=position,
             start_ns=start_ns,
             end_ns=start_ns + self.slice_ns,
-            next_ns=start_ns + self._turn_ns,
+            next_ns=start_ns + self.slice_ns + self.gap_ns,
         )

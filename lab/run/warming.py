@@ -61,12 +61,10 @@ def warm(starts: Sequence[Start], found: Mapping[str, float], seed: int, say: Ca
 
 def timeline(schedule: Slices, found: Mapping[str, float], rounds: Sequence[Sequence[int]], first_ns: int) -> Timeline:
     """Return the slices of these rounds, of which the first begins at `first_ns`."""
-    return Timeline(
-        rounds=rounds,
-        first_ns=first_ns,
-        slice_ns=round(schedule.requests / found["requests_per_s"] * SECOND_NS),
-        gap_ns=round(schedule.gap_s * SECOND_NS),
-    )
+    between_ns = SECOND_NS / found["requests_per_s"]
+    slice_ns, gap_ns = round(schedule.requests * between_ns), round(schedule.gap_s * SECOND_NS)
+    apart_ns = round(between_ns / len(rounds[0])) if schedule.interleaved else slice_ns + gap_ns
+    return Timeline(rounds, first_ns, slice_ns, gap_ns, apart_ns)
 
 
 def sent_in_turns(starts: Sequence[Start], turns: Timeline, end_ns: int, found: Mapping[str, float]) -> list[Path]:
@@ -113,8 +111,9 @@ def _calibrated(starts: Sequence[Start], schedule: Slices) -> tuple[Mapping[str,
     sent = _one_by_one(starts, COST_REQUESTS)
     per_s = schedule.requests_per_s
     if isinstance(per_s, str):
-        dearest_ms = max(_cost_ms(start, path) for start, path in zip(starts, sent, strict=True))
-        per_s = schedule.busy_fraction * len(starts[0].place.cpus.services) * 1000 / dearest_ms
+        costs_ms = [_cost_ms(start, path) for start, path in zip(starts, sent, strict=True)]
+        at_once_ms = sum(costs_ms) if schedule.interleaved else max(costs_ms)
+        per_s = schedule.busy_fraction * len(starts[0].place.cpus.services) * 1000 / at_once_ms
     return {"requests_per_s": per_s, "rounds": _rounds(schedule, per_s, len(starts))}, sent
 
 
@@ -122,8 +121,8 @@ def _rounds(schedule: Slices, per_s: float, systems: int) -> int:
     """How many rounds a set has."""
     if schedule.rounds:
         return in_squares(systems, schedule.rounds)
-    turn_s = schedule.requests / per_s + schedule.gap_s
-    return whole_squares(systems, turn_s * systems, schedule.measure_s)
+    one = timeline(schedule, {"requests_per_s": per_s}, [range(systems)], first_ns=0)
+    return whole_squares(systems, one.last_ns / SECOND_NS, schedule.measure_s)
 
 
 def _cost_ms(start: Start, sent: Path) -> float:

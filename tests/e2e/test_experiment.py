@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.containers, pytest.mark.alone, pytest.mark.timeout(900
 # Reasons that a machine gives on which other things run; what the lab itself may do wrong is not among them.
 THE_MACHINE = re.compile(
     "stole|programs outside the lab|not steady|still warming up|requests ended in the window"
-    "|the lab's containers used|in another system's turn|its set was rejected"
+    "|the lab's containers used|after the gap that follows their turn|its set was rejected"
 )
 
 

@@ -22,6 +22,7 @@ from lab.record import SECOND_NS, Slice, SliceCost, TrialData, TrialRecord, read
 from lab.record.data import read_trial
 from lab.record.requests import read_requests
 from lab.report import findings
+from lab.report.facts import order, shared_machine
 from lab.run.runner import Run
 from lab.run.settling import BLOCK_REQUESTS, QUIET_BLOCKS
 from lab.run.start import Context
@@ -88,6 +89,26 @@ def test_one_system_has_load_at_a_time(finished: tuple[Context, Run, str]) -> No
         assert all(before[1] == after[0] for before, after in pairwise(turns))
         assert {len(trial.slices) for trial in trials if trial.block == block} == {int(trials[0].found["rounds"])}
     assert "4 systems are warm; measuring what a request of each costs" in said
+
+
+def test_interleaved_systems_share_each_round_and_the_machine(tmp_path: Path) -> None:
+    interleaved = SPEC.replace("requests: 10,", "requests: 10, interleaved: true,")
+    run, _ = complete(alternating(interleaved)[0], tmp_path)
+    trials = [read_trial_record(path.parent) for path in sorted(run.folder.glob("trials/*/trial.json"))]
+    assert [trial.reasons for trial in trials] == [[]] * 8
+    per_s = run.manifest["calibration"]["requests_per_s"]
+    # All four, and the backends of three, take some 200 ms of two CPUs, of which half shall be used.
+    assert per_s == pytest.approx(0.5 * 2 * 1000 / 200, rel=0.3)
+    one_set = [trial for trial in trials if trial.block == 0]
+    apart_ns = round(SECOND_NS / per_s / 4)
+    for number, slices in enumerate(zip(*(trial.slices for trial in one_set), strict=True)):
+        assert {turn.round for turn in slices} == {number}
+        first, *others = sorted(turn.start_ns for turn in slices)
+        assert [later - first for later in others] == [apart_ns, 2 * apart_ns, 3 * apart_ns]
+    # Half of two CPUs, as it was to be: what all used is divided by the time that all shared.
+    assert one_set[0].alternating_cores == pytest.approx(1.0, rel=0.25)
+    assert "latencies include waiting for the other systems" in shared_machine(run.manifest)[0]
+    assert "requests go to one level after the other" in order(run.manifest, trials)
 
 
 def test_requests_of_the_window_are_those_of_the_slices(finished: tuple[Context, Run, str]) -> None:
@@ -278,7 +299,8 @@ def test_one_rejected_system_rejects_its_set(tmp_path: Path) -> None:
     assert not any(trial.valid for trial in trials)
     assert said.count("measuring what a request of each costs") == 2
     assert "calibration" not in run.manifest
-    slow = {trial.level for trial in trials if any("answered in another system's turn" in why for why in trial.reasons)}
+    late = "answered after the gap that follows their turn"
+    slow = {trial.level for trial in trials if any(late in why for why in trial.reasons)}
     others = [trial for trial in trials if trial.level not in slow]
     assert slow
     assert all(trial.reasons[0].startswith("its set was rejected because of") for trial in others)

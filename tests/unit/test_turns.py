@@ -42,7 +42,7 @@ def test_rounds_are_whole_squares(size: int, round_s: float, measure_s: float, r
 
 
 def test_slices_follow_one_another_with_gaps() -> None:
-    timeline = Timeline([[1, 0], [0, 1]], first_ns=1_000_000_000_000, slice_ns=100, gap_ns=10)
+    timeline = Timeline([[1, 0], [0, 1]], first_ns=1_000_000_000_000, slice_ns=100, gap_ns=10, apart_ns=110)
     turns = sorted((*timeline.turns(0), *timeline.turns(1)), key=lambda turn: turn.start_ns)
     assert [turn.start_ns - timeline.first_ns for turn in turns] == [0, 110, 220, 330]
     assert all(
@@ -50,10 +50,20 @@ def test_slices_follow_one_another_with_gaps() -> None:
     )
     assert timeline.last_ns == turns[-1].next_ns
     assert [turn.position for turn in timeline.turns(0)] == [1, 0]
+    assert timeline.loaded_ns == 4 * 100
+
+
+def test_interleaved_slices_of_a_round_overlap_and_rounds_do_not() -> None:
+    timeline = Timeline([[1, 0], [0, 1]], first_ns=1_000_000_000_000, slice_ns=100, gap_ns=10, apart_ns=5)
+    assert [turn.start_ns - timeline.first_ns for turn in timeline.turns(0)] == [5, 115]
+    assert [turn.start_ns - timeline.first_ns for turn in timeline.turns(1)] == [0, 120]
+    assert all(turn.next_ns == turn.start_ns + 110 for turn in (*timeline.turns(0), *timeline.turns(1)))
+    assert timeline.last_ns == timeline.first_ns + 2 * (5 + 110) == max(timeline.turns(1)[-1].next_ns, 0)
+    assert timeline.loaded_ns == 2 * 105
 
 
 def test_the_window_ends_with_a_drain_and_idle_time_has_no_slice() -> None:
-    timeline = Timeline([[0, 1], [1, 0]], first_ns=1_000_000_000_000, slice_ns=SECOND_NS, gap_ns=0)
+    timeline = Timeline([[0, 1], [1, 0]], first_ns=1_000_000_000_000, slice_ns=SECOND_NS, gap_ns=0, apart_ns=SECOND_NS)
     drain_ns = round(DRAIN_S * SECOND_NS)
     assert timeline.window.start_ns == timeline.first_ns
     assert timeline.window.end_ns == timeline.last_ns + drain_ns

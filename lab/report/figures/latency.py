@@ -108,8 +108,7 @@ def _tails(
         for values, dashes in ((level.from_start_ms, "-"), (level.from_intended_ms, (0, (2, 2)))):
             axes.plot(-np.log10(beyond), np.quantile(values, 1 - beyond), linestyle=dashes, color=colour, linewidth=1.6)
         ends[level.level] = (-np.log10(beyond[-1]), float(np.quantile(level.from_start_ms, 1 - beyond[-1])))
-    highest = max(float(level.from_intended_ms[-1]) for level in levels)
-    axes.set_ylim(0, highest * 1.08)
+    axes.set_ylim(0, 1.08 * max(float(level.from_intended_ms[-1]) for level in levels))
     right = max(-np.log10(0.1), *(x for x, _ in ends.values()))
     axes.set_xlim(-np.log10(0.5), right)
     label_ends(axes, ends, colours, size_in)
