@@ -63,14 +63,15 @@ def without_places(rows: Sequence[Row]) -> Places | None:
     effects = (shape - shape.mean(axis=0)) @ fitted[-2:]
     noise = measure - many @ fitted
     before = measure - few @ np.linalg.lstsq(few, measure, rcond=None)[0]
-    total, remaining = float(before @ before), float(noise @ noise)
+    # Where places explain nothing, rounding may make it more than all; of equal measures, only rounding is left.
+    unexplained = min(1.0, float(noise @ noise) / total) if (total := float(before @ before)) > 1e-20 else 1.0
     larger = np.sqrt(free_few / free * _variance(many, levels) / _variance(few, levels))
     return Places(
         effects=effects,
-        explained=1 - remaining / total if total else 0.0,
+        explained=1 - unexplained,
         by_chance=2 / free_few,
         # The share that is explained has a beta distribution where places add nothing, which is the F test.
-        p_value=float(scipy.special.betainc(free / 2, 1, remaining / total)) if total else 1.0,
+        p_value=float(scipy.special.betainc(free / 2, 1, unexplained)),
         left=measure - effects[place] + (larger - 1) * noise,
     )
 
