@@ -56,6 +56,7 @@ Row = RenamedKey | RenamedText | Removed | Added
 VERSION_2 = "Records have version 2: lab migrate converts those of version 1."
 TOPOLOGY = "The services read the topology that the lab resolved, from the folder of their start."
 SINK = "quick sends to the lab's own sink, which is built in seconds."
+NO_MBEANS = "The agent's metrics are off, so it does not look for MBeans a minute after the start, in a window."
 WATCHED = "Services look for the file of a fault only if one of the level's faults is theirs."
 COLLECTOR = "The Collector's pipelines have a folder of their own."
 INCONCLUSIVE = "What the data do not decide is called inconclusive."
@@ -107,6 +108,7 @@ ALLOWED: tuple[Row, ...] = (
     RenamedText("compose/quick/*/files/targets.json", r"jaeger", "sink", SINK),
     Removed("compose/quick/*/services/jaeger", SINK),
     Added("compose/quick/*/services/sink", SINK),
+    Added("compose/*/environment/OTEL_JMX_ENABLED", NO_MBEANS),
     *_reworded("compose/ladder/*/services/sink/command", "The sink counts the spans that a tracer delivered twice."),
     RenamedKey("summaries/*/levels/*", "refused", "rejected", REJECTED),
     RenamedText("summaries/*/finding", r"^cannot tell$", "inconclusive", INCONCLUSIVE),
