@@ -15,7 +15,7 @@ override LAB := .venv/bin/lab
 
 ##@ Measure
 
-experiment: setup ## run an experiment and write its report: make experiment EXPERIMENT=quick ARGS="--set repetitions=8 --set budget_min=16"
+experiment: setup ## run an experiment and write its report: make experiment EXPERIMENT=quick ARGS="--set repetitions=8 --set budget_min=20"
 	@$(LAB) experiment $(EXPERIMENT) $(ARGS)
 
 experiments: setup-python ## list the experiments and how long each takes on this machine

@@ -179,11 +179,11 @@ def test_where_a_trial_is_left_out_nothing_is_known_to_come_before() -> None:
 
 
 def test_a_kept_run_without_raw_records_is_not_used() -> None:
-    assert "raw records" in one_line(lab("check", "effects", str(ROOT / "docs" / "results" / "quick-2")))
+    assert "raw records" in one_line(lab("check", "effects", str(ROOT / "docs" / "results" / "quick-next-day")))
 
 
-def test_a_kept_run_with_its_raw_records_is_used() -> None:
-    done = lab("check", "effects", str(ROOT / "docs" / "results" / "quick"))
+def test_a_kept_run_with_its_slices_is_used() -> None:
+    done = lab("check", "effects", str(ROOT / "docs" / "results" / "quick-turns"))
     assert done.returncode == 0, done.stderr
     assert "place 4, traced the same, not traced 1.010 (0.942 to 1.083)" in done.stdout
     assert "after placebo     after other systems 0.965 (0.953 to 0.978)" in done.stdout
