@@ -148,18 +148,16 @@ def answer_rows(keys: Mapping[str, Key | None], answers: Mapping[str, object]) -
 def repeat_command(study: Study, exercise: Exercise) -> str:
     """Return the command of a run that is probably precise enough."""
     protocol, precision = study.experiment.protocol, exercise.precision
-    levels = precision.levels if precision else ()
     spreads = [
         one.log_ratio_sd
-        for level in levels
+        for level in (precision.levels if precision else ())
         if precision and (one := _compared(study.computed, precision, level)) and one.log_ratio_sd
     ]
-    blocks = max(
-        [protocol.repetitions + 1, exercise.trials]
-        + [blocks_for_precision(spread, precision.half_width) for spread in spreads if precision]
-    )
-    blocks = min(blocks, MOST_BLOCKS)
+    precise = [blocks_for_precision(spread, precision.half_width) for spread in spreads if precision]
+    blocks = min(MOST_BLOCKS, max(protocol.repetitions + 1, exercise.trials, *precise))
     budget = ""
     if protocol.budget_min is not None:
-        budget = f" --set budget_min={math.ceil(protocol.budget_min * blocks / protocol.repetitions)}"
+        # A budget that ended this run had time for fewer blocks than were planned.
+        done = len(study.blocks) or protocol.repetitions
+        budget = f" --set budget_min={math.ceil(protocol.budget_min * blocks / done)}"
     return f'make experiment EXPERIMENT={study.experiment.name} ARGS="--set repetitions={blocks}{budget}"'

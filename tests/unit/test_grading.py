@@ -75,6 +75,14 @@ def test_no_resampled_study_is_wrongly_failed() -> None:
     assert outcomes["inconclusive"] > 0
 
 
+def test_a_run_that_its_budget_ended_is_repeated_with_time_for_all_sets() -> None:
+    study = studies.recorded()
+    planned = study.experiment.protocol.model_copy(update={"repetitions": 8, "budget_min": 11})
+    ended = studies.with_manifest(study, study.experiment.model_copy(update={"protocol": planned}))
+    # Four sets took the eleven minutes.
+    assert "--set repetitions=9 --set budget_min=25" in repeat_command(ended, read_exercise("2"))
+
+
 @pytest.mark.parametrize("number", ["1", "2"])
 def test_the_recorded_run_passes_with_what_it_says(number: str) -> None:
     exercise, study = read_exercise(number), studies.recorded()
