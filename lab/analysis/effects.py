@@ -45,8 +45,10 @@ def slice_costs(trials: Iterable[TrialData]) -> list[SliceCost]:
         ),
         key=lambda one: one[:2],
     )
+    # Interleaved slices overlap, and follow no single one.
+    apart = all(a[0] != b[0] or a[2].next_ns <= b[1] for a, b in pairwise(turns))
     # A trial that is left out leaves a gap, and the slice after it without a known predecessor.
-    follows = [False, *(a[0] == b[0] and a[2].next_ns == b[1] for a, b in pairwise(turns))]
+    follows = [False, *(apart and a[0] == b[0] and a[2].next_ns == b[1] for a, b in pairwise(turns))]
     return [
         SliceCost(
             set=block,

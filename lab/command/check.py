@@ -237,12 +237,12 @@ def _round_sds(folder: Path, summary: Summary) -> list[float]:
 
 def _print_effects(folder: Path, summary: Summary, costs: Sequence[SliceCost]) -> None:
     seed = _seed(folder)
-    tables = [
-        effects_table("Place in the round", place_effects(costs, seed)),
-        effects_table("The system that had the slice before", predecessor_effects(costs, seed)),
-        effects_table("First and second half of a set's rounds", half_effects(costs, summary.compared_with, seed)),
-    ]
-    _print(tables)
+    found = {
+        "Place in the round": place_effects(costs, seed),
+        "The system that had the slice before": predecessor_effects(costs, seed),
+        "First and second half of a set's rounds": half_effects(costs, summary.compared_with, seed),
+    }
+    _print([effects_table(title, effects) for title, effects in found.items() if effects])
 
 
 # Matplotlib takes a second to load, which other commands are not to wait for.

@@ -158,7 +158,7 @@ class Slice(Interval):
 class SlicesPart(TrialPart):
     """The turns of one of the systems that alternate, and the times without load in the same set.
 
-    `alternating_cores`: what all containers of all systems used while there was load, by the time of all slices.
+    `alternating_cores`: what all containers of all systems used while there was load, by the time with load.
     """
 
     slices: Sequence[Slice] = ()

@@ -1,12 +1,15 @@
 """`lab check effects`: what a slice costs, and whether it matters when a system has its turn."""
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
+from statistics import fmean
 
 import numpy as np
 import pytest
 
 from lab.analysis.effects import Effect, half_effects, middles_ns, place_effects, predecessor_effects, slice_costs
+from lab.analysis.stats import compare
 from lab.record import (
     BackendRecord,
     ContainerRecord,
@@ -19,6 +22,7 @@ from lab.record import (
     Window,
 )
 from lab.record.counters import Counters
+from lab.record.files import read_text
 from lab.run.turns import williams_square
 from tests.command_line import one_line
 from tests.forked import lab
@@ -176,6 +180,52 @@ def test_nothing_of_a_slice_is_lost_between_two_samples() -> None:
 
 def test_where_a_trial_is_left_out_nothing_is_known_to_come_before() -> None:
     assert [one.before for one in slice_costs([trial("baseline", 0, 20.0)])] == [None, None]
+
+
+def interleaved(given: TrialData, after_ns: int) -> TrialData:
+    """A system whose slice of 1 s begins so long after that of the round, which has a gap of 0.5 s at its end."""
+    turns = [
+        turn.model_copy(update={"start_ns": start_ns + after_ns, "next_ns": start_ns + after_ns + 3 * SECOND_NS // 2})
+        for turn, (_, start_ns) in zip(given.trial.slices, starts(0), strict=True)
+    ]
+    return replace(given, trial=given.trial.model_copy(update={"slices": turns}))
+
+
+def test_interleaved_slices_follow_no_single_one() -> None:
+    first, second = (
+        interleaved(trial("baseline", 0, 20.0), 0),
+        interleaved(trial("otel-agent", 1, 30.0), SECOND_NS // 2),
+    )
+    assert second.trial.slices[0].next_ns == first.trial.slices[1].start_ns
+    found = slice_costs([first, second])
+    assert [one.before for one in found] == [None] * 4
+    assert predecessor_effects(found, 1) == []
+
+
+def test_an_interleaved_run_says_nothing_of_the_slice_before() -> None:
+    done = lab("check", "effects", str(ROOT / "docs" / "results" / "quick"))
+    assert done.returncode == 0, done.stderr
+    assert "Place in the round" in done.stdout
+    assert "The system that had the slice before" not in done.stdout
+
+
+def test_what_a_search_for_mbeans_cost_the_agent_is_as_documented() -> None:
+    """docs/results/quick-turns.md has these figures."""
+    kept = json.loads(read_text(ROOT / "docs" / "results" / "quick-turns" / "slices.json"))["slices"]
+    cpu_ms = {(one["level"], one["set"], one["round"]): one["cpu_ms"] for one in kept}
+    dear = {0: [2], 1: [6], 2: [6], 3: [5, 6]}
+
+    def mean_ms(level: str, number: int) -> float:
+        return fmean(cpu_ms[level, number, round_] for round_ in range(12) if round_ not in dear[number])
+
+    more = [
+        cpu_ms["otel-agent", number, one] - mean_ms("otel-agent", number) for number in dear for one in dear[number]
+    ]
+    assert (min(more), max(more)) == pytest.approx((7, 18), abs=0.5)
+    references = [fmean(mean_ms(level, number) for level in ("baseline", "placebo")) for number in dear]
+    found = compare([(mean_ms("otel-agent", number), references[number]) for number in dear], 0.95, 1).ratio
+    assert found is not None
+    assert (found.mean, found.low, found.high) == pytest.approx((1.35, 1.31, 1.38), abs=0.005)
 
 
 def test_a_kept_run_without_raw_records_is_not_used() -> None:
