@@ -178,8 +178,8 @@ class Metric(Measure):
     or, for a counter that was not recorded, `KeyError` where the records do not say.
 
     `adjusted_as`: what differs between trials besides their levels, and is removed from the value. A `time` follows the
-    machine's speed and, where systems share the CPUs, the place in the order of starts. `memory` follows the place
-    wherever several systems run at once. None: the value stays as measured.
+    machine's speed. Where several systems run at once, it follows the place in the order of starts instead, and so does
+    `memory`. None: the value stays as measured.
 
     `bound` returns what the value is a bound of, if what it measures was searched for and not found.
     """

@@ -24,7 +24,7 @@ from tests.labs import LAB, MESH
 from tests.repository import ROOT
 
 RESULTS = ROOT / "docs" / "results"
-RUNS = ("quick", "quick-2", "quick-3", "quick-4")
+RUNS = ("quick", *(f"quick-{number}" for number in range(2, 11)))
 SECOND_NS = 1_000_000_000
 READ_OFF = {"ratio": 2, "mean": 1}
 """How many decimals the table has."""
@@ -32,19 +32,30 @@ READ_OFF = {"ratio": 2, "mean": 1}
 
 @cache
 def recorded() -> Study:
-    """Return the one of the four runs whose raw records are kept, complete with all 16 trials."""
-    return read_study(RESULTS / "quick", LAB)
+    """Return the one of the runs whose raw records are kept, as if its complete sets had been all that was planned."""
+    study = read_study(RESULTS / "quick", LAB)
+    return planned(study, len(study.blocks), command=f"lab run quick --set repetitions={len(study.blocks)}")
+
+
+def planned(study: Study, blocks: int, **manifest: object) -> Study:
+    """Return the study's first blocks, as if no more had been planned; `manifest`: what else it says."""
+    experiment = study.experiment.model_copy(
+        update={"protocol": study.experiment.protocol.model_copy(update={"repetitions": blocks})}
+    )
+    order = [one for one in study.manifest["order"] if one["block"] < blocks]
+    fewer = with_manifest(study, experiment, order=order, stopped=None, **manifest)
+    return replace(fewer, trials=[one for one in study.trials if one.data.trial.block < blocks])
 
 
 @cache
 def manifest(run: str) -> Mapping[str, Any]:
-    """Return the manifest of one of the four runs."""
+    """Return the manifest of one of the runs."""
     return read_manifest(RESULTS / run)
 
 
 @cache
 def sets(metrics: tuple[str, ...]) -> list[list[TrialSummary]]:
-    """Return the sets of all four runs, with some of their metrics."""
+    """Return the sets of all runs, with some of their metrics."""
     found = []
     for run in RUNS:
         trials = read_summary(RESULTS / run / "summary.json").trials
@@ -68,7 +79,7 @@ def with_summary(study: Study, summary: Summary) -> Study:
 
 
 def resampled(exercise: Exercise, draw: random.Random) -> Study:
-    """Draw a study of three or four sets out of those of the four runs. Of three runs only values are kept."""
+    """Draw a study of three or four sets out of those of the runs. Of all but one only values are kept."""
     questions = [question for question in exercise.questions.values() if hasattr(question, "metric")]
     metrics = tuple(sorted({question.metric for question in questions}))
     drawn = draw.sample(sets(metrics), draw.choice([3, 4]))
@@ -274,13 +285,9 @@ def change_the_seed(study: Study, draw: random.Random) -> Study:
 def shrink_the_design(study: Study, draw: random.Random) -> Study:
     """Fewer blocks, as if never more had been planned; the command says so, too, or not."""
     blocks = draw.randrange(1, study.experiment.protocol.repetitions)
-    experiment = study.experiment.model_copy(
-        update={"protocol": study.experiment.protocol.model_copy(update={"repetitions": blocks})}
+    return planned(
+        study, blocks, command=draw.choice([study.manifest["command"], f"lab run quick --set repetitions={blocks}"])
     )
-    order = [one for one in study.manifest["order"] if one["block"] < blocks]
-    command = draw.choice([study.manifest["command"], f"lab run quick --set repetitions={blocks}"])
-    fewer = with_manifest(study, experiment, order=order, command=command)
-    return replace(fewer, trials=[one for one in study.trials if one.data.trial.block < blocks])
 
 
 def mark_a_rejected_trial_valid(study: Study, draw: random.Random) -> Study:
@@ -347,15 +354,9 @@ EDITS: Sequence[Callable[[Study, random.Random], Study]] = (
 
 def first_blocks(study: Study, blocks: int, by_ns: int) -> Study:
     """Return an honest run of fewer blocks, made at another time."""
-    command, trials = (
-        f"lab run quick --set repetitions={blocks}",
-        [one for one in study.trials if one.data.trial.block < blocks],
-    )
-    experiment = study.experiment.model_copy(
-        update={"protocol": study.experiment.protocol.model_copy(update={"repetitions": blocks})}
-    )
-    order = [one for one in study.manifest["order"] if one["block"] < blocks]
     lasted_s = study.manifest["durations_s"]["trials"] * blocks / study.experiment.protocol.repetitions
-    fewer = with_manifest(study, experiment, order=order, command=command, durations_s={"trials": lasted_s})
-    assert [one.name for one in trials] == [trial_folder_name(trial, 1) for trial in make_plan(experiment).trials]
-    return replace(fewer, trials=[moved(one, by_ns) for one in trials])
+    command = f"lab run quick --set repetitions={blocks}"
+    fewer = planned(study, blocks, command=command, durations_s={"trials": lasted_s})
+    names = [trial_folder_name(trial, 1) for trial in make_plan(fewer.experiment).trials]
+    assert [one.name for one in fewer.trials] == names
+    return replace(fewer, trials=[moved(one, by_ns) for one in fewer.trials])

@@ -21,6 +21,7 @@ from lab.record import (
     SECOND_NS,
     WITHOUT_PATTERNS,
     NotDerivableError,
+    Requests,
     Series,
     TrialData,
     TrialRecord,
@@ -187,7 +188,7 @@ def answers_right(data: TrialData) -> Iterator[str]:
 
     With faults or resilience patterns the share of failed requests is what the trial measures.
     """
-    requests = window_requests(data)
+    requests = _judged(data)
     failed = requests.status[requests.status != 200]
     if data.injections or data.trial.settings.get("sidecar", NO_SIDECAR) not in WITHOUT_PATTERNS:
         return
@@ -281,10 +282,9 @@ def turns_kept(data: TrialData) -> Iterator[str]:
     slices = data.trial.slices
     if not slices:
         return
-    ends_ns = np.array([turn.next_ns for turn in slices])
-    requests = window_requests(data)
+    requests = _judged(data)
     own = np.searchsorted([turn.start_ns for turn in slices], requests.intended_ns, side="right") - 1
-    late = float(np.mean(requests.end_ns > ends_ns[own]))
+    late = float(np.mean(requests.end_ns > np.array([turn.next_ns for turn in slices])[own]))
     if late > LATE_FRACTION:
         yield (
             f"{_percent(late)} of the requests were answered after the gap that follows their turn "
@@ -297,6 +297,13 @@ def machine_had_room(data: TrialData) -> Iterator[str]:
     busy = known(machine_busy, data)
     if busy is not None and busy > MACHINE_FRACTION:
         yield (f"the lab's containers used {_percent(busy)} of the host's CPUs (limit {_percent(MACHINE_FRACTION)})")
+
+
+def _judged(data: TrialData) -> Requests:
+    """Return the window's requests; of slices all, also those that ended after the window, or never."""
+    return (
+        data.requests.started_since(data.trial.window_start_ns) if data.trial.slices else window_requests(data)
+    )
 
 
 def _percent(fraction: float) -> str:

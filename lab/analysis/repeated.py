@@ -83,7 +83,7 @@ def _left_out(runs: Sequence[Run], made: int | None) -> Row:
     return judged("attempts left out", f"{left_out}; attempts {first} to {last}{of}", "at most 0", left_out <= 0)
 
 
-def _precise(agent: Sequence[Estimate], round_sds: Sequence[float]) -> Row:
+def _precise(agent: Sequence[Estimate | None], round_sds: Sequence[float]) -> Row:
     """Require narrow intervals of the agent's ratio. Without its slices, the scatter of rounds is not known.
 
     A run without an interval counts as one with an infinite interval.
@@ -100,15 +100,16 @@ def _precise(agent: Sequence[Estimate], round_sds: Sequence[float]) -> Row:
     )
 
 
-def _headline(run: Run, level: str) -> Estimate:
-    for row in run.summary.estimates:
-        if (row.metric, row.level) == (run.summary.headline.primary, level):
-            return row
-    raise UserError(f"{run.name} has no level {level}", "name runs of `lab experiment quick`")
+def _headline(run: Run, level: str) -> Estimate | None:
+    """Return a level's estimate; None where no set of the run counts."""
+    if level not in run.summary.levels:
+        raise UserError(f"{run.name} has no level {level}", "name runs of `lab experiment quick`")
+    wanted = run.summary.headline.primary, level
+    return next((row for row in run.summary.estimates if (row.metric, row.level) == wanted), None)
 
 
-def _finding(rows: Sequence[Estimate]) -> int:
-    return sum(row.finding in FOUND for row in rows)
+def _finding(rows: Sequence[Estimate | None]) -> int:
+    return sum(row is not None and row.finding in FOUND for row in rows)
 
 
 def _minutes(run: Run) -> float:

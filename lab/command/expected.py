@@ -40,6 +40,8 @@ def _sentence(one: Components, experiment: Experiment, which: str) -> str:
     """Say what to expect with the planned rounds, or with those of the run if the plan is for a time."""
     sets, planned = experiment.protocol.repetitions, getattr(experiment.load.schedule, "rounds", None)
     rounds = in_squares(len(experiment.all_levels()), planned) if planned else one.rounds
+    if sets < 2:
+        return f"{one.level}: one set has no interval"
     return (
         f"{one.level}: expected half-width ±{100 * one.half_width(sets, rounds):.1f} points with {sets} sets of "
         f"{rounds} rounds ({which}: rounds scatter by {one.round_sd:.1%}, means of {one.rounds} rounds by "
@@ -49,14 +51,17 @@ def _sentence(one: Components, experiment: Experiment, which: str) -> str:
 
 def _advice(found: list[Components], costs: Sequence[SliceCost]) -> str:
     """Say how many rounds of a set are best for the time that sets and rounds took."""
-    starts = sorted(sorted(one.start_ns for one in costs if one.set == number) for number in {one.set for one in costs})
+    # Of each round the earliest slice: of interleaved ones, several begin within a moment.
+    starts = sorted(
+        sorted({one.round: one.start_ns for one in reversed(costs) if one.set == number}.values())
+        for number in {one.set for one in costs}
+    )
     first = starts[0]
-    # From the begin of a slice to that of the next one; a set has more than one.
-    slice_s = (first[-1] - first[0]) / 1e9 / (len(first) - 1)
+    # From the begin of a round to that of the next one; a set has more than one.
+    round_s = (first[-1] - first[0]) / 1e9 / (len(first) - 1)
     # Between other sets there may have been one that does not count.
     apart_s = min(later[0] - sooner[0] for sooner, later in pairwise(starts)) / 1e9
-    round_s = slice_s * len({one.level for one in costs})
-    best = min(one.best_rounds(apart_s - slice_s * len(first), round_s) for one in found)
+    best = min(level.best_rounds(apart_s - round_s * len(first), round_s) for level in found)
     if math.isinf(best):
         return "Means of sets scatter no more than independent rounds would: the best number of rounds is not known."
     return f"About {best:.0f} rounds a set give most precision for the time (a round takes {minutes(round_s)})."

@@ -199,7 +199,10 @@ def cautions(summary: Summary) -> list[str]:
     wrong = [
         f"{summary.title_of(estimate.metric)} ({change_interval(estimate)})"
         for estimate in summary.estimates
-        if estimate.level == summary.placebo and estimate.finding in {"higher", "lower"}
+        if estimate.level == summary.placebo
+        and estimate.finding in {"higher", "lower"}
+        # Of many other measures, one differs by chance in most runs.
+        and estimate.metric in _first(summary)
     ]
     empty = [
         f"{name} ({level.rejected} rejected{f', {level.not_settled} not settled' if level.not_settled else ''})"

@@ -212,7 +212,6 @@ def main_table(summary: Summary) -> Table:
     of = {(row.level, row.metric): row for row in summary.estimates}
     floors = {row.metric: row.noise_floor for row in reversed(summary.estimates) if row.noise_floor is not None}
     what = [*wrap(summary.headline.what, HEADING_WIDTH), metric_scale(summary, primary).unit]
-    baseline = summary.baseline if len(summary.baseline) <= RATIO_WIDTH else "the baseline"
 
     def row(level: str) -> Row:
         found = of.get((level, primary))
@@ -231,7 +230,11 @@ def main_table(summary: Summary) -> Table:
             LEVEL,
             Column("n"),
             Column("\n".join(what), "interval"),
-            Column(f"ratio to\n{baseline}", "interval", firm=True),
+            Column(
+                f"ratio to\n{summary.baseline if len(summary.baseline) <= RATIO_WIDTH else 'the baseline'}",
+                "interval",
+                firm=True,
+            ),
             Column("finding", "finding"),
             *(Column(column.heading) for column in columns),
         ],

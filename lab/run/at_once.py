@@ -1,6 +1,7 @@
 """What all ways to run the systems of a block at the same time share: their starts, and the CPU of each."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +26,16 @@ def start_at(
     protocol: Protocol | None = None,
 ) -> Start:
     """Return the start of the system in a place, with records below `out`; the first system's has all instruments."""
-    instruments = (OBSERVER,) if place else context.instruments
-    protocol = protocol or context.experiment.protocol
-    return Start(context, context.places[place], level, found, seed, out / str(place), instruments, protocol)
+    return Start(
+        context,
+        context.places[place],
+        level,
+        found,
+        seed,
+        out / str(place),
+        (OBSERVER,) if place else context.instruments,
+        protocol or context.experiment.protocol,
+    )
 
 
 def run_at_once(starts: Sequence[Start], load: Callable[[], list[Load]]) -> list[Measured]:
@@ -43,8 +51,9 @@ def run_at_once(starts: Sequence[Start], load: Callable[[], list[Load]]) -> list
         for start in starts:
             start.start()
         loads = load()
-        for start in starts:
-            start.collect()
+        # All at the same time: none is measured any more.
+        with ThreadPoolExecutor(len(starts)) as pool:
+            list(pool.map(Start.collect, starts))
     return read_whole(lambda: _measured(starts, loads))
 
 

@@ -76,8 +76,8 @@ class Timeline:
 
     @property
     def loaded_ns(self) -> int:
-        """How long there is load, without the gaps."""
-        return len(self.rounds) * (self.slice_ns + min(self.apart_ns, self.slice_ns) * (len(self.rounds[0]) - 1))
+        """How long there is load, without the gaps. A round of interleaved slices takes the time of one."""
+        return len(self.rounds) * self.slice_ns * (1 if self.apart_ns < self.slice_ns else len(self.rounds[0]))
 
     @property
     def window(self) -> Window:

@@ -15,7 +15,8 @@ from lab.run.start import Context, Start
 from lab.run.turns import ORDERED_AHEAD_S, Timeline, in_squares, orders, whole_squares
 
 LONGEST_S = 20 * 60.0
-# Of each system, alone, to know what its requests cost.
+# Of each system, to know what its requests cost; or two slices, where these have more. In a shorter time, what slows
+# the machine for a moment would decide.
 COST_REQUESTS = 30
 
 
@@ -105,10 +106,13 @@ def _one_by_one(starts: Sequence[Start], requests: int) -> list[Path]:
 
 
 def _calibrated(starts: Sequence[Start], schedule: Slices) -> tuple[Mapping[str, float], list[Path]]:
-    """What the slices need to know, from some requests to each system alone; and the records of these."""
+    """What the slices need to know, from some requests to each system; and the records of these.
+
+    Each system is alone, as in its slices. If these are interleaved, all are at work: they slow one another.
+    """
     # Samples without load, so that a cost holds nothing of the warm-up.
     starts[0].place.clock.sleep(3 / starts[0].context.experiment.observer.rate_hz)
-    sent = _one_by_one(starts, COST_REQUESTS)
+    sent = (_at_once if schedule.interleaved else _one_by_one)(starts, max(COST_REQUESTS, 2 * schedule.requests))
     per_s = schedule.requests_per_s
     if isinstance(per_s, str):
         costs_ms = [_cost_ms(start, path) for start, path in zip(starts, sent, strict=True)]

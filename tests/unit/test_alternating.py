@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from lab.analysis import checks
@@ -31,6 +32,7 @@ from tests import benches, synthetic
 from tests.benches import complete
 from tests.fake_turns import SilentBackend, Turns, systems
 from tests.labs import LAB, MESH, analyse, parse
+from tests.streams import with_streams
 from tests.synthetic.truth import EPOCH_NS
 
 SPEC = """
@@ -109,6 +111,25 @@ def test_interleaved_systems_share_each_round_and_the_machine(tmp_path: Path) ->
     assert one_set[0].alternating_cores == pytest.approx(1.0, rel=0.25)
     assert "latencies include waiting for the other systems" in shared_machine(run.manifest)[0]
     assert "requests go to one level after the other" in order(run.manifest, trials)
+
+
+def while_the_rate_was_found(run: Run) -> list[tuple[int, int]]:
+    """Return from when to when each system of the first set got the requests that say what one costs."""
+    folders = [path.parent for path in run.folder.glob("trials/*/trial.json") if read_trial_record(path.parent).block == 0]
+    spans = []
+    for folder in folders:
+        requests = read_requests(folder / "requests.csv")
+        order_ns = np.sort(requests.start_ns)
+        spans.append((int(order_ns[20]), int(order_ns[49])))  # after the warm-up, of 20
+    return sorted(spans)
+
+
+def test_the_rate_is_found_with_the_load_that_is_measured(tmp_path: Path, finished: tuple[Context, Run, str]) -> None:
+    alone = while_the_rate_was_found(finished[1])
+    assert all(before[1] < after[0] for before, after in pairwise(alone))
+    interleaved = SPEC.replace("requests: 10,", "requests: 10, interleaved: true,")
+    together = while_the_rate_was_found(complete(alternating(interleaved)[0], tmp_path)[0])
+    assert max(start for start, _ in together) < min(end for _, end in together)
 
 
 def test_requests_of_the_window_are_those_of_the_slices(finished: tuple[Context, Run, str]) -> None:
@@ -268,6 +289,7 @@ def test_a_plan_is_for_the_rounds_that_are_planned() -> None:
     planned = _sentence(known, parse(SPEC.replace("measure_s: 20", "rounds: 333")), "last run")
     assert as_in_the_run.startswith("zipkin: expected half-width ±37.7 points with 2 sets of 8 rounds (last run: ")
     assert planned.startswith("zipkin: expected half-width ±13.7 points with 2 sets of 336 rounds (last run: ")
+    assert _sentence(known, parse(SPEC.replace("repetitions: 2", "repetitions: 1")), "last run").endswith("no interval")
     balanced = _sentence(replace(known, mean_sd=0.02), parse(SPEC), "last run")
     assert balanced.endswith("means of 8 rounds by 2.0%, less than independent rounds would)")
 
@@ -326,12 +348,26 @@ def test_a_busy_machine_rejects(data: TrialData) -> None:
     assert not list(checks.machine_had_room(data))
 
 
+def test_a_request_that_is_never_answered_rejects_where_its_time_ends_after_the_window(data: TrialData) -> None:
+    requests = data.requests
+    given_up_ns = np.append(requests.end_ns[:-1], data.trial.window_end_ns + SECOND_NS)
+    hung = replace(requests, end_ns=given_up_ns, status=np.append(requests.status[:-1], 0))
+    measured = requests.ended_in(data.trial.window_start_ns, data.trial.window_end_ns)
+    assert len(hung.ended_in(data.trial.window_start_ns, data.trial.window_end_ns)) == len(measured) - 1
+    (reason,) = checks.answers_right(with_streams(data, requests=hung))
+    assert reason.startswith(f"1 of {len(measured)} requests failed")
+    assert list(checks.turns_kept(with_streams(data, requests=hung)))
+    assert not [*checks.answers_right(data), *checks.turns_kept(data)]
+
+
 def test_sets_do_not_take_longer_where_one_between_them_does_not_count() -> None:
     def advice(*begun_s: int) -> str:
+        # Interleaved slices of a round begin within a moment.
         costs = [
-            SliceCost(number, "otel-manual", True, count, 0, None, 20.0, (start_s + 3 * count) * SECOND_NS)
+            SliceCost(number, level, True, count, place, None, 20.0, (start_s + 3 * count) * SECOND_NS + place)
             for number, start_s in enumerate(begun_s)
             for count in range(8)
+            for place, level in enumerate(("otel-manual", "otel-agent"))
         ]
         return _advice([Components("otel-manual", 1.4, 0.08, 0.03, 3, 8)], costs)
 

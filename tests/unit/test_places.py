@@ -153,15 +153,14 @@ def test_what_a_place_adds_is_taken_out_and_the_levels_stay() -> None:
 
 
 @pytest.mark.parametrize("way", [RAN_BESIDE, IDLE], ids=["side by side", "alternating"])
-def test_memory_has_its_place_taken_out_where_systems_run_at_once(way: str) -> None:
-    """Times only where systems share the CPUs: those that alternate wait for each other."""
+def test_times_and_memory_have_their_place_taken_out_where_systems_run_at_once(way: str) -> None:
     trials = [
         one.model_copy(update={"values": {way: 1.0, CPU: one.values[CPU], **dict.fromkeys(MEMORY, one.values[CPU])}})
         for one in study(np.random.default_rng(10), orders(6, 10))
     ]
     changed, how = with_adjusted_values(trials, [], ADJUSTED)
-    assert set(how) == {*MEMORY, *([CPU] if way == RAN_BESIDE else [])}
-    for name in MEMORY:
+    assert set(how) == {*MEMORY, CPU}
+    for name in how:
         raw, better = (log_ratios(changed, one, "agent") for one in (as_measured_name(name), name))
         assert better.std() < raw.std()
 

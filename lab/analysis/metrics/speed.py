@@ -3,8 +3,8 @@
 Another program on the same physical core makes the same work cost more CPU time, in one trial more than in the next.
 The spinner measures this: its cache step is the covariate. How strongly a metric follows it is estimated *within*
 windows, piece by piece, where nothing else differs. Between trials it is then removed (docs/explanation/statistics.md).
-Side by side, all trials of a block share the machine's speed but not their place in the order of starts. There the
-effect of the place is removed, and from memory also where systems alternate: files are charged to who reads them first.
+Systems that run at once share the machine's speed, but not their place in the order of starts: there the effect of the
+place is removed.
 What is adjusted is declared by each metric (`Metric.adjusted_as`).
 """
 
@@ -109,12 +109,9 @@ def with_adjusted_values(
     changed without a covariate, or if a metric does not clearly follow it, or if that would make trials of one level
     differ more. Nothing is adjusted to equal places if there are too few blocks to separate places from levels.
     """
-    if any(RAN_BESIDE in trial.values for trial in trials):
+    if any(name in trial.values for trial in trials for name in (RAN_BESIDE, IDLE)):
         return _at_equal_places(trials, metrics)
-    alternating = any(IDLE in trial.values for trial in trials)
-    times = timed(metrics)
-    changed, how = _at_equal_places(trials, [name for name in metrics if alternating and name not in times])
-    slopes = {name: within_slope([one[name] for one in windows]) for name in times}
+    slopes = {name: within_slope([one[name] for one in windows]) for name in timed(metrics)}
     clear = {
         name: slope
         for name, slope in slopes.items()
@@ -122,9 +119,9 @@ def with_adjusted_values(
     }
     measured = [trial.values[CACHE_STEP] for trial in trials if trial.valid and CACHE_STEP in trial.values]
     if not clear or not measured:
-        return changed, how
+        return list(trials), {}
     usual = float(np.exp(np.mean(np.log(measured))))
-    return [_at_usual_speed(trial, clear, usual) if trial.valid else trial for trial in changed], how | {
+    return [_at_usual_speed(trial, clear, usual) if trial.valid else trial for trial in trials], {
         name: Adjustment(covariate=CACHE_STEP, usual=usual, **asdict(slope)) for name, slope in clear.items()
     }
 
