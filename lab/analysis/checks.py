@@ -301,9 +301,7 @@ def machine_had_room(data: TrialData) -> Iterator[str]:
 
 def _judged(data: TrialData) -> Requests:
     """Return the window's requests; of slices all, also those that ended after the window, or never."""
-    return (
-        data.requests.started_since(data.trial.window_start_ns) if data.trial.slices else window_requests(data)
-    )
+    return data.requests.started_since(data.trial.window_start_ns) if data.trial.slices else window_requests(data)
 
 
 def _percent(fraction: float) -> str:

@@ -108,28 +108,24 @@ def test_interleaved_systems_share_each_round_and_the_machine(tmp_path: Path) ->
         first, *others = sorted(turn.start_ns for turn in slices)
         assert [later - first for later in others] == [apart_ns, 2 * apart_ns, 3 * apart_ns]
     # Half of two CPUs, as it was to be: what all used is divided by the time that all shared.
-    assert one_set[0].alternating_cores == pytest.approx(1.0, rel=0.25)
+    assert one_set[0].alternating_cores == pytest.approx(1.0, rel=0.1)
     assert "latencies include waiting for the other systems" in shared_machine(run.manifest)[0]
     assert "requests go to one level after the other" in order(run.manifest, trials)
 
 
-def while_the_rate_was_found(run: Run) -> list[tuple[int, int]]:
-    """Return from when to when each system of the first set got the requests that say what one costs."""
-    folders = [path.parent for path in run.folder.glob("trials/*/trial.json") if read_trial_record(path.parent).block == 0]
-    spans = []
-    for folder in folders:
-        requests = read_requests(folder / "requests.csv")
-        order_ns = np.sort(requests.start_ns)
-        spans.append((int(order_ns[20]), int(order_ns[49])))  # after the warm-up, of 20
-    return sorted(spans)
+def cost_requests_start_ns(run: Run) -> set[int]:
+    """Return when each system of the first set began to get the requests that say what one costs."""
+    records = [path.parent for path in run.folder.glob("trials/*/trial.json")]
+    first = [folder for folder in records if read_trial_record(folder).block == 0]
+    # After the warm-up, of 20.
+    return {int(np.sort(read_requests(folder / "requests.csv").start_ns)[20]) for folder in first}
 
 
 def test_the_rate_is_found_with_the_load_that_is_measured(tmp_path: Path, finished: tuple[Context, Run, str]) -> None:
-    alone = while_the_rate_was_found(finished[1])
-    assert all(before[1] < after[0] for before, after in pairwise(alone))
+    """Alone, one system after the other; interleaved, all at once."""
+    assert len(cost_requests_start_ns(finished[1])) == 4
     interleaved = SPEC.replace("requests: 10,", "requests: 10, interleaved: true,")
-    together = while_the_rate_was_found(complete(alternating(interleaved)[0], tmp_path)[0])
-    assert max(start for start, _ in together) < min(end for _, end in together)
+    assert len(cost_requests_start_ns(complete(alternating(interleaved)[0], tmp_path)[0])) == 1
 
 
 def test_requests_of_the_window_are_those_of_the_slices(finished: tuple[Context, Run, str]) -> None:

@@ -182,7 +182,7 @@ def test_other_runs_are_not_judged() -> None:
 
 
 def test_the_command_prints_the_rows_and_exits() -> None:
-    done = lab("check", "quick", *[str(path) for path in sorted((ROOT / "docs" / "results").glob("quick-[2-9]/"))])
+    done = lab("check", "quick", *[str(path) for path in sorted((ROOT / "docs" / "results").glob("quick-[2-4]/"))])
     assert "runs that find otel-agent" in done.stdout
     # They are kept with the cost of their slices.
     assert "points; rounds scatter" in done.stdout
