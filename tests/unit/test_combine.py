@@ -201,8 +201,8 @@ def test_other_designs_are_rejected_and_the_first_difference_is_named(part: str)
         other.manifest["spec"]["load"]["schedule"]["requests"] = own + 5
         named = f"spec.load.schedule.requests is {own} and {own + 5}"
     else:
-        other.manifest["topologies"]["duo"]["nodes"]["a1"]["kind"] = "svc-b"
-        named = "topologies.duo.nodes.a1.kind is 'svc-a' and 'svc-b'"
+        other.manifest["topologies"]["duo-short"]["nodes"]["a1"]["kind"] = "svc-b"
+        named = "topologies.duo-short.nodes.a1.kind is 'svc-a' and 'svc-b'"
     with pytest.raises(UserError) as rejected:
         reject_other_designs([one, other], [Path("one"), Path("other")])
     assert rejected.value.message == f"one and other have different designs: {named}"
