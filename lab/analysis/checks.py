@@ -282,9 +282,10 @@ def turns_kept(data: TrialData) -> Iterator[str]:
     slices = data.trial.slices
     if not slices:
         return
+    ends_ns = np.array([turn.next_ns for turn in slices])
     requests = _judged(data)
     own = np.searchsorted([turn.start_ns for turn in slices], requests.intended_ns, side="right") - 1
-    late = float(np.mean(requests.end_ns > np.array([turn.next_ns for turn in slices])[own]))
+    late = float(np.mean(requests.end_ns > ends_ns[own]))
     if late > LATE_FRACTION:
         yield (
             f"{_percent(late)} of the requests were answered after the gap that follows their turn "

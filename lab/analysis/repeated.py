@@ -104,8 +104,7 @@ def _headline(run: Run, level: str) -> Estimate | None:
     """Return a level's estimate; None where no set of the run counts."""
     if level not in run.summary.levels:
         raise UserError(f"{run.name} has no level {level}", "name runs of `lab experiment quick`")
-    wanted = run.summary.headline.primary, level
-    return next((row for row in run.summary.estimates if (row.metric, row.level) == wanted), None)
+    return run.summary.estimate_of(run.summary.headline.primary, level)
 
 
 def _finding(rows: Sequence[Estimate | None]) -> int:

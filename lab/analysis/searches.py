@@ -36,11 +36,8 @@ def search_spread(summary: Summary) -> list[Row]:
     searches = _searches(summary, summary.compared_with)
     middle = float(np.median([one.values[CAPACITY] for one in searches]))
     off = [_off_percent(one, middle) for one in searches]
-    held = at_least(
-        "rates without a failed trace, when sent again",
-        sum(one.values[FAILED] == 0 for one in searches),
-        len(searches),
-    )
+    without = sum(one.values[FAILED] == 0 for one in searches)
+    held = at_least("rates without a failed trace, when sent again", without, len(searches))
     rejected = _rejected_percent(summary, summary.compared_with)
     furthest = f"furthest from the median, {middle:.0f} spans/s"
     return [*_rows(searches, rejected, LEAST_OF_COLLECTOR, furthest, off), held]

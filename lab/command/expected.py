@@ -61,7 +61,7 @@ def _advice(found: list[Components], costs: Sequence[SliceCost]) -> str:
     round_s = (first[-1] - first[0]) / 1e9 / (len(first) - 1)
     # Between other sets there may have been one that does not count.
     apart_s = min(later[0] - sooner[0] for sooner, later in pairwise(starts)) / 1e9
-    best = min(level.best_rounds(apart_s - round_s * len(first), round_s) for level in found)
+    best = min(one.best_rounds(apart_s - round_s * len(first), round_s) for one in found)
     if math.isinf(best):
         return "Means of sets scatter no more than independent rounds would: the best number of rounds is not known."
     return f"About {best:.0f} rounds a set give most precision for the time (a round takes {minutes(round_s)})."

@@ -10,7 +10,6 @@ from lab.grading.exercise import BeyondNoiseQuestion, DrawnQuestion, FindingQues
 from lab.grading.study import Study
 from lab.grading.trial import StudentTrial
 from lab.record import Estimate, Summary, TrialData
-from lab.report.findings import estimate_of
 
 ROUNDED = 0.005
 """An answer has three digits: it may be wrong by this share."""
@@ -58,7 +57,7 @@ def key_of(name: str, question: Question, study: Study) -> Key | None:
             found = _estimate(study.computed, question, study.experiment.protocol.seed)
             return Key(words=(found.finding,)) if found and found.finding else None
         case BeyondNoiseQuestion():
-            return _beyond_noise(estimate_of(study.computed, question.metric, question.level))
+            return _beyond_noise(study.computed.estimate_of(question.metric, question.level))
         case DrawnQuestion():
             return _drawn(name, DRAWN[question.what], study)
 
@@ -66,7 +65,7 @@ def key_of(name: str, question: Question, study: Study) -> Key | None:
 def _estimate(summary: Summary, question: ValueQuestion | FindingQuestion, seed: int) -> Estimate | None:
     """Return a level's estimate, compared with the level that the question names."""
     if question.to is None:
-        return estimate_of(summary, question.metric, question.level)
+        return summary.estimate_of(question.metric, question.level)
     if question.metric not in summary.metrics:
         return None
     pair, declared = (question.level, question.to), summary.headline.compare

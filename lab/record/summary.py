@@ -166,6 +166,11 @@ class Summary(Record):
         """Return a metric's title; its name where the run has no value of it."""
         return self.metrics[metric].title if metric in self.metrics else metric
 
+    def estimate_of(self, metric: str, level: str) -> Estimate | None:
+        """Return a level's estimate of a metric; None where no trial that counts has it."""
+        wanted = (metric, level)
+        return next((found for found in self.estimates if (found.metric, found.level) == wanted), None)
+
     def by_block(self, metric: str) -> Mapping[int, Mapping[str, float]]:
         """Return the values of a metric in the trials that count: by block, then by level."""
         found: dict[int, dict[str, float]] = {}

@@ -9,7 +9,7 @@ from lab.analysis.analyse import contrasts
 from lab.analysis.views import Crossing
 from lab.record import Estimate, Summary
 from lab.report.facts import mapping
-from lab.report.findings import change_interval, change_of, compared_levels, estimate_of, within_noise
+from lab.report.findings import change_interval, change_of, compared_levels, within_noise
 from lab.report.numbers import bounded, interval, noise, number, ratio, scale_for, within
 from lab.report.sameness import name_of, name_of_estimate
 
@@ -58,7 +58,7 @@ def _answer(summary: Summary, title: str, level: str, to: str, seed: int) -> Ans
     ]
     said = [_sentence(summary, row, " than the baseline's" if title == level else "") for row in found if row]
     if found[0] is None:
-        lacking = to if estimate_of(summary, summary.headline.primary, level) else level
+        lacking = to if summary.estimate_of(summary.headline.primary, level) else level
         primary = summary.title_of(summary.headline.primary)
         said.insert(0, f"No result: no trial of {lacking} that counts has a value of {primary}.")
     return Answer(title, " ".join(said), level, found[0].ratio if found[0] else None)
@@ -66,7 +66,7 @@ def _answer(summary: Summary, title: str, level: str, to: str, seed: int) -> Ans
 
 def _sentence(summary: Summary, estimate: Estimate, than: str) -> str:
     """Say how a level's metric differs from that of the level that it is compared with."""
-    other = estimate_of(summary, estimate.metric, estimate.baseline)
+    other = summary.estimate_of(estimate.metric, estimate.baseline)
     as_means = estimate.ratio is None or summary.metrics[estimate.metric].share_of is not None
     means = " against ".join(_mean(summary, row, ends=as_means) for row in (estimate, other) if row)
     title, finding = summary.title_of(estimate.metric), name_of_estimate(summary, estimate)

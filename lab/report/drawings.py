@@ -12,7 +12,6 @@ from markupsafe import Markup
 from lab.analysis.stats import Interval
 from lab.analysis.views import Climb, Crossed, Crossing, Ladder, Step
 from lab.record import Estimate, Summary, TrialRecord, TrialSummary
-from lab.report import findings
 from lab.report.compared import Compared, frontier_panels, step_scales
 from lab.report.figures import bars, curves, over_time
 from lab.report.figures import latency as latency_figure
@@ -31,7 +30,7 @@ def forest(summary: Summary, colours: Mapping[str, Colour]) -> Markup | None:
     groups = []
     for name, metric in main_metrics(summary).items():
         rows = [row for level in summary.levels if (row := _forest_row(summary, name, level))]
-        placebo = findings.estimate_of(summary, name, summary.placebo)
+        placebo = summary.estimate_of(name, summary.placebo)
         if rows:
             groups.append(bars.Group(metric.title, placebo.noise_floor if placebo else None, rows))
     if not groups:
@@ -41,7 +40,7 @@ def forest(summary: Summary, colours: Mapping[str, Colour]) -> Markup | None:
 
 
 def _forest_row(summary: Summary, metric: str, level: str) -> bars.Row | None:
-    estimate = findings.estimate_of(summary, metric, level)
+    estimate = summary.estimate_of(metric, level)
     if estimate is None or estimate.ratio is None or level == summary.baseline:
         return None
     low, high = (estimate.ratio if bound is None else bound for bound in (estimate.ratio_low, estimate.ratio_high))
@@ -139,8 +138,8 @@ def _observed(source: Source) -> Mapping[str, Sequence[Observed]]:
 
 def planes(summary: Summary, colours: Mapping[str, Colour]) -> Markup | None:
     """Draw the bytes per request by plane."""
-    app = {level: findings.estimate_of(summary, "bytes_per_request_app", level) for level in summary.levels}
-    export = {level: findings.estimate_of(summary, "bytes_per_request_telemetry", level) for level in summary.levels}
+    app = {level: summary.estimate_of("bytes_per_request_app", level) for level in summary.levels}
+    export = {level: summary.estimate_of("bytes_per_request_telemetry", level) for level in summary.levels}
     present = {level: estimate for level, estimate in app.items() if estimate is not None}
     if not present:
         return None
@@ -308,7 +307,7 @@ def _swept(summary: Summary, view: Sweep, metric: str) -> curves.SweepPanel | No
     found = {
         value: estimate
         for level, value in zip(view.levels, view.values, strict=True)
-        if (estimate := findings.estimate_of(summary, metric, level)) is not None
+        if (estimate := summary.estimate_of(metric, level)) is not None
     }
     if not found:
         return None

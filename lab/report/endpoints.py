@@ -1,7 +1,6 @@
 """Which share of the spans went to one of several endpoints, and which share was dropped."""
 
 from lab.record import Summary
-from lab.report.findings import estimate_of
 from lab.report.numbers import percent
 from lab.report.resilience import mean_of, named_fault
 from lab.report.tables import LEVEL, Cell, Column, Table, named
@@ -12,7 +11,7 @@ PERCENT = 0.01
 
 def endpoints_table(summary: Summary) -> Table | None:
     """Say of each level which share of the spans went to its first endpoint, and what was dropped; None without any."""
-    levels = [level for level in summary.levels if estimate_of(summary, SHARE, level)]
+    levels = [level for level in summary.levels if summary.estimate_of(SHARE, level)]
     if not levels:
         return None
     return Table(

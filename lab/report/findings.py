@@ -13,12 +13,6 @@ def compared_levels(summary: Summary) -> list[str]:
     return [name for name in summary.levels if name not in {summary.baseline, summary.placebo}]
 
 
-def estimate_of(summary: Summary, metric: str, level: str) -> Estimate | None:
-    """Find a level's estimate of a metric."""
-    wanted = (metric, level)
-    return next((found for found in summary.estimates if (found.metric, found.level) == wanted), None)
-
-
 def within_noise(estimate: Estimate) -> bool:
     """Return whether an estimate was called different although the placebo's interval reaches as far from 1."""
     if estimate.finding not in {"higher", "lower"} or estimate.ratio is None or estimate.noise_floor is None:
@@ -29,7 +23,7 @@ def within_noise(estimate: Estimate) -> bool:
 def placebo_sentence(summary: Summary) -> str:
     """Say what the placebo showed. It is the baseline under another name, so its true ratio is 1."""
     metrics = _first(summary)
-    rows = (estimate_of(summary, metric, summary.placebo) for metric in metrics)
+    rows = (summary.estimate_of(metric, summary.placebo) for metric in metrics)
     estimate = next((row for row in rows if row is not None and row.ratio is not None), None)
     if estimate is None:
         why = "has no ratio" if summary.placebo in summary.levels else "did not run"

@@ -10,7 +10,6 @@ from lab.analysis.profile.compare import Group, Pair, by_library, by_thread, tog
 from lab.analysis.profile.records import Profile, level_folder, read_profile
 from lab.record import Summary
 from lab.report.figures.flame import MS, flame
-from lab.report.findings import estimate_of
 from lab.report.numbers import fixed, number, signed
 from lab.report.tables import LEVEL, Cell, Column, Row, Table, named
 
@@ -121,7 +120,7 @@ def _row(group: Group) -> Row:
 
 def _profiled(profile: Profile, summary: Summary) -> Row:
     record = profile.record
-    measured = estimate_of(summary, CPU, record.level)
+    measured = summary.estimate_of(CPU, record.level)
     requests = max(node.requests for node in record.nodes.values())
     return [
         named(record.level),

@@ -8,7 +8,7 @@ from lab.analysis.metrics.alternating import BUSY, IDLE, WITHOUT_IDLE
 from lab.analysis.metrics.speed import as_measured_name
 from lab.analysis.sets import alternating
 from lab.record import Estimate, Summary
-from lab.report.findings import estimate_of, references, within_noise
+from lab.report.findings import references, within_noise
 from lab.report.numbers import DASH, Scale, decimals_of, fixed, number, percent, signed
 from lab.report.tables import LEVEL, NOTHING, Cell, Column, Table, mean_cell, named
 
@@ -57,7 +57,7 @@ def _total(summary: Summary) -> str:
 
 
 def _parts(summary: Summary) -> Table:
-    rows = {level: estimate_of(summary, _total(summary), level) for level in summary.levels}
+    rows = {level: summary.estimate_of(_total(summary), level) for level in summary.levels}
     largest = max((abs(row.difference) for row in rows.values() if row and row.difference), default=0.0)
     scale = Scale("ms", 1.0, decimals_of(largest))
     found = any(row and _found(row) for row in rows.values())
@@ -77,10 +77,10 @@ def _parts(summary: Summary) -> Table:
                 *(
                     cell
                     for metric, _, _ in PARTS
-                    for part in (estimate_of(summary, metric, level),)
+                    for part in (summary.estimate_of(metric, level),)
                     for cell in (_beyond(part, scale), _share(part, row))
                 ),
-                mean_cell(summary, estimate_of(summary, JIT_FRACTION, level)),
+                mean_cell(summary, summary.estimate_of(JIT_FRACTION, level)),
             ]
             for level, row in rows.items()
         ],
@@ -130,7 +130,7 @@ def _in_turns(summary: Summary) -> Table:
         "Idle CPU and garbage collection of the services",
         [LEVEL, *(Column(title, "interval", narrow) for _, title, narrow in found)],
         [
-            [named(level), *(mean_cell(summary, estimate_of(summary, metric, level)) for metric, _, _ in found)]
+            [named(level), *(mean_cell(summary, summary.estimate_of(metric, level)) for metric, _, _ in found)]
             for level in summary.levels
         ],
         [

@@ -8,7 +8,6 @@ from lab.analysis.metrics.requests import FAILED
 from lab.analysis.pooled import SEED, by_block, failed, pooled_share
 from lab.analysis.stats import ASSUMPTIONS, Interval, Pooled, compare, paired, student, welch
 from lab.record import NO_SIDECAR, RETRIES, WITHOUT_PATTERNS, Summary, TrialRecord, TrialSummary
-from lab.report.findings import estimate_of
 from lab.report.numbers import DASH, MINUS, divided, interval, number, percent, scale_for, signed, within
 from lab.report.tables import LEVEL, NOTHING, Cell, Column, Row, Table, named
 
@@ -285,7 +284,7 @@ def _recovered(trials: Sequence[TrialSummary], faults: int) -> str:
 
 def mean_of(summary: Summary, metric: str, level: str, factor: float = 1.0) -> Cell:
     """Show a level's mean; `factor` of the metric's units are one here."""
-    estimate = estimate_of(summary, metric, level)
+    estimate = summary.estimate_of(metric, level)
     if estimate is None:
         return NOTHING
     mean = divided(Interval(estimate.mean, estimate.mean_low, estimate.mean_high), factor)

@@ -162,7 +162,7 @@ def difference_cell(estimate: Estimate | None, scale: Scale) -> Cell:
 def metric_table(summary: Summary, name: str) -> Table:
     """Show all numbers of one of the summary's metrics, a row per level."""
     metric, scale = summary.metrics[name], metric_scale(summary, name)
-    rows = {level: findings.estimate_of(summary, name, level) for level in summary.levels}
+    rows = {level: summary.estimate_of(name, level) for level in summary.levels}
     # A measure that may be 0 has no ratios, and the terminal no room for empty columns.
     ratios = "" if any(row and row.ratio_low is not None for row in rows.values()) else None
     means = {level: mean_cell(summary, row) for level, row in rows.items()}
@@ -212,6 +212,7 @@ def main_table(summary: Summary) -> Table:
     of = {(row.level, row.metric): row for row in summary.estimates}
     floors = {row.metric: row.noise_floor for row in reversed(summary.estimates) if row.noise_floor is not None}
     what = [*wrap(summary.headline.what, HEADING_WIDTH), metric_scale(summary, primary).unit]
+    baseline = summary.baseline if len(summary.baseline) <= RATIO_WIDTH else "the baseline"
 
     def row(level: str) -> Row:
         found = of.get((level, primary))
@@ -230,11 +231,7 @@ def main_table(summary: Summary) -> Table:
             LEVEL,
             Column("n"),
             Column("\n".join(what), "interval"),
-            Column(
-                f"ratio to\n{summary.baseline if len(summary.baseline) <= RATIO_WIDTH else 'the baseline'}",
-                "interval",
-                firm=True,
-            ),
+            Column(f"ratio to\n{baseline}", "interval", firm=True),
             Column("finding", "finding"),
             *(Column(column.heading) for column in columns),
         ],

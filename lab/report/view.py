@@ -137,7 +137,7 @@ def _glance(summary: Summary) -> Table:
         f"Change from {summary.baseline}, with its {percent(summary.confidence)} interval and finding",
         [LEVEL, *(Column(metric.title, "stacked") for metric in metrics.values())] if metrics else [],
         [
-            [named(level), *(_change(summary, findings.estimate_of(summary, name, level)) for name in metrics)]
+            [named(level), *(_change(summary, summary.estimate_of(name, level)) for name in metrics)]
             for level in summary.levels
             if level != summary.baseline
         ],

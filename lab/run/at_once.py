@@ -26,16 +26,9 @@ def start_at(
     protocol: Protocol | None = None,
 ) -> Start:
     """Return the start of the system in a place, with records below `out`; the first system's has all instruments."""
-    return Start(
-        context,
-        context.places[place],
-        level,
-        found,
-        seed,
-        out / str(place),
-        (OBSERVER,) if place else context.instruments,
-        protocol or context.experiment.protocol,
-    )
+    instruments = (OBSERVER,) if place else context.instruments
+    protocol = protocol or context.experiment.protocol
+    return Start(context, context.places[place], level, found, seed, out / str(place), instruments, protocol)
 
 
 def run_at_once(starts: Sequence[Start], load: Callable[[], list[Load]]) -> list[Measured]:
