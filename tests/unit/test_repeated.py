@@ -8,13 +8,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from lab.analysis.analyse import summarise
 from lab.analysis.repeated import placebo, repeated
 from lab.analysis.runs import Run
+from lab.analysis.stats.intervals import blocks_for
 from lab.command.check import attempts_made
 from lab.errors import UserError
-from lab.record import TrialSummary
+from lab.record import TrialSummary, read_summary
 from lab.run.attempts import numbered
 from lab.spec import PLACEBO, load_experiment
 from tests.forked import lab
@@ -179,6 +181,34 @@ def costs(of: Run, level: str) -> Sequence[float]:
 def test_other_runs_are_not_judged() -> None:
     with pytest.raises(UserError, match="run-1 has no level otel-agent"):
         repeated([replace(TEN[1], summary=TEN[1].summary.model_copy(update={"levels": {}}))])
+
+
+@pytest.mark.parametrize(
+    ("level", "of_sets", "of_runs", "f", "p"),
+    [("otel-manual", 0.022, 0.011, 1.07, 0.40), ("otel-agent", 0.020, 0.014, 1.97, 0.17)],
+)
+def test_the_kept_runs_vary_as_documented(level: str, of_sets: float, of_runs: float, f: float, p: float) -> None:
+    """docs/results/quick.md has these figures: four runs of four sets each."""
+    logs = np.array([kept_log_ratios(name, level) for name in ("quick", "quick-2", "quick-3", "quick-4")])
+    within, between = logs.var(axis=1, ddof=1).mean(), logs.mean(axis=1).var(ddof=1)
+    assert (math.sqrt(within), math.sqrt(between)) == pytest.approx((of_sets, of_runs), abs=5e-4)
+    assert (4 * between / within, stats.f.sf(4 * between / within, 3, 12)) == pytest.approx((f, p), abs=5e-3)
+
+
+def test_a_point_takes_as_long_as_documented() -> None:
+    logs = np.array([kept_log_ratios(name, "otel-agent") for name in ("quick", "quick-2", "quick-3", "quick-4")])
+    sd, ratio = math.sqrt(logs.var(axis=1, ddof=1).mean()), math.exp(logs.mean())
+    assert blocks_for(sd, 0.01 / ratio, 0.95) == 27
+    # A set takes 105 s, so half an hour is enough for 17.
+    assert stats.t.ppf(0.975, 16) * sd / math.sqrt(17) * ratio == pytest.approx(0.013, abs=5e-4)
+
+
+def kept_log_ratios(run: str, level: str) -> Sequence[float]:
+    summary = read_summary(ROOT / "docs" / "results" / run / "summary.json")
+    return [
+        math.log(cost[level] / np.mean([cost[name] for name in summary.compared_with]))
+        for cost in summary.by_block(COST).values()
+    ]
 
 
 def test_the_command_prints_the_rows_and_exits() -> None:
