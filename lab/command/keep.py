@@ -40,7 +40,7 @@ FEWER_DIGITS = 6
 """The same without the records of trials: then nothing is compared with what they give."""
 GAUGES = {"slow", "jvm"}
 """The kinds of samples with gauges, or with counters that only make sense together with one."""
-MARGIN_S = 60
+MARGIN_S = 10
 """How long before the window gauges are complete."""
 NEWS = ("eden_used_bytes", "young_gc_count", "full_gc_count")
 """What a JVM allocated is known only when these change, and the last time may be long before the window."""
