@@ -107,7 +107,7 @@ def test_a_rest_is_no_block_of_its_own(requests: int, fractions: list[float], mo
 
 def test_a_run_that_did_not_wait_is_compared_with_the_limit() -> None:
     assert remarks(read_summary(KEPT / "quick" / "summary.json"))[-1] == (
-        "Not settled: compilers used 2.8 to 4.8 % of the services' CPU in the windows (limit 1.0 %)."
+        "Not settled: compilers used 2.6 to 4.7 % of the services' CPU in the windows (limit 1.0 %)."
     )
 
 
