@@ -15,8 +15,8 @@ factors:
     baseline: {telemetry: baseline}
     otel-manual: {telemetry: otel-manual, backend: sink}
 baseline: baseline
-protocol: {warm_up_requests: 60, window_s: 8, repetitions: 1, retries: 1, seed: 3}
-observer: {rate_hz: 4}
+protocol: {warm_up_requests: 60, window_s: 16, repetitions: 1, retries: 1, seed: 3}
+observer: {rate_hz: 10}
 """
 
 
