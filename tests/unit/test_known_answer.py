@@ -18,7 +18,7 @@ from tests.labs import LAB, MESH, ROOT
 
 EXPERIMENT = load_experiment(ROOT / "experiments" / "known-answer.yaml", LAB.grammar)
 SEED = EXPERIMENT.protocol.seed
-BASE_MS, AGENT_MS, BURN_MS, IDLE_CORES_OF_ALL = 24.0, 34.0, 5.0, 0.002
+BASE_MS, AGENT_MS, BURN_MS, IDLE_CORES_OF_ALL = 9.6, 13.6, 2.0, 0.002
 BURNS_APART = "(b) burn / (a) burn"
 
 
@@ -46,16 +46,16 @@ class Level:
         return {name: value for name, value in values.items() if value is not None}
 
 
-BASE = Level(BASE_MS, BASE_MS - 0.5)
-BURNS = Level(BASE_MS + BURN_MS, BASE_MS + BURN_MS - 0.5, burned_ms=5.001, burned_cores=0.0)
-AGENT = Level(AGENT_MS, AGENT_MS - 0.5)
+BASE = Level(BASE_MS, BASE_MS - 0.2)
+BURNS = Level(BASE_MS + BURN_MS, BASE_MS + BURN_MS - 0.2, burned_ms=2.0004, burned_cores=0.0)
+AGENT = Level(AGENT_MS, AGENT_MS - 0.2)
 TRUTH = {
     "baseline": BASE,
     PLACEBO: BASE,
     "burn-in-request": BURNS,
     "burn-later": BURNS,
     # Its CPU per request has the idle CPU of all the time between its slices.
-    "burn-idle": Level(BASE_MS + 4, BASE_MS - 0.5, 0.012, burned_ms=0.0, burned_cores=0.01),
+    "burn-idle": Level(BASE_MS + 1.6, BASE_MS - 0.2, 0.012, burned_ms=0.0, burned_cores=0.01),
     "otel-agent": AGENT,
     "otel-agent-again": AGENT,
 }
@@ -96,7 +96,7 @@ def test_a_run_that_finds_what_is_known_passes() -> None:
     rows = known_answer(summary(), SEED)
     assert [row.name for row in rows if not row.passed] == []
     assert len(rows) == 16
-    assert row(summary(), "(a) in the request: found").bound == "contains 5.00 ms"
+    assert row(summary(), "(a) in the request: found").bound == "contains 2.00 ms"
     assert row(summary(), "(c) while idle: found").bound == "contains 0.0100 cores"
 
 
@@ -108,21 +108,21 @@ def with_level(name: str, level: Level) -> Mapping[str, Level]:
     ("truth", "names"),
     [
         (with_level(PLACEBO, replace(BASE, cost_ms=BASE_MS * 1.0015)), {"placebo / baseline"}),
-        (with_level("burn-in-request", replace(BURNS, burned_ms=5.1)), {"(a) in the request: burned"}),
+        (with_level("burn-in-request", replace(BURNS, burned_ms=2.04)), {"(a) in the request: burned"}),
         (with_level("burn-in-request", replace(BURNS, burned_ms=None)), {"(a) in the request: burned"}),
-        (with_level("burn-in-request", replace(BURNS, cost_ms=28.7)), {"(a) in the request: found", BURNS_APART}),
+        (with_level("burn-in-request", replace(BURNS, cost_ms=11.48)), {"(a) in the request: found", BURNS_APART}),
         (with_level("burn-in-request", replace(BURNS, idle_cores=0.0035)), {"(a) in the request: idle CPU"}),
-        (with_level("burn-later", replace(BURNS, burned_ms=3.0)), {"(b) 2 s later: burned"}),
-        (with_level("burn-later", replace(BURNS, cost_ms=29.3)), {"(b) 2 s later: found", BURNS_APART}),
-        (with_level("burn-later", replace(BURNS, cost_ms=26.0)), {"(b) 2 s later: found", "(b) / (a)", BURNS_APART}),
+        (with_level("burn-later", replace(BURNS, burned_ms=1.2)), {"(b) 2 s later: burned"}),
+        (with_level("burn-later", replace(BURNS, cost_ms=11.72)), {"(b) 2 s later: found", BURNS_APART}),
+        (with_level("burn-later", replace(BURNS, cost_ms=10.4)), {"(b) 2 s later: found", "(b) / (a)", BURNS_APART}),
         (with_level("burn-later", replace(BURNS, idle_cores=0.0005)), {"(b) 2 s later: idle CPU"}),
         (with_level("burn-idle", replace(TRUTH["burn-idle"], burned_cores=0.0102)), {"(c) while idle: burned"}),
         (with_level("burn-idle", replace(TRUTH["burn-idle"], idle_cores=0.0132)), {"(c) while idle: found"}),
         (
-            with_level("burn-idle", replace(TRUTH["burn-idle"], without_idle_ms=24.4)),
+            with_level("burn-idle", replace(TRUTH["burn-idle"], without_idle_ms=9.76)),
             {"(c) / baseline, without idle CPU"},
         ),
-        (with_level("otel-agent-again", replace(AGENT, cost_ms=35.0)), {"(d) second agent / first"}),
+        (with_level("otel-agent-again", replace(AGENT, cost_ms=14.0)), {"(d) second agent / first"}),
         (with_level("otel-agent-again", replace(AGENT, idle_cores=0.0035)), {"(d) second agent: idle CPU"}),
     ],
 )
@@ -153,10 +153,10 @@ def test_a_single_set_has_no_interval_and_fails() -> None:
 
 
 def test_the_ratio_of_burns_is_that_of_what_is_above_the_baseline() -> None:
-    """0.4 ms are 1.4 % of the cost, and 8 % of the burn."""
-    found = summary(with_level("burn-later", replace(BURNS, cost_ms=29.4)))
+    """0.16 ms are 1.4 % of the cost, and 8 % of the burn."""
+    found = summary(with_level("burn-later", replace(BURNS, cost_ms=11.76)))
     assert row(found, "(b) / (a)").passed
-    assert float(row(found, BURNS_APART).value.split()[0]) == pytest.approx(5.4 / 5, abs=0.02)
+    assert float(row(found, BURNS_APART).value.split()[0]) == pytest.approx(2.16 / 2, abs=0.02)
 
 
 def test_another_run_is_not_judged() -> None:
