@@ -119,7 +119,7 @@ def contrasts(
     Against the baseline these are the summary's own estimates. The other pairs are corrected for their number, and are
     the same where their overheads are.
     """
-    rows = {row.level: row for row in summary.estimates if row.metric == metric}
+    rows = summary.estimates_of(metric)
     known = [pair for pair in pairs if all(level in rows for level in pair)]
     by_level = _by_level(metric, [trial for trial in summary.trials if trial.counts])
     how = summary.metrics[metric].share_of, summary.block_correlation.get(metric, 0.0), seed

@@ -3,7 +3,6 @@
 The levels are those of experiments/known-answer.yaml.
 """
 
-from collections.abc import Mapping
 from typing import Literal
 
 from lab.analysis.analyse import contrasts
@@ -45,7 +44,7 @@ def known_answer(summary: Summary, seed: int) -> list[Row]:
     in_request_ms = _setting(summary, IN_REQUEST, "BURN_IN_REQUEST_US") / 1000
     later_ms = _setting(summary, LATER, "BURN_LATER_US") / 1000
     idle_cores = _setting(summary, IDLE, "BURN_IDLE_FRACTION")
-    cost, idle = _rows(summary, COST), _rows(summary, IDLE_CORES)
+    cost, idle = summary.estimates_of(COST), summary.estimates_of(IDLE_CORES)
     pairs = contrasts(summary, COST, [(LATER, IN_REQUEST), (AGAIN, AGENT)], seed)
     idle_pairs = contrasts(summary, IDLE_CORES, [(AGAIN, AGENT)], seed) if idle else {}
     burns = overhead_ratio(summary, COST, LATER, IN_REQUEST, summary.compared_with, seed)
@@ -64,7 +63,7 @@ def known_answer(summary: Summary, seed: int) -> list[Row]:
         _agree("(b) burn / (a) burn", burns),
         _burned("(c) while idle: burned", summary, BURNED_IDLE, IDLE, idle_cores, " cores"),
         contains("(c) while idle: found", _of(idle.get(IDLE), "difference"), idle_cores, 4, " cores"),
-        _agree("(c) / baseline, without idle CPU", _of(_rows(summary, WITHOUT_IDLE).get(IDLE), "ratio")),
+        _agree("(c) / baseline, without idle CPU", _of(summary.estimate_of(WITHOUT_IDLE, IDLE), "ratio")),
         _agree("(d) second agent / first", _of(pairs.get((AGAIN, AGENT)), "ratio")),
         _idle("(d) second agent: idle CPU", idle_pairs.get((AGAIN, AGENT)), idle_margin),
     ]
@@ -74,10 +73,6 @@ def _setting(summary: Summary, level: str, variable: str) -> float:
     return float(summary.levels[level].settings["environment"][variable])
 
 
-def _rows(summary: Summary, metric: str) -> Mapping[str, Estimate]:
-    return {row.level: row for row in summary.estimates if row.metric == metric}
-
-
 def _of(row: Estimate | None, kind: Literal["mean", "ratio", "difference"]) -> Interval | None:
     """Return one of the estimates of a row, with its interval; None where there is none."""
     value = getattr(row, kind, None)
@@ -85,7 +80,7 @@ def _of(row: Estimate | None, kind: Literal["mean", "ratio", "difference"]) -> I
 
 
 def _burned(name: str, summary: Summary, metric: str, level: str, configured: float, unit: str) -> Row:
-    mean = _of(_rows(summary, metric).get(level), "mean")
+    mean = _of(summary.estimate_of(metric, level), "mean")
     return within(name, mean, configured * (1 - BURN_ACCURACY), configured * (1 + BURN_ACCURACY), 4, unit)
 
 

@@ -25,7 +25,7 @@ def required(summary: Summary, minutes: float, halves: Sequence[Effect], rounds:
     They are of the sets that had settled. `rounds`: of each set, as recorded; None where they are not.
     """
     names = [name for name in summary.levels if name not in summary.compared_with]
-    rows = {row.level: row for row in summary.estimates if row.metric == summary.headline.primary}
+    rows = summary.estimates_of(summary.headline.primary)
     changes = [
         within(f"{half.what}, second half / first", half.ratio, 1 - MOST_CHANGE, 1 + MOST_CHANGE) for half in halves
     ]

@@ -54,7 +54,7 @@ def _word(quotient: Interval | None, p_adjusted: float | None, alpha: float, mar
 
 
 def _compared(one: Summary, other: Summary, metric: str) -> Iterator[Compared]:
-    rows, others = ({row.level: row for row in run.estimates if row.metric == metric} for run in (one, other))
+    rows, others = (run.estimates_of(metric) for run in (one, other))
     for level in rows:
         if level in others and rows[level].ratio is not None and others[level].ratio is not None:
             logs = log_ratios_of(one, metric, level), log_ratios_of(other, metric, level)

@@ -248,7 +248,7 @@ def weigh(summary: Summary, view: Frontier) -> dict[str, list[Point]]:
 
 
 def _points(summary: Summary, pooled: Mapping[str, Pooled], view: Frontier, metric: str) -> list[Point]:
-    costs = {row.level: row for row in summary.estimates if row.metric == metric}
+    costs = summary.estimates_of(metric)
     return [
         Point(level, _success(pooled[level], summary.confidence), Interval(cost.mean, cost.mean_low, cost.mean_high))
         for level in view.levels

@@ -171,6 +171,10 @@ class Summary(Record):
         wanted = (metric, level)
         return next((found for found in self.estimates if (found.metric, found.level) == wanted), None)
 
+    def estimates_of(self, metric: str) -> Mapping[str, Estimate]:
+        """Return a metric's estimates by level; only of levels that have a value in a trial that counts."""
+        return {row.level: row for row in self.estimates if row.metric == metric}
+
     def by_block(self, metric: str) -> Mapping[int, Mapping[str, float]]:
         """Return the values of a metric in the trials that count: by block, then by level."""
         found: dict[int, dict[str, float]] = {}

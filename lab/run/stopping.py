@@ -18,7 +18,7 @@ FIRST_GUESS_START_S = 60.0
 
 def narrow_enough(summary: Summary, half_width: float) -> bool:
     """Whether every level's ratio of the primary metric has an interval of at most ± `half_width` (0.02: 2 points)."""
-    rows = {row.level: row for row in summary.estimates if row.metric == summary.headline.primary}
+    rows = summary.estimates_of(summary.headline.primary)
     return all(
         row is not None
         and row.n >= FIRST_STAGE_BLOCKS
