@@ -24,7 +24,7 @@ from tests.labs import LAB, MESH
 from tests.repository import ROOT
 
 RESULTS = ROOT / "docs" / "results"
-RUNS = ("quick", "quick-2", "quick-3", "quick-4")
+RUNS = ("quick", *(f"quick-{number}" for number in range(2, 11)))
 SECOND_NS = 1_000_000_000
 READ_OFF = {"ratio": 2, "mean": 1}
 """How many decimals the table has."""

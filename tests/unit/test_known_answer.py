@@ -83,6 +83,15 @@ def summary(truth: Mapping[str, Level] = TRUTH, sets: int = 8, rejected: int = 0
     return summarise(EXPERIMENT, MESH, trials)
 
 
+def test_it_is_the_method_of_quick_that_is_tested() -> None:
+    quick = load_experiment(ROOT / "experiments" / "quick.yaml", LAB.grammar)
+    assert (EXPERIMENT.target, EXPERIMENT.environment) == (quick.target, quick.environment)
+    assert EXPERIMENT.protocol.warm_up_requests == quick.protocol.warm_up_requests
+    own, other = (one.load.model_dump() for one in (EXPERIMENT, quick))
+    # More systems need more time for the same number of rounds.
+    assert {**own["schedule"], "measure_s": None} == {**other["schedule"], "measure_s": None}
+
+
 def failed(found: Summary) -> set[str]:
     return {row.name for row in known_answer(found, SEED) if not row.passed}
 

@@ -21,12 +21,12 @@ from lab.run.attempts import numbered
 from lab.spec import PLACEBO, load_experiment
 from tests.forked import lab
 from tests.labs import LAB, MESH, ROOT
+from tests.studies import RESULTS, RUNS
 
 EXPERIMENT = load_experiment(ROOT / "experiments" / "quick.yaml", LAB.grammar)
 COST = "cpu_per_request_services_ms"
 RATIOS = {"baseline": 1.0, PLACEBO: 1.0, "otel-manual": 1.16, "otel-agent": 1.38}
 SETS = 4
-KEPT = ("quick", *(f"quick-{number}" for number in range(2, 11)))
 
 
 def run(
@@ -190,14 +190,14 @@ def test_other_runs_are_not_judged() -> None:
 )
 def test_the_kept_runs_vary_as_documented(level: str, of_sets: float, of_runs: float, f: float, p: float) -> None:
     """docs/results/quick.md has these figures: ten runs of four sets each."""
-    logs = np.array([kept_log_ratios(name, level) for name in KEPT])
+    logs = np.array([kept_log_ratios(name, level) for name in RUNS])
     within, between = logs.var(axis=1, ddof=1).mean(), logs.mean(axis=1).var(ddof=1)
     assert (math.sqrt(within), math.sqrt(between)) == pytest.approx((of_sets, of_runs), abs=5e-4)
     assert (4 * between / within, stats.f.sf(4 * between / within, 9, 30)) == pytest.approx((f, p), abs=5e-3)
 
 
 def test_a_point_takes_as_long_as_documented() -> None:
-    logs = np.array([kept_log_ratios(name, "otel-agent") for name in KEPT])
+    logs = np.array([kept_log_ratios(name, "otel-agent") for name in RUNS])
     sd, ratio = math.sqrt(logs.var(axis=1, ddof=1).mean()), math.exp(logs.mean())
     assert blocks_for(sd, 0.01 / ratio, 0.95) == 18
     # A set takes 108 s, so half an hour is enough for 16.
@@ -205,7 +205,7 @@ def test_a_point_takes_as_long_as_documented() -> None:
 
 
 def kept_log_ratios(run: str, level: str) -> Sequence[float]:
-    summary = read_summary(ROOT / "docs" / "results" / run / "summary.json")
+    summary = read_summary(RESULTS / run / "summary.json")
     return [
         math.log(cost[level] / np.mean([cost[name] for name in summary.compared_with]))
         for cost in summary.by_block(COST).values()
@@ -213,7 +213,7 @@ def kept_log_ratios(run: str, level: str) -> Sequence[float]:
 
 
 def test_the_command_prints_the_rows_and_exits() -> None:
-    done = lab("check", "quick", *[str(path) for path in sorted((ROOT / "docs" / "results").glob("quick-[2-9]/"))])
+    done = lab("check", "quick", *[str(RESULTS / name) for name in RUNS])
     assert "runs that find otel-agent" in done.stdout
     # They are kept with the cost of their slices.
     assert "points; rounds scatter" in done.stdout
